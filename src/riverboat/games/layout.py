@@ -1,0 +1,72 @@
+"""A public game's tree as arrays in preorder: what `trees.PublicTree` is compiled from.
+
+Most games let `from_states` walk them. A game with tens of millions of public nodes (Bluff(2,2))
+fills the same arrays by its own means and returns them from `layout()`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riverboat.errors import InputError
+from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Nodes in preorder: the first child of n is n + 1, the subtree of n is n … end[n] - 1."""
+
+    actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
+    end: Array  # int32 [nodes]: one past the last node of the subtree
+    index: Array  # int32 [nodes]: row of menus, chances or payoffs, by the actor
+    menus: tuple[tuple[str, ...], ...]  # labels of the moves of a decision
+    chances: tuple[tuple[Outcome, ...], ...]
+    payoffs: tuple[Payoff, ...]
+
+
+def from_states(game: PublicGame) -> Layout:
+    """Walk a public game once; equal menus, chance events and pay-offs are stored once."""
+    actor: list[int] = []
+    end: list[int] = []
+    index: list[int] = []
+    menus: dict[tuple[str, ...], int] = {}
+    chances: dict[tuple[Outcome, ...], int] = {}
+    payoffs: dict[Payoff, int] = {}
+
+    def visit(state: PublicState, line: tuple[str, ...]) -> None:
+        node = len(actor)
+        who = state.actor
+        actor.append(who)
+        end.append(0)
+        index.append(0)
+        labels: tuple[str, ...] = ()
+        if who == TERMINAL:
+            index[node] = payoffs.setdefault(state.payoff(), len(payoffs))
+        elif who == CHANCE:
+            outcomes = tuple(state.outcomes())
+            index[node] = chances.setdefault(outcomes, len(chances))
+            labels = tuple(o.label for o in outcomes)
+        elif who in (0, 1):
+            labels = tuple(state.actions())
+            index[node] = menus.setdefault(labels, len(menus))
+        else:
+            raise InputError(f"{game.name}: actor {who!r} at {line!r}: must be 0, 1, CHANCE or TERMINAL")
+        if who != TERMINAL and not labels:
+            raise InputError(f"{game.name}: no moves at {line!r}, which is not terminal")
+        if len(set(labels)) != len(labels):
+            raise InputError(f"{game.name}: two moves have one label at {line!r}: {labels}")
+        for k, label in enumerate(labels):
+            visit(state.child(k), (*line, label))
+        end[node] = len(actor)
+
+    visit(game.root(), ())
+    return Layout(
+        np.asarray(actor, np.int8),
+        np.asarray(end, np.int32),
+        np.asarray(index, np.int32),
+        tuple(menus),
+        tuple(chances),
+        tuple(payoffs),
+    )

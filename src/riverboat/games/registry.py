@@ -1,0 +1,106 @@
+"""Games by name: `kuhn`, `kuhn:cards=6`, `bluff:2,1`, a file, `open_spiel:NAME(...)`, `module:object`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from riverboat.errors import InputError, unknown
+from riverboat.games import normal_form, small_poker, toy
+from riverboat.games.base import Game, HistoryGame, PublicGame
+from riverboat.games.bluff import Bluff
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A game that has a name."""
+
+    make: Callable[..., Game]
+    about: str
+
+
+def _bluff(first: int = 1, second: int = 1) -> Bluff:
+    return Bluff((first, second))
+
+
+GAMES: dict[str, Entry] = {
+    "kuhn": Entry(small_poker.kuhn, "Kuhn poker: one card each, one round of betting"),
+    "leduc": Entry(small_poker.leduc, "Leduc poker: one card each, a public card, two rounds"),
+    "bluff": Entry(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2"),
+    "coin_toss": Entry(toy.CoinToss, "Coin Toss, the smallest endgame-solving example"),
+    "clairvoyance": Entry(toy.Clairvoyance, "one player knows who wins and bets any size"),
+    "rps": Entry(normal_form.rock_paper_scissors, "rock-paper-scissors"),
+    "rpst": Entry(normal_form.rpst, "rock-paper-scissors-toothpick, a game with gifts"),
+}
+
+FILES = {".efg": "load_efg", ".nfg": "load_nfg"}
+
+
+def make(spec: str) -> Game:
+    """The game that `spec` names. `riverboat.game` also solves the smaller games it may need."""
+    head, _, tail = spec.partition(":")
+    if Path(spec).suffix in FILES:
+        from riverboat.games import gambit
+
+        loader: Callable[[str], Game] = getattr(gambit, FILES[Path(spec).suffix])
+        return loader(spec)
+    if head == "open_spiel":
+        from riverboat.games import open_spiel
+
+        return open_spiel.load(tail)
+    if head in GAMES:
+        return _call(GAMES[head].make, spec, tail)
+    if tail and all(part.isidentifier() for part in head.split(".")):
+        return _import(spec, head, tail)
+    raise unknown("game", spec, [*GAMES, "open_spiel:NAME", "FILE.efg", "FILE.nfg", "module:object"])
+
+
+def options(name: str) -> dict[str, Any]:
+    """The options of a named game with their defaults."""
+    parameters = inspect.signature(GAMES[name].make).parameters
+    return {p.name: p.default for p in parameters.values()}
+
+
+def _call(maker: Callable[..., Game], spec: str, tail: str) -> Game:
+    """Call a maker with `a,b,key=value` options, converted to the types of its parameters."""
+    parameters = {p.name: p for p in inspect.signature(maker).parameters.values()}
+    given: dict[str, Any] = {}
+    for place, text in enumerate(t for t in tail.split(",") if t):
+        key, equals, value = text.partition("=")
+        if not equals:
+            if place >= len(parameters):
+                raise InputError(f"game {spec!r}: {text!r} is one option too many")
+            key, value = list(parameters)[place], text
+        if key not in parameters:
+            raise InputError(f"game {spec!r}: {unknown('option', key, parameters)}")
+        given[key] = _convert(spec, key, value, str(parameters[key].annotation))
+    return maker(**given)
+
+
+def _convert(spec: str, key: str, value: str, annotation: str) -> Any:
+    if "str" in annotation:
+        return value
+    kind = float if "float" in annotation else int
+    try:
+        return kind(value)
+    except ValueError:
+        raise InputError(f"game {spec!r}: {key}={value!r} is not {'a number' if kind is float else 'a whole number'}") from None
+
+
+def _import(spec: str, module: str, name: str) -> Game:
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"game {spec!r}: {error}") from None
+    game = found() if callable(found) and not isinstance(found, HistoryGame | PublicGame) else found
+    if isinstance(found, type):
+        game = found()
+    if not isinstance(game, HistoryGame | PublicGame):
+        raise InputError(
+            f"game {spec!r}: {type(game).__name__} is no game; see docs/your-own-game.md for what it must answer"
+        )
+    return game

@@ -1,0 +1,132 @@
+"""Compiled passes over trees in preorder. Arrays and scalars in, arrays out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from riverboat.games.base import CHANCE, TERMINAL
+
+
+@njit(cache=True, nogil=True)
+def place_blocks(
+    actor,  # int8 [nodes]
+    index,  # int32 [nodes]: row of the menus, chances or pay-offs
+    menu_width,  # int16 [menus]
+    chance_width,  # int16 [chances]
+    first_outcome,  # int64 [chances]
+    hands,  # int64 [2]
+):
+    """Width of each node, its place in the table (or outcomes, or pay-offs), and the table's size."""
+    nodes = len(actor)
+    width = np.zeros(nodes, np.int16)
+    data = np.zeros(nodes, np.int64)
+    size = 0
+    for n in range(nodes):
+        row = index[n]
+        if actor[n] == TERMINAL:
+            data[n] = row
+        elif actor[n] == CHANCE:
+            width[n] = chance_width[row]
+            data[n] = first_outcome[row]
+        else:
+            width[n] = menu_width[row]
+            data[n] = size
+            size += np.int64(width[n]) * hands[actor[n]]
+    return width, data, size
+
+
+@njit(cache=True, nogil=True)
+def depth(
+    actor,  # int8 [nodes]
+    end,  # int32 [nodes]
+):
+    """Number of nodes on the longest path."""
+    stack = np.empty(1 << 16, np.int32)
+    top = 0
+    deepest = 0
+    for n in range(len(actor)):
+        while top > 0 and n >= stack[top - 1]:
+            top -= 1
+        stack[top] = end[n]
+        top += 1
+        deepest = max(deepest, top)
+    return deepest
+
+
+@njit(cache=True, nogil=True)
+def trace(
+    actor,  # int8 [nodes]
+    end,  # int32 [nodes]
+    data,  # int64 [nodes]
+    infoset,  # int32 [nodes], -1 where nobody decides
+    first,  # int64 [infosets]: first sequence of an information set, in its player's numbering
+    chance,  # float64 [outcomes]
+    players,
+):
+    """Chance's probability of each node, and the last sequence of each player on the way to it."""
+    nodes = len(actor)
+    reach = np.ones(nodes)
+    last = np.zeros((nodes, players), np.int32)
+    for n in range(nodes):
+        if actor[n] == TERMINAL:
+            continue
+        child = n + 1
+        k = 0
+        while child < end[n]:
+            reach[child] = reach[n]
+            last[child] = last[n]
+            if actor[n] == CHANCE:
+                reach[child] *= chance[data[n] + k]
+            else:
+                last[child, actor[n]] = first[infoset[n]] + k
+            k += 1
+            child = end[child]
+    return reach, last
+
+
+@njit(cache=True, nogil=True)
+def others_reach(
+    actor,  # int8 [nodes]
+    end,  # int32 [nodes]
+    data,  # int64 [nodes]
+    chance,  # float64 [outcomes]
+    strategy,  # float64 [table]
+    me,
+    reach,  # float64 [nodes] OUT: probability that chance and the others play to n
+):
+    """Multiply the probabilities of everybody but `me` along every path."""
+    reach[0] = 1.0
+    for n in range(len(actor)):
+        if actor[n] == TERMINAL:
+            continue
+        child = n + 1
+        k = 0
+        while child < end[n]:
+            p = 1.0
+            if actor[n] == CHANCE:
+                p = chance[data[n] + k]
+            elif actor[n] != me:
+                p = strategy[data[n] + k]
+            reach[child] = reach[n] * p
+            k += 1
+            child = end[child]
+
+
+@njit(cache=True, nogil=True)
+def respond(
+    parent,  # int32 [infosets]: sequence that leads to it
+    first,  # int32 [infosets]: its first sequence
+    width,  # int32 [infosets]
+    value,  # float64 [sequences] INOUT: pay-off of ending there; becomes the best value from there on
+    best,  # int32 [infosets] OUT: the best action
+):
+    """Best response in a treeplex, children before parents. The answer is value[0]."""
+    for i in range(len(parent) - 1, -1, -1):
+        top = value[first[i]]
+        best[i] = 0
+        for a in range(1, width[i]):
+            if value[first[i] + a] > top:
+                top = value[first[i] + a]
+                best[i] = a
+        value[parent[i]] += top

@@ -1,0 +1,44 @@
+"""The arrays that every compiled walk reads.
+
+Both shapes of tree compile to `Nodes` in preorder and one `Side` per player. A `PublicTree` has many
+hands and one block of the table per node; a `HistoryTree` has one hand and nodes that share the block
+of their information set. One kernel therefore serves both.
+
+The table (regrets, averages, probabilities) is flat: the block of a decision node is
+[actions, hands of the actor], at `data[node]`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from riverboat.games.base import Array
+
+CONSTANT, COMPARE, MATRIX = 0, 1, 2
+
+
+class Nodes(NamedTuple):
+    """Preorder: the first child of n is n + 1, its subtree is n … end[n] - 1."""
+
+    actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
+    end: Array  # int32 [nodes]
+    width: Array  # int16 [nodes]: number of children
+    data: Array  # int64 [nodes]: decision: block in the table; chance: first outcome; terminal: pay-off
+
+
+class Side(NamedTuple):
+    """The game as one player sees it."""
+
+    weight: Array  # float64 [own hands]: deal weights
+    weight_opp: Array  # float64 [opponent hands]
+    exclude: Array  # int32 [own hands, k]: opponent hands that cannot be dealt with it, -1 = none
+    kind: Array  # int8 [pay-offs]: CONSTANT, COMPARE or MATRIX
+    pay: Array  # float64 [pay-offs, 3]: when my strength is higher, equal, lower
+    row: Array  # int32 [pay-offs]: row of rank (COMPARE) or of matrix (MATRIX)
+    rank: Array  # int16 [rows, own hands]: strength class, 0 is the weakest
+    rank_opp: Array  # int16 [rows, opponent hands]
+    classes: Array  # int32 [rows]: number of strength classes
+    matrix: Array  # float64 [rows, own hands, opponent hands]
+    chance: Array  # float64 [outcomes]: probability given a pair of hands that allows it
+    live: Array  # float64 [outcomes, own hands]: 1, or 0 where the outcome makes the hand impossible
+    live_opp: Array  # float64 [outcomes, opponent hands]

@@ -1,0 +1,296 @@
+"""`PublicTree`: public nodes in preorder, private hands as vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.errors import InputError
+from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Matrix, PublicGame
+from riverboat.games.layout import Layout, from_states
+from riverboat.trees import _kernels
+from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side
+
+
+class Infoset(NamedTuple):
+    """Where an information set lives in the table."""
+
+    name: str
+    player: int
+    actions: tuple[str, ...]
+    offset: int  # of the first action
+    stride: int  # from one action to the next
+
+
+class PublicTree:
+    """A public game compiled to flat arrays."""
+
+    shared = False  # each node owns its block of the table
+    players = 2
+
+    def __init__(self, game: PublicGame, layout: Layout | None = None) -> None:
+        if layout is None:
+            own = getattr(game, "layout", None)
+            layout = own() if own is not None else from_states(game)
+        self.game = game
+        self.name, self.unit, self.joiner, self.hands = game.name, game.unit, game.joiner, game.hands
+        self.deal = game.deal
+        self.layout = layout
+        self.hand_counts = (len(self.hands[0]), len(self.hands[1]))
+        for player in (0, 1):
+            if self.deal.weights[player].shape != (self.hand_counts[player],):
+                raise InputError(
+                    f"{self.name}: {self.deal.weights[player].shape} deal weights for "
+                    f"{self.hand_counts[player]} hands of player {player}"
+                )
+        menu_width = np.array([len(m) for m in layout.menus] or [0], np.int16)
+        chance_width = np.array([len(c) for c in layout.chances] or [0], np.int16)
+        first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
+        width, data, self.table = _kernels.place_blocks(
+            layout.actor,
+            layout.index,
+            menu_width,
+            chance_width,
+            first_outcome,
+            np.array(self.hand_counts, np.int64),
+        )
+        self.nodes = Nodes(layout.actor, layout.end, width, data)
+        self.depth = int(_kernels.depth(layout.actor, layout.end))
+        self.max_width = max(int(menu_width.max()), int(chance_width.max()))
+        self.sides = self._side(0), self._side(1)
+        self.total: float = self._pair_mass()
+
+    def _pair_mass(self) -> float:
+        w0, w1 = self.deal.weights
+        mass = float(w0.sum() * w1.sum()) - sum(float(w0[i] * w1[j]) for i, j in self.deal.excludes)
+        if not mass > 0:
+            raise InputError(f"{self.name}: no pair of hands can be dealt")
+        return mass
+
+    def _side(self, me: int) -> Side:
+        """The pay-offs, outcomes and deal from one player's seat."""
+        layout, counts = self.layout, self.hand_counts
+        own, opp = counts[me], counts[1 - me]
+        kind, pay, row = [], [], []
+        rank: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        matrix: list[Array] = []
+        for payoff in layout.payoffs:
+            if isinstance(payoff, Constant):
+                kind.append(CONSTANT)
+                pay.append([payoff.payoffs[me]] * 3)
+                row.append(0)
+            elif isinstance(payoff, Compare):
+                kind.append(COMPARE)
+                order = (payoff.win, payoff.tie, payoff.lose)
+                pay.append([p[me] for p in (order if me == 0 else order[::-1])])
+                mine, theirs = payoff.strengths[me], payoff.strengths[1 - me]
+                if (len(mine), len(theirs)) != (own, opp):
+                    raise InputError(f"{self.name}: a pay-off has strengths for {len(mine)} x {len(theirs)} hands")
+                row.append(rank.setdefault((mine, theirs), len(rank)))
+            else:
+                assert isinstance(payoff, Matrix)
+                kind.append(MATRIX)
+                pay.append([0.0] * 3)
+                row.append(len(matrix))
+                table = np.asarray(payoff.payoffs[me], float)
+                matrix.append(table if me == 0 else table.T)
+                if matrix[-1].shape != (own, opp):
+                    raise InputError(f"{self.name}: a pay-off matrix of shape {matrix[-1].shape}, not {own, opp}")
+        ranks = [np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in rank]
+        outcomes = [o for chance in layout.chances for o in chance]
+        live = [np.ones((len(outcomes), n)) for n in counts]
+        for k, outcome in enumerate(outcomes):
+            for player in (0, 1):
+                live[player][k, list(outcome.dead[player])] = 0.0
+        blocked: list[list[int]] = [[] for _ in range(own)]
+        for pair in sorted(self.deal.excludes):
+            blocked[pair[me]].append(pair[1 - me])
+        exclude = np.full((own, max((len(b) for b in blocked), default=0)), -1, np.int32)
+        for h, hands in enumerate(blocked):
+            exclude[h, : len(hands)] = hands
+        return Side(
+            weight=np.ascontiguousarray(self.deal.weights[me], float),
+            weight_opp=np.ascontiguousarray(self.deal.weights[1 - me], float),
+            exclude=exclude,
+            kind=np.array(kind, np.int8),
+            pay=np.array(pay, float).reshape(-1, 3),
+            row=np.array(row, np.int32),
+            rank=np.array([r[:own] for r in ranks], np.int16).reshape(-1, own),
+            rank_opp=np.array([r[own:] for r in ranks], np.int16).reshape(-1, opp),
+            classes=np.array([r.max() + 1 for r in ranks], np.int32),
+            matrix=np.array(matrix, float).reshape(-1, own, opp),
+            chance=np.array([o.weight for o in outcomes], float),
+            live=live[me],
+            live_opp=live[1 - me],
+        )
+
+    # --- what is possible where -------------------------------------------------------------
+
+    @cached_property
+    def boards(self) -> Array:
+        """Number of the public chance events that lie behind each node. int32 [nodes]"""
+        return self._boards[0]
+
+    @cached_property
+    def live(self) -> tuple[Array, Array]:
+        """Which hands can be held at each board. bool [boards, hands] per player"""
+        return self._boards[1]
+
+    @cached_property
+    def _boards(self) -> tuple[Array, tuple[Array, Array]]:
+        joint = self.deal.joint() > 0
+        rows0, rows1 = [joint.any(axis=1)], [joint.any(axis=0)]
+        actor, end = self.nodes.actor, self.nodes.end
+        chance_nodes = np.flatnonzero(actor == CHANCE)
+        if not len(chance_nodes):
+            board: Array = np.broadcast_to(np.int32(0), actor.shape)
+            return board, (np.array(rows0), np.array(rows1))
+        board = np.zeros(len(actor), np.int32)
+        for node in chance_nodes:
+            child = node + 1
+            for outcome in self.layout.chances[self.layout.index[node]]:
+                alive0, alive1 = rows0[board[node]].copy(), rows1[board[node]].copy()
+                alive0[list(outcome.dead[0])] = False
+                alive1[list(outcome.dead[1])] = False
+                possible = joint & alive0[:, None] & alive1[None, :]
+                board[child : end[child]] = len(rows0)
+                rows0.append(possible.any(axis=1))
+                rows1.append(possible.any(axis=0))
+                child = end[child]
+        return board, (np.array(rows0), np.array(rows1))
+
+    @cached_property
+    def infoset_count(self) -> int:
+        """Information sets that can be reached by some deal."""
+        return self._count(np.ones_like(self.nodes.width))
+
+    @cached_property
+    def action_count(self) -> int:
+        """Moves summed over those information sets."""
+        return self._count(self.nodes.width)
+
+    def _count(self, weight: Array) -> int:
+        total = 0
+        for player in (0, 1):
+            alive = self.live[player].sum(axis=1)
+            mine = self.nodes.actor == player
+            if len(alive) == 1:
+                total += int(weight[mine].sum(dtype=np.int64)) * int(alive[0])
+            else:
+                total += int((weight[mine].astype(np.int64) * alive[self.boards[mine]]).sum())
+        return total
+
+    # --- names ------------------------------------------------------------------------------
+
+    def labels(self, node: int) -> tuple[str, ...]:
+        """Moves or outcomes at a node."""
+        index = int(self.layout.index[node])
+        who = self.nodes.actor[node]
+        if who == CHANCE:
+            return tuple(o.label for o in self.layout.chances[index])
+        return () if who == TERMINAL else self.layout.menus[index]
+
+    def children(self, node: int) -> Iterator[int]:
+        """Child nodes, in the order of the labels."""
+        child = node + 1
+        for _ in range(int(self.nodes.width[node])):
+            yield child
+            child = int(self.nodes.end[child])
+
+    def line(self, node: int) -> str:
+        """The public actions that lead to a node."""
+        labels: list[str] = []
+        here = 0
+        while here != node:
+            for child, label in zip(self.children(here), self.labels(here), strict=True):
+                if child <= node < self.nodes.end[child]:
+                    labels.append(label)
+                    here = child
+                    break
+        return self.joiner.join(labels)
+
+    def node(self, line: str) -> int:
+        """The node that a line leads to."""
+        here, rest = 0, line
+        while rest:
+            fitting = [
+                (len(label), child)
+                for child, label in zip(self.children(here), self.labels(here), strict=True)
+                if rest.startswith(label)
+            ]
+            if not fitting:
+                so_far = line[: len(line) - len(rest)]
+                raise InputError(
+                    f"{self.name}: no move {rest!r} at {so_far!r}: {', '.join(self.labels(here)) or 'the game is over'}"
+                )
+            length, here = max(fitting)
+            rest = rest[length:].removeprefix(self.joiner)
+        return here
+
+    def infoset(self, name: str) -> Infoset:
+        """An information set by its name, `hand:line`."""
+        hand, colon, line = name.partition(":")
+        if not colon:
+            raise InputError(f"{self.name}: information set {name!r}: write hand:line, such as {self._example()!r}")
+        node = self.node(line)
+        player = int(self.nodes.actor[node])
+        if player < 0:
+            raise InputError(f"{self.name}: nobody acts at {line!r}")
+        if hand not in self.hands[player]:
+            known = ", ".join(self.hands[player])
+            raise InputError(f"{self.name}: player {player} acts at {line!r} and has no hand {hand!r} (hands: {known})")
+        index = self.hands[player].index(hand)
+        if not self.live[player][self.boards[node], index]:
+            raise InputError(f"{self.name}: hand {hand!r} cannot be held at {line!r}")
+        return self._infoset(node, index, line)
+
+    def _example(self) -> str:
+        return next(self.infosets()).name
+
+    def _infoset(self, node: int, hand: int, line: str) -> Infoset:
+        player = int(self.nodes.actor[node])
+        return Infoset(
+            f"{self.hands[player][hand]}:{line}",
+            player,
+            self.labels(node),
+            int(self.nodes.data[node]) + hand,
+            self.hand_counts[player],
+        )
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Every decision node with the line that leads to it, in preorder."""
+        open_nodes: list[tuple[int, str, Iterator[str]]] = []  # end of subtree, line, labels to come
+        for node, (who, end) in enumerate(zip(self.nodes.actor, self.nodes.end, strict=True)):
+            while open_nodes and node >= open_nodes[-1][0]:
+                open_nodes.pop()
+            line = ""
+            if open_nodes:
+                _, above, labels = open_nodes[-1]
+                line = f"{above}{self.joiner}{next(labels)}" if above else next(labels)
+            if who != TERMINAL:
+                open_nodes.append((int(end), line, iter(self.labels(node))))
+            if who >= 0:
+                yield node, line
+
+    def infosets(self) -> Iterator[Infoset]:
+        """All information sets, in preorder, then by hand."""
+        for node, line in self.lines():
+            player = int(self.nodes.actor[node])
+            for hand in np.flatnonzero(self.live[player][self.boards[node]]):
+                yield self._infoset(node, int(hand), line)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything that a strategy for this tree depends on."""
+        digest = hashlib.sha256()
+        for array in (self.layout.actor, self.layout.end, self.layout.index):
+            digest.update(np.ascontiguousarray(array))
+        digest.update(repr((self.layout.menus, self.layout.chances, self.hands)).encode())
+        for side in self.sides:
+            for array in side:
+                digest.update(np.ascontiguousarray(array))
+        return digest.hexdigest()
