@@ -1,0 +1,94 @@
+"""`Strategy`: the probability of every action at every information set of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from riverboat.errors import InputError
+from riverboat.games.base import Array
+from riverboat.strategy import _kernels
+from riverboat.trees.history import HistoryTree
+from riverboat.trees.public import Infoset, PublicTree
+
+Tree: TypeAlias = PublicTree | HistoryTree
+
+
+def hand_counts(tree: Tree) -> Array:
+    """Hands of each player, one per player in a history tree. int64 [players]"""
+    counts = tree.hand_counts if isinstance(tree, PublicTree) else (1,) * tree.players
+    return np.array(counts, np.int64)
+
+
+class Strategy:
+    """What every player does everywhere. Immutable; needs no solver to be read."""
+
+    def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
+        if probabilities.shape != (tree.table,):
+            raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table}")
+        self.tree = tree
+        self.probabilities = probabilities.view()  # float [table]: blocks of [actions, hands]
+        self.probabilities.flags.writeable = False
+        self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
+
+    @staticmethod
+    def from_sums(tree: Tree, sums: Array, provenance: Mapping[str, Any] | None = None) -> Strategy:
+        """Normalise accumulated weights; uniform where nothing was accumulated."""
+        out = np.empty(tree.table)
+        n = tree.nodes
+        _kernels.normalise(n.actor, n.width, n.data, hand_counts(tree), sums, out)
+        return Strategy(tree, out, provenance)
+
+    @staticmethod
+    def uniform(tree: Tree) -> Strategy:
+        """Every action equally likely."""
+        return Strategy.from_sums(tree, np.zeros(tree.table), {"method": "uniform"})
+
+    @staticmethod
+    def from_mapping(tree: Tree, rows: Mapping[str, Mapping[str, float]]) -> Strategy:
+        """From `{information set: {action: probability}}`; sets that are left out are uniform."""
+        table = Strategy.uniform(tree).probabilities.copy()
+        for name, row in rows.items():
+            infoset = tree.infoset(name)
+            unknown = set(row) - set(infoset.actions)
+            if unknown:
+                raise InputError(
+                    f"{tree.name}: no action {sorted(unknown)[0]!r} at {name!r}: {', '.join(infoset.actions)}"
+                )
+            values = [float(row.get(action, 0.0)) for action in infoset.actions]
+            if min(values) < 0 or abs(sum(values) - 1) > 1e-6:
+                raise InputError(f"{tree.name}: probabilities {values} at {name!r} do not sum to one")
+            for k, value in enumerate(values):
+                table[infoset.offset + k * infoset.stride] = value
+        return Strategy(tree, table)
+
+    def row(self, infoset: Infoset) -> Array:
+        """Probabilities at an information set, in the order of its actions."""
+        stop = infoset.offset + len(infoset.actions) * infoset.stride
+        row: Array = self.probabilities[infoset.offset : stop : infoset.stride]
+        return row
+
+    def __getitem__(self, name: str) -> dict[str, float]:
+        infoset = self.tree.infoset(name)
+        return dict(zip(infoset.actions, self.row(infoset).tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        return (infoset.name for infoset in self.tree.infosets())
+
+    def __len__(self) -> int:
+        return self.tree.infoset_count
+
+    def items(self) -> Iterator[tuple[str, dict[str, float]]]:
+        """Every information set with its probabilities."""
+        for infoset in self.tree.infosets():
+            yield infoset.name, dict(zip(infoset.actions, self.row(infoset).tolist(), strict=True))
+
+    def mapping(self) -> dict[str, dict[str, float]]:
+        """The same as a plain dictionary."""
+        return dict(self.items())
+
+    def __repr__(self) -> str:
+        return f"<Strategy for {self.tree.name}: {len(self)} information sets>"
