@@ -10,22 +10,21 @@ def normalise(
     actor,  # int8 [nodes]
     width,  # int16 [nodes]
     data,  # int64 [nodes]
-    hands,  # int64 [players]
-    sums,  # float [table], not negative
-    out,  # float64 [table] OUT: each information set sums to one, uniform where all is zero
+    me,
+    sums,  # float [rows, hands], not negative
+    out,  # float64 [rows, hands] OUT: each information set sums to one, uniform where all is zero
 ):
-    """Turn accumulated weights into probabilities."""
+    """Turn a player's accumulated weights into probabilities."""
     for n in range(len(actor)):
-        if actor[n] < 0:
+        if actor[n] != me:
             continue
-        count = hands[actor[n]]
-        for h in range(count):
+        at = data[n]
+        for h in range(sums.shape[1]):
             total = 0.0
             for a in range(width[n]):
-                total += sums[data[n] + a * count + h]
+                total += sums[at + a, h]
             for a in range(width[n]):
-                at = data[n] + a * count + h
                 if total > 0:
-                    out[at] = sums[at] / total
+                    out[at + a, h] = sums[at + a, h] / total
                 else:
-                    out[at] = 1.0 / width[n]
+                    out[at + a, h] = 1.0 / width[n]

@@ -17,12 +17,6 @@ from riverboat.trees.public import Infoset, PublicTree
 Tree: TypeAlias = PublicTree | HistoryTree
 
 
-def hand_counts(tree: Tree) -> Array:
-    """Hands of each player, one per player in a history tree. int64 [players]"""
-    counts = tree.hand_counts if isinstance(tree, PublicTree) else (1,) * tree.players
-    return np.array(counts, np.int64)
-
-
 class Strategy:
     """What every player does everywhere. Immutable; needs no solver to be read."""
 
@@ -30,7 +24,7 @@ class Strategy:
         if probabilities.shape != (tree.table,):
             raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table}")
         self.tree = tree
-        self.probabilities = probabilities.view()  # float [table]: blocks of [actions, hands]
+        self.probabilities = probabilities.view()  # float [table]; tree.views gives [rows, hands]
         self.probabilities.flags.writeable = False
         self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
 
@@ -39,7 +33,8 @@ class Strategy:
         """Normalise accumulated weights; uniform where nothing was accumulated."""
         out = np.empty(tree.table)
         n = tree.nodes
-        _kernels.normalise(n.actor, n.width, n.data, hand_counts(tree), sums, out)
+        for me, (given, made) in enumerate(zip(tree.views(sums), tree.views(out), strict=True)):
+            _kernels.normalise(n.actor, n.width, n.data, me, given, made)
         return Strategy(tree, out, provenance)
 
     @staticmethod

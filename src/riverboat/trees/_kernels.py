@@ -15,13 +15,12 @@ def place_blocks(
     menu_width,  # int16 [menus]
     chance_width,  # int16 [chances]
     first_outcome,  # int64 [chances]
-    hands,  # int64 [2]
 ):
-    """Width of each node, its place in the table (or outcomes, or pay-offs), and the table's size."""
+    """Width of each node, its first row in the table (or outcome, or pay-off), and the rows of each player."""
     nodes = len(actor)
     width = np.zeros(nodes, np.int16)
     data = np.zeros(nodes, np.int64)
-    size = 0
+    rows = np.zeros(2, np.int64)
     for n in range(nodes):
         row = index[n]
         if actor[n] == TERMINAL:
@@ -31,9 +30,9 @@ def place_blocks(
             data[n] = first_outcome[row]
         else:
             width[n] = menu_width[row]
-            data[n] = size
-            size += np.int64(width[n]) * hands[actor[n]]
-    return width, data, size
+            data[n] = rows[actor[n]]
+            rows[actor[n]] += width[n]
+    return width, data, rows
 
 
 @njit(cache=True, nogil=True)

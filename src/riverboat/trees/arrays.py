@@ -4,8 +4,8 @@ Both shapes of tree compile to `Nodes` in preorder and one `Side` per player. A 
 hands and one block of the table per node; a `HistoryTree` has one hand and nodes that share the block
 of their information set. One kernel therefore serves both.
 
-The table (regrets, averages, probabilities) is flat: the block of a decision node is
-[actions, hands of the actor], at `data[node]`.
+A table (regrets, averages, probabilities) is flat on disk and in `Strategy`; `tree.views(table)` gives each player's rows,
+[rows, hands]. A decision node owns `width` rows from `data[node]` on, one for each action.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Nodes(NamedTuple):
     actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
     end: Array  # int32 [nodes]
     width: Array  # int16 [nodes]: number of children
-    data: Array  # int64 [nodes]: decision: block in the table; chance: first outcome; terminal: pay-off
+    data: Array  # int64 [nodes]: decision: first row in the table; chance: first outcome; terminal: pay-off
 
 
 class Side(NamedTuple):

@@ -68,7 +68,7 @@ class HistoryTree:
         self.infoset_count = len(visited)
         self.action_count = self.table
         self.depth = int(_kernels.depth(nodes.actor, nodes.end))
-        self.max_width = int(nodes.width.max())
+        self.max_width = int(self.widths.max(initial=1))  # of a decision
         self.shared = bool(len(decisions) > len(visited))
         self.hand_counts = (1, 1)
         self.total = 1.0
@@ -97,6 +97,10 @@ class HistoryTree:
             live=np.ones((outcomes, 1)),
             live_opp=np.ones((outcomes, 1)),
         )
+
+    def views(self, table: Array) -> tuple[Array, ...]:
+        """A flat table as rows of one hand: every player sees all of it. float [rows, 1]"""
+        return (table.reshape(-1, 1),) * self.players
 
     # --- names ------------------------------------------------------------------------------
 
@@ -345,8 +349,11 @@ def unroll(tree: PublicTree) -> HistoryTree:
         who = actor0[keep].astype(np.int64)
         data = tree.nodes.data[keep].copy()
         width = tree.nodes.width[keep].astype(np.int64)
-        hand = np.where(who == 0, h0, h1)
-        key = np.where(who >= 0, data + hand, -1)
+        key = np.select(
+            [who == 0, who == 1],
+            [data * tree.hand_counts[0] + h0, tree.bases[1] + data * tree.hand_counts[1] + h1],
+            default=-1,
+        )
         terminal = who == TERMINAL
         data[terminal] += len(payoffs) * len(side.kind)
         payoffs.append(_pair_payoffs(tree, h0, h1))

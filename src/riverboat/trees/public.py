@@ -50,17 +50,14 @@ class PublicTree:
         menu_width = np.array([len(m) for m in layout.menus] or [0], np.int16)
         chance_width = np.array([len(c) for c in layout.chances] or [0], np.int16)
         first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
-        width, data, self.table = _kernels.place_blocks(
-            layout.actor,
-            layout.index,
-            menu_width,
-            chance_width,
-            first_outcome,
-            np.array(self.hand_counts, np.int64),
-        )
+        width, data, rows = _kernels.place_blocks(layout.actor, layout.index, menu_width, chance_width, first_outcome)
         self.nodes = Nodes(layout.actor, layout.end, width, data)
+        # The table holds player 0's rows, then player 1's; a row has one entry for each hand.
+        sizes = [int(rows[p]) * self.hand_counts[p] for p in (0, 1)]
+        self.bases = (0, sizes[0])
+        self.table = sum(sizes)
         self.depth = int(_kernels.depth(layout.actor, layout.end))
-        self.max_width = max(int(menu_width.max()), int(chance_width.max()))
+        self.max_width = max(int(menu_width.max()), 1)  # of a decision
         self.sides = self._side(0), self._side(1)
         self.total: float = self._pair_mass()
 
@@ -253,13 +250,15 @@ class PublicTree:
 
     def _infoset(self, node: int, hand: int, line: str) -> Infoset:
         player = int(self.nodes.actor[node])
-        return Infoset(
-            f"{self.hands[player][hand]}:{line}",
-            player,
-            self.labels(node),
-            int(self.nodes.data[node]) + hand,
-            self.hand_counts[player],
-        )
+        stride = self.hand_counts[player]
+        offset = self.bases[player] + int(self.nodes.data[node]) * stride + hand
+        return Infoset(f"{self.hands[player][hand]}:{line}", player, self.labels(node), offset, stride)
+
+    def views(self, table: Array) -> tuple[Array, Array]:
+        """A flat table as the players' rows. float [rows of player p, hands of player p]"""
+        parts = table[: self.bases[1]], table[self.bases[1] :]
+        first, second = (part.reshape(-1, hands) for part, hands in zip(parts, self.hand_counts, strict=True))
+        return first, second
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Every decision node with the line that leads to it, in preorder."""

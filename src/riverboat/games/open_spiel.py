@@ -1,0 +1,134 @@
+"""OpenSpiel games as history games: `open_spiel:NAME(...)`.
+
+Needs the extra `riverboat[openspiel]`; pyspiel is imported when the first such game is loaded. Games in
+which players move at the same time become turn-based: they choose one after the other, unseen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from riverboat.errors import InputError, unknown
+from riverboat.games.base import CHANCE, TERMINAL
+
+PREFIX = "open_spiel:"
+
+
+def load(spec: str) -> OpenSpielGame:
+    """The OpenSpiel game that `spec` describes, such as `kuhn_poker` or `liars_dice(dice_sides=4)`."""
+    pyspiel = import_pyspiel()
+    spec = spec.strip()
+    name = PREFIX + spec
+    short = spec.partition("(")[0]
+    if not short:
+        raise InputError(f"game {name!r}: the name is missing; write for example 'open_spiel:kuhn_poker'")
+    if short not in pyspiel.registered_names():
+        import open_spiel.python.games  # noqa: F401  # registers the games that are written in Python
+    known = pyspiel.registered_names()
+    if short not in known:
+        raise unknown("OpenSpiel game", short, known)
+    with spiel_errors(f"game {name!r}"):
+        game = pyspiel.load_game(spec)
+        kind = game.get_type()
+        _check(name, kind)
+        if kind.dynamics == kind.Dynamics.SIMULTANEOUS:
+            game = pyspiel.convert_to_turn_based(game)
+        return OpenSpielGame(name, game.num_players(), game)
+
+
+def import_pyspiel() -> Any:
+    """The module, or an error that says how to install it."""
+    try:
+        import pyspiel
+    except ImportError:
+        raise InputError("OpenSpiel is not installed: install riverboat[openspiel]") from None
+    return pyspiel
+
+
+@contextmanager
+def spiel_errors(where: str) -> Iterator[None]:
+    """Turn OpenSpiel's errors into ours."""
+    try:
+        yield
+    except RuntimeError as error:  # the base of pyspiel.SpielError
+        # An unknown name is followed by one line for each known game.
+        raise InputError(f"{where}: OpenSpiel says: {str(error).partition(' Available games')[0]}") from None
+
+
+def _check(name: str, kind: Any) -> None:
+    """Refuse the games whose histories or information sets cannot be listed."""
+    if kind.dynamics == kind.Dynamics.MEAN_FIELD:
+        raise InputError(f"game {name!r}: a mean-field game has no tree of histories; choose another game")
+    if kind.chance_mode == kind.ChanceMode.SAMPLED_STOCHASTIC:
+        raise InputError(
+            f"game {name!r}: chance is only sampled, its outcomes cannot be listed; "
+            f"choose a game with explicit chance nodes"
+        )
+    if not kind.provides_information_state_string:
+        raise InputError(
+            f"game {name!r}: OpenSpiel does not name its information states (information_state_string); "
+            f"choose a game that has them"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSpielGame:
+    """A turn-based pyspiel game."""
+
+    name: str
+    players: int
+    game: Any  # pyspiel.Game
+    unit: str = field(default="points", init=False)
+
+    def root(self) -> _State:
+        """The first state."""
+        return _State(self.name, self.game.new_initial_state(), {})
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    name: str
+    state: Any  # pyspiel.State, never changed
+    owners: dict[str, int]  # who first used the name of an information set; shared by all states of a walk
+
+    @property
+    def actor(self) -> int:
+        if self.state.is_terminal():
+            return TERMINAL
+        return CHANCE if self.state.is_chance_node() else int(self.state.current_player())
+
+    def _moves(self) -> list[int]:
+        if self.state.is_chance_node():
+            return [action for action, _ in self.state.chance_outcomes()]
+        moves: list[int] = self.state.legal_actions()
+        return moves
+
+    def actions(self) -> tuple[str, ...]:
+        moves = self._moves()
+        labels = [self.state.action_to_string(self.state.current_player(), move) for move in moves]
+        if len(set(labels)) == len(labels):
+            return tuple(labels)
+        count = Counter(labels)
+        return tuple(t if count[t] == 1 else f"{t} #{move}" for t, move in zip(labels, moves, strict=True))
+
+    def probabilities(self) -> Sequence[float]:
+        return [probability for _, probability in self.state.chance_outcomes()]
+
+    def child(self, index: int) -> _State:
+        with spiel_errors(f"{self.name} after {self.state.history()}"):
+            return _State(self.name, self.state.child(self._moves()[index]), self.owners)
+
+    def infoset(self) -> str:
+        # Some games (phantom_ttt) use one string for both players; the later player's gets a mark.
+        with spiel_errors(f"{self.name} after {self.state.history()}"):
+            name: str = self.state.information_state_string()
+        player = self.actor
+        return name if self.owners.setdefault(name, player) == player else f"{name} (player {player})"
+
+    def payoffs(self) -> Sequence[float]:
+        returns: list[float] = self.state.returns()
+        return returns

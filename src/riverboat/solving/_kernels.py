@@ -1,0 +1,474 @@
+"""The compiled walks of counterfactual regret minimisation.
+
+`walk` carries vectors over hands through the tree in preorder: full traversals, the public-chance samplers,
+evaluation and best response are modes of it. It keeps one frame per level and never recurses.
+
+`match` and `learn` are the local rule. A user's rule takes their place by compiling the same kernels with
+other globals (`riverboat.solving.rules`).
+
+What makes small games fast: reach and values are rows that children point to, so going down and up copies nothing;
+loops over hands are few, because a loop of six costs little more than its start; and no array is sliced inside a
+walk, because every view counts references with locked instructions. Functions take whole arrays and a row.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX
+
+LEARN, COLLECT, EVALUATE, RESPOND = 0, 1, 2, 3
+
+# Re-association lets sums over hands use vector registers; NaN and infinity keep their meaning.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+jit = njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+
+
+class Tables(NamedTuple):
+    """What is learnt, as one player sees it: a block of rows [actions, hands] for each information set."""
+
+    regret: Array  # float [rows, own hands] INOUT
+    average: Array  # float [rows, own hands] INOUT; in EVALUATE the strategy, not normalised
+    prediction: Array  # float [rows, own hands] INOUT, or [0, own hands] where the schedule does not predict
+    delta: Array  # float [rows, own hands] INOUT: increments where nodes share blocks; OUT in RESPOND; or [0, …]
+    opp_regret: Array  # float [rows, opponent hands]: what the opponent's strategy is read from
+    opp_prediction: Array  # float [rows, opponent hands] or [0, opponent hands]
+    opp_average: Array  # float [rows, opponent hands]: the opponent's strategy in EVALUATE and RESPOND
+
+
+class Frames(NamedTuple):
+    """One frame per level of the walk. Row level * width + k + 1 belongs to child k, row 0 to the root."""
+
+    node: Array  # int32 [depth]
+    turn: Array  # int32 [depth]: the child that is being walked
+    own_at: Array  # int32 [depth]: row of own
+    opp_at: Array  # int32 [depth]: row of opp
+    value_at: Array  # int32 [depth]: row of value
+    own: Array  # float [rows, own hands]: my reach
+    opp: Array  # float [rows, opponent hands]: reach of opponent and chance
+    value: Array  # float [rows, own hands]: what a subtree is worth
+    sigma: Array  # float [rows, own hands]: my strategy
+    sigma_opp: Array  # float [width, opponent hands]: the opponent's, where it is just being entered
+    mass: Array  # float64 [classes + 1]: scratch of the showdown
+    journal: Array  # int32 [own nodes] or [0]: nodes whose increments wait in Tables.delta
+    visits: Array  # int64 [1]: nodes entered
+
+
+@njit(cache=True, nogil=True)
+def frames(like, depth, width, own, opp, classes, journal):
+    """Room for a walk; `like` gives the precision."""
+    kind = like.dtype
+    rows = depth * width + 1
+    return Frames(
+        np.zeros(depth, np.int32),
+        np.zeros(depth, np.int32),
+        np.zeros(depth, np.int32),
+        np.zeros(depth, np.int32),
+        np.zeros(depth, np.int32),
+        np.zeros((rows, own), kind),
+        np.zeros((rows, opp), kind),
+        np.zeros((rows, own), kind),
+        np.zeros((rows, own), kind),
+        np.zeros((width, opp), kind),
+        np.zeros(classes + 1),
+        np.zeros(journal, np.int32),
+        np.zeros(1, np.int64),
+    )
+
+
+@jit
+def random(state):  # uint64 [1] INOUT
+    """Uniform in [0, 1): splitmix64."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@jit
+def match(
+    regret,  # float [rows, hands]
+    prediction,  # float [rows, hands] or [0, hands]
+    at,  # first row of the information set
+    width,
+    low,
+    high,
+    t,
+    out,  # float [rows, hands] OUT: probabilities for the hands low … high - 1
+    to,  # first row of out
+):
+    """Regret matching: proportional to the positive part, uniform where there is none."""
+    kind = out.dtype.type
+    predicts = len(prediction) > 0
+    for h in range(low, high):
+        total = kind(0)
+        for a in range(width):
+            x = regret[at + a, h]
+            if predicts:
+                x += prediction[at + a, h]
+            x = max(x, kind(0))
+            out[to + a, h] = x
+            total += x
+        if total > 0:
+            share = kind(1) / total
+            for a in range(width):
+                out[to + a, h] *= share
+        else:
+            for a in range(width):
+                out[to + a, h] = kind(1) / kind(width)
+
+
+@jit
+def learn(
+    regret,  # float [rows, hands] INOUT
+    prediction,  # float [rows, hands] INOUT, or [0, hands]
+    at,  # first row of the information set
+    width,
+    low,
+    high,
+    positive,
+    negative,
+    floor,
+    t,
+    instant,  # float [rows, hands]: regrets of this iteration
+    to,  # first row of instant
+):
+    """Discount, add, floor."""
+    kind = regret.dtype.type
+    up, down, least = kind(positive), kind(negative), kind(floor)
+    predicts = len(prediction) > 0
+    for a in range(width):
+        for h in range(low, high):
+            r = regret[at + a, h]
+            regret[at + a, h] = max(r * (up if r > 0 else down) + instant[to + a, h], least)
+        if predicts:
+            for h in range(low, high):
+                prediction[at + a, h] = instant[to + a, h]
+
+
+@jit
+def normalised(
+    sums,  # float [rows, hands]
+    at,
+    width,
+    low,
+    high,
+    out,  # float [rows, hands] OUT
+    to,
+):
+    """The strategy that accumulated weights stand for."""
+    kind = out.dtype.type
+    for h in range(low, high):
+        total = kind(0)
+        for a in range(width):
+            total += sums[at + a, h]
+        for a in range(width):
+            out[to + a, h] = sums[at + a, h] / total if total > 0 else kind(1) / kind(width)
+
+
+@jit
+def settle(
+    side,  # Side
+    e,
+    opp,  # float [rows, opponent hands]: reach
+    at,  # row of opp
+    low,
+    high,
+    opp_low,
+    opp_high,
+    mass,  # float64 [classes + 1] scratch
+    out,  # float [rows, own hands] OUT
+    to,  # row of out
+):
+    """Value of a terminal for my hands low … high - 1: O(n), but for MATRIX pay-offs."""
+    kind, row = side.kind[e], side.row[e]
+    win, tie, lose = side.pay[e, 0], side.pay[e, 1], side.pay[e, 2]
+    rank, rank_opp, exclude = side.rank, side.rank_opp, side.exclude
+    if kind == MATRIX:
+        matrix = side.matrix
+        for h in range(low, high):
+            total = 0.0
+            for j in range(opp_low, opp_high):
+                total += matrix[row, h, j] * opp[at, j]
+            for k in range(exclude.shape[1]):
+                j = exclude[h, k]
+                if opp_low <= j < opp_high:
+                    total -= matrix[row, h, j] * opp[at, j]
+            out[to, h] = total
+        return
+    total = 0.0
+    if kind == CONSTANT:
+        for j in range(opp_low, opp_high):
+            total += opp[at, j]
+        for h in range(low, high):
+            out[to, h] = win * total
+    else:
+        classes = side.classes[row]
+        for c in range(classes):
+            mass[c] = 0.0
+        for j in range(opp_low, opp_high):
+            mass[rank_opp[row, j]] += opp[at, j]
+            total += opp[at, j]
+        weaker = 0.0
+        for c in range(classes):
+            equal = mass[c]
+            mass[c] = win * weaker + tie * equal + lose * (total - weaker - equal)
+            weaker += equal
+        for h in range(low, high):
+            out[to, h] = mass[rank[row, h]]
+    for k in range(exclude.shape[1]):
+        for h in range(low, high):
+            j = exclude[h, k]
+            if opp_low <= j < opp_high:
+                u = win
+                if kind == COMPARE and rank[row, h] <= rank_opp[row, j]:
+                    u = tie if rank[row, h] == rank_opp[row, j] else lose
+                out[to, h] -= u * opp[at, j]
+
+
+@jit
+def draw_outcome(
+    side,
+    first,
+    width,
+    low,
+    high,
+    opp_low,
+    opp_high,
+    rng,  # uint64 [1] INOUT
+):
+    """Sample a public outcome that a fixed hand allows; its number, and probability / sampling probability."""
+    total = 0.0
+    for k in range(width):
+        if (high - low > 1 or side.live[first + k, low] > 0) and (
+            opp_high - opp_low > 1 or side.live_opp[first + k, opp_low] > 0
+        ):
+            total += side.chance[first + k]
+    x = random(rng) * total
+    chosen = -1
+    for k in range(width):
+        if (high - low > 1 or side.live[first + k, low] > 0) and (
+            opp_high - opp_low > 1 or side.live_opp[first + k, opp_low] > 0
+        ):
+            chosen = k
+            x -= side.chance[first + k]
+            if x < 0:
+                break
+    return chosen, total
+
+
+@jit
+def finish(
+    tables,  # Tables
+    at,
+    width,
+    step,  # float64 [5]
+    mode,
+    low,
+    high,
+    shared,
+    sigma,  # float [rows, own hands]: strategy
+    own,  # float [rows, own hands]: reach after each action
+    value,  # float [rows, own hands] INOUT: value of each action; becomes its regret
+    row,  # first row of the children in sigma, own and value
+    to,  # row of value that the node's own value goes to
+):
+    """An own node whose actions are all valued: its value, and in LEARN its regrets and average."""
+    if mode == RESPOND:
+        delta = tables.delta
+        for h in range(low, high):
+            best = 0
+            for a in range(1, width):
+                if value[row + a, h] > value[row + best, h]:
+                    best = a
+            value[to, h] = value[row + best, h]
+            if len(delta) > 0:
+                for a in range(width):
+                    delta[at + a, h] = a == best
+        return
+    for h in range(low, high):
+        total = sigma[row, h] * value[row, h]
+        for a in range(1, width):
+            total += sigma[row + a, h] * value[row + a, h]
+        value[to, h] = total
+        for a in range(width):
+            value[row + a, h] -= total
+    if mode != LEARN:
+        return
+    average = tables.average
+    if shared:
+        delta = tables.delta
+        for a in range(width):
+            for h in range(low, high):
+                delta[at + a, h] += value[row + a, h]
+                average[at + a, h] += own[row + a, h]
+        return
+    learn(
+        tables.regret, tables.prediction, at, width, low, high,
+        step[0], step[1], step[2], step[4], value, row,
+    )  # fmt: skip
+    decay = average.dtype.type(step[3])
+    for a in range(width):
+        for h in range(low, high):
+            average[at + a, h] = average[at + a, h] * decay + own[row + a, h]
+
+
+@jit
+def walk(
+    nodes,  # Nodes
+    side,  # Side of `me`
+    me,
+    root,
+    tables,  # Tables of `me`
+    step,  # float64 [5]: positive, negative, floor, decay, t
+    mode,  # LEARN; COLLECT: reach at the cuts only; EVALUATE; RESPOND
+    low,
+    high,  # my hands low … high - 1 are walked
+    opp_low,
+    opp_high,  # so are these of the opponent
+    sample,  # whether public chance is sampled
+    shared,  # whether nodes share blocks, so that increments wait in tables.delta
+    rng,  # uint64 [1] INOUT
+    cut,  # int32 [cuts]: nodes, ascending, whose subtrees are walked elsewhere
+    cut_value,  # float [cuts, own hands]: what they are worth
+    cut_own,  # float [cuts, own hands] OUT: my reach there
+    cut_opp,  # float [cuts, opponent hands] OUT: the opponent's
+    f,  # Frames; reach at the root is in own[0] and opp[0], the answer in value[0]
+):
+    """One walk for player `me`: values up, reach down, regrets and averages on the way.
+
+    Returns how many nodes were noted in the journal (sampled walks of trees whose nodes share blocks).
+    """
+    actor, end, widths, data = nodes.actor, nodes.end, nodes.width, nodes.data
+    chance, live, live_opp = side.chance, side.live, side.live_opp
+    path, turn, own_at, opp_at, value_at = f.node, f.turn, f.own_at, f.opp_at, f.value_at
+    own, opp, value, sigma, sigma_opp = f.own, f.opp, f.value, f.sigma, f.sigma_opp
+    kind = own.dtype.type
+    learning = mode == LEARN or mode == COLLECT
+    span = len(sigma_opp)  # rows of a level
+    cuts = len(cut)
+    next_cut = 0
+    journal = 0
+    visits = 0
+    d = 0
+    n = root
+    own_at[0] = 0
+    opp_at[0] = 0
+    value_at[0] = 0
+    while True:
+        # --- enter node n at level d
+        visits += 1
+        who = actor[n]
+        leaf = True
+        if next_cut < cuts and cut[next_cut] == n:
+            cut_own[next_cut] = own[own_at[d]]
+            cut_opp[next_cut] = opp[opp_at[d]]
+            value[value_at[d]] = cut_value[next_cut]
+            next_cut += 1
+        elif who == TERMINAL:
+            if mode != COLLECT:
+                settle(side, data[n], opp, opp_at[d], low, high, opp_low, opp_high, f.mass, value, value_at[d])
+        else:
+            leaf = False
+            path[d] = n
+            turn[d] = 0
+            row, at, width = d * span + 1, data[n], widths[n]
+            if who == me:
+                if learning:
+                    match(tables.regret, tables.prediction, at, width, low, high, step[4], sigma, row)
+                elif mode == EVALUATE:
+                    normalised(tables.average, at, width, low, high, sigma, row)
+                if mode != RESPOND:
+                    here = own_at[d]
+                    for a in range(width):
+                        for h in range(low, high):
+                            own[row + a, h] = own[here, h] * sigma[row + a, h]
+            elif who >= 0:
+                if learning:
+                    match(
+                        tables.opp_regret, tables.opp_prediction, at, width, opp_low, opp_high, step[4], sigma_opp, 0
+                    )
+                else:
+                    normalised(tables.opp_average, at, width, opp_low, opp_high, sigma_opp, 0)
+                here = opp_at[d]
+                for a in range(width):
+                    for j in range(opp_low, opp_high):
+                        opp[row + a, j] = opp[here, j] * sigma_opp[a, j]
+        child = n + 1
+        # --- climb out of finished subtrees
+        while leaf:
+            if d == 0:
+                f.visits[0] += visits
+                return journal
+            child = end[n]
+            below = value_at[d]
+            d -= 1
+            n = path[d]
+            who = actor[n]
+            k = turn[d]
+            turn[d] = k + 1
+            more = k + 1 < widths[n]
+            to = value_at[d]
+            if who == me:
+                if more:
+                    break
+                if mode != COLLECT:
+                    finish(
+                        tables, data[n], widths[n], step, mode, low, high, shared, sigma, own, value, d * span + 1, to
+                    )
+                if shared and sample:
+                    f.journal[journal] = n
+                    journal += 1
+            elif who >= 0:
+                if k == 0:
+                    for h in range(low, high):
+                        value[to, h] = value[below, h]
+                else:
+                    for h in range(low, high):
+                        value[to, h] += value[below, h]
+                if more:
+                    break
+            else:
+                outcome = data[n] + k
+                fresh = k == 0 or sample
+                for h in range(low, high):
+                    part = value[below, h] * kind(live[outcome, h])
+                    value[to, h] = part if fresh else value[to, h] + part
+                if more and not sample:
+                    break
+        # --- go down to child turn[d]
+        k = turn[d]
+        row = d * span + 1
+        own_at[d + 1] = own_at[d]
+        opp_at[d + 1] = opp_at[d]
+        value_at[d + 1] = row  # children of others share a row: their values are added up
+        if who == me:
+            if mode != RESPOND:
+                own_at[d + 1] = row + k
+            value_at[d + 1] = row + k
+        elif who >= 0:
+            opp_at[d + 1] = row + k
+        else:
+            outcome = data[n] + k
+            weight = chance[outcome]
+            if sample:
+                k, weight = draw_outcome(side, data[n], widths[n], low, high, opp_low, opp_high, rng)
+                outcome = data[n] + k
+                turn[d] = k
+                for _ in range(k):
+                    child = end[child]
+            scale = kind(weight)
+            for h in range(low, high):
+                own[row, h] = own[own_at[d], h] * kind(live[outcome, h])
+            for j in range(opp_low, opp_high):
+                opp[row, j] = opp[opp_at[d], j] * kind(live_opp[outcome, j]) * scale
+            own_at[d + 1] = row
+            opp_at[d + 1] = row
+        n = child
+        d += 1

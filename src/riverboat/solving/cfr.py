@@ -1,0 +1,220 @@
+"""Counterfactual regret minimisation: any schedule, any traversal, any tree. The caller may own the loop.
+
+    solver = CFR(tree, "dcfr")
+    while solver.exploitability() > 1e-3:
+        solver.step(100)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from riverboat.errors import InputError, MemoryLimitError
+from riverboat.games.base import Array
+from riverboat.solving import _kernels, response, rules, sampling, schedules
+from riverboat.solving.schedules import AnySchedule
+from riverboat.solving.threads import Walker
+from riverboat.strategy.table import Strategy, Tree
+from riverboat.trees.public import PublicTree
+
+DTYPES = ("float64", "float32")
+
+
+def table_bytes(tree: Tree, schedule: AnySchedule, dtype: str = "float64") -> int:
+    """Memory that a solver's tables will take."""
+    tables = 2 + schedule.predictive + tree.shared
+    if not schedule.alternating:
+        tables += 1 + schedule.predictive
+    return tables * tree.table * np.dtype(dtype).itemsize
+
+
+def available_memory() -> int | None:
+    """Bytes that can still be allocated, where the system tells."""
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+class CFR:
+    """The state of a run: regrets, averages, clock and random state.
+
+    A sampled run applies the discounts of its schedule to the whole table once every `tick` iterations; its
+    clock counts ticks. Full runs apply them every iteration.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        schedule: str | AnySchedule = "dcfr",
+        traversal: str | sampling.Traversal = "full",
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        dtype: str = "float64",
+        tick: int | None = None,
+        epsilon: float = 0.6,
+    ) -> None:
+        if dtype not in DTYPES:
+            raise InputError(f"dtype {dtype!r}: one of {', '.join(DTYPES)}")
+        if seed < 0:
+            raise InputError(f"seed {seed}: must not be negative")
+        if not 0 < epsilon <= 1:
+            raise InputError(f"epsilon={epsilon:g}: exploration must be above 0 and at most 1")
+        if tick is not None and tick < 1:
+            raise InputError(f"tick={tick}: must be at least one iteration")
+        self.tree, self.dtype, self.epsilon = tree, dtype, epsilon
+        self.schedule = schedules.parse(schedule)
+        self.traversal = sampling.parse(traversal)
+        sampling.check(tree, self.traversal)
+        # With no public chance to sample, PCS is the full walk.
+        self._full = not self.traversal.sampled or (
+            self.traversal.name == "pcs" and not np.any(tree.nodes.actor == -1)
+        )
+        self.tick = tick or max(1, tree.infoset_count // 10)
+        self.iteration = 0
+        self.seed, self.threads = seed, threads
+        self.rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
+        self._kernels = rules.kernels(self.schedule)
+        self._walker = Walker(tree, dtype, threads, self._kernels)
+        self._sampler = sampling.sampler(tree, kids=self.traversal.name in ("external", "outcome"))
+        self._blocks = sampling.blocks(tree)
+        self._allocate()
+
+    def _allocate(self) -> None:
+        need, free = table_bytes(self.tree, self.schedule, self.dtype), available_memory()
+        if free is not None and need > free:
+            raise MemoryLimitError(
+                f"{self.tree.name}: the tables need {need / 2**30:.1f} GB and {free / 2**30:.1f} GB are free; "
+                f"{'float32 halves them' if self.dtype == 'float64' else 'use a larger machine'}"
+            )
+        self.regret = np.zeros(self.tree.table, self.dtype)
+        self.average_sums = np.zeros(self.tree.table, self.dtype)
+        self.prediction = np.zeros(self.tree.table if self.schedule.predictive else 0, self.dtype)
+        delta = np.zeros(self.tree.table if self.tree.shared else 0, self.dtype)
+        apart = not self.schedule.alternating and self._full  # the opponent is read from a copy
+        seen = self.regret.copy() if apart else self.regret
+        seen_prediction = self.prediction.copy() if apart else self.prediction
+        self.tables = tuple(
+            _kernels.Tables(
+                self._rows(self.regret, me),
+                self._rows(self.average_sums, me),
+                self._rows(self.prediction, me),
+                self._rows(delta, me),
+                self._rows(seen, self._other(me)),
+                self._rows(seen_prediction, self._other(me)),
+                self._rows(self.average_sums, self._other(me)),
+            )
+            for me in range(self.tree.players)
+        )
+
+    def _rows(self, table: Array, player: int) -> Array:
+        hands = self.tree.hand_counts[player] if isinstance(self.tree, PublicTree) else 1
+        return self.tree.views(table)[player] if len(table) else np.zeros((0, hands), self.dtype)
+
+    def _other(self, player: int) -> int:
+        return (player + 1) % self.tree.players
+
+    # --- learning ---------------------------------------------------------------------------
+
+    def step(self, count: int = 1) -> None:
+        """Run `count` iterations: one walk for each player, each."""
+        if count < 0:
+            raise InputError(f"step({count}): must not be negative")
+        if not self._full:
+            self._sampled(count)
+        elif self._walker.threads == 1:
+            for first in range(0, count, 65536):
+                some = min(65536, count - first)
+                self._kernels.full_iterations(
+                    self.tree.nodes, self.tree.sides, self._blocks, self.tables,
+                    self.schedule.steps(self.iteration + 1 + first, some),
+                    not self.schedule.alternating, self.tree.shared, self.rng,
+                    self._walker.no_cuts, np.zeros((0, 1), self.dtype), tuple(self._walker.room),
+                )  # fmt: skip
+        else:
+            for t in range(self.iteration + 1, self.iteration + 1 + count):
+                self._threaded(np.array(self.schedule.step(t)))
+        self.iteration += count
+
+    def _threaded(self, step: Array) -> None:
+        if not self.schedule.alternating:
+            for me in (0, 1):
+                self.tables[me].opp_regret[:] = self.tables[1 - me].regret
+                self.tables[me].opp_prediction[:] = self.tables[1 - me].prediction
+        for me in (0, 1):
+            self._walker.walk(me, self.tables[me], _kernels.LEARN, step)
+
+    def _sampled(self, count: int) -> None:
+        done = 0
+        while done < count:
+            some = count - done
+            if self.schedule.discounts:
+                some = min(some, self.tick - (self.iteration + done) % self.tick)
+            clock = (self.iteration + done) // self.tick + 1
+            floor = self.schedule.step(clock).floor
+            self._sampled_walks(np.array([1.0, 1.0, floor, 1.0, float(clock)]), some)
+            done += some
+            if self.schedule.discounts and (self.iteration + done) % self.tick == 0:
+                after = self.schedule.step(clock + 1)
+                self._kernels.discount_table(
+                    self.average_sums.reshape(-1, 1), self.regret.reshape(-1, 1),
+                    after.positive, after.negative, after.decay,
+                )  # fmt: skip
+
+    def _sampled_walks(self, step: Array, count: int) -> None:
+        tree, room = self.tree, tuple(self._walker.room)
+        common = tree.nodes, tree.sides, self._sampler, self.tables, step, count
+        if self.traversal.name == "external":
+            self._kernels.external_iterations(*common, self.rng, room)
+        elif self.traversal.name == "outcome":
+            self._kernels.outcome_iterations(*common, self.epsilon, self.rng, room)
+        else:
+            none = np.zeros((0, 1), self.dtype)
+            self._kernels.public_iterations(
+                *common, self.traversal.own_all, self.traversal.opp_all, tree.shared, self.rng,
+                self._walker.no_cuts, none, room,
+            )  # fmt: skip
+
+    # --- reading ----------------------------------------------------------------------------
+
+    @property
+    def nodes_touched(self) -> int:
+        """Nodes entered so far."""
+        return sum(int(room.visits[0]) for room in self._walker.room)
+
+    def _provenance(self) -> dict[str, Any]:
+        return {
+            "game": self.tree.name,
+            "method": "cfr",
+            "schedule": str(self.schedule),
+            "traversal": self.traversal.name,
+            "iterations": self.iteration,
+            "seed": self.seed,
+            "dtype": self.dtype,
+        }
+
+    def average(self) -> Strategy:
+        """The average strategy, which converges."""
+        return Strategy.from_sums(self.tree, self.average_sums, self._provenance())
+
+    def current(self) -> Strategy:
+        """The last iterate: what the regrets play now."""
+        out = np.zeros(self.tree.table)
+        for me, rows in enumerate(self.tree.views(out)):
+            self._kernels.current_strategy(self.tree.nodes, me, self.tables[me], float(self.iteration + 1), rows)
+        return Strategy(self.tree, out, {**self._provenance(), "iterate": "last"})
+
+    def quality(self) -> response.Quality:
+        """Best-response values and values of the average strategy, without copying it."""
+        return response.quality_of_sums(self.tree, self.average_sums, self.threads)
+
+    def exploitability(self) -> float:
+        """Half of NashConv of the average strategy, in the game's unit."""
+        return self.quality().exploitability

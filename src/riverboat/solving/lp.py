@@ -1,0 +1,150 @@
+"""Exact equilibria of small two-player zero-sum games by linear programming.
+
+The program of player 0 (Koller, Megiddo & von Stengel 1996; its dual is the program of player 1):
+
+    maximise q_0  subject to  E x = e,  F'q <= A'x,  x >= 0
+
+where q_0 is what x guarantees and the multipliers of F'q <= A'x are an optimal plan of player 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+from scipy.sparse import csc_array, hstack, vstack
+
+from riverboat.errors import InputError, RiverboatError
+from riverboat.games.base import Array
+from riverboat.strategy.table import Strategy, Tree
+from riverboat.trees.sequence import SequenceForm
+
+_TIGHTEST = 1e-10  # the smallest tolerance that HiGHS takes
+_NOISE = 1e-12  # plan entries below this are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class LPSolution:
+    """An equilibrium with its proof: best responses to it show that the value lies in the bracket."""
+
+    value: float  # to player 0: the middle of the bracket
+    bracket: tuple[float, float]  # what player 0's half guarantees, what player 1's half concedes
+    strategy: Strategy
+    plans: tuple[Array, Array]
+
+    @property
+    def gap(self) -> float:
+        """Width of the bracket: the sum of what both players could gain by deviating."""
+        return self.bracket[1] - self.bracket[0]
+
+
+def solve_lp(tree: Tree) -> LPSolution:
+    """An equilibrium of a zero-sum game with perfect recall.
+
+    Information sets that a player's own plan never reaches are played uniformly.
+    """
+    form = _zero_sum(tree)
+    program = _Program(form, 0)
+    x, y = program.solve()
+    return _solution(form, x, y, "lp")
+
+
+def undominated(tree: Tree, against: Strategy | None = None, tremble: float = 1e-3) -> LPSolution:
+    """An equilibrium in which neither player's strategy is weakly dominated.
+
+    Of all optimal plans of a player take one that does best against a fully mixed strategy of the other: a
+    plan that dominated it would be optimal too, and better against that one (Ganzfried & Sandholm 2015 name
+    the refinement). The fully mixed strategy is uniform, or `against` with `tremble` of uniform mixed in.
+    Where a player's own plan never goes, nothing it could do there matters to any pay-off, and it is uniform.
+    """
+    if not 0 < tremble <= 1:
+        raise InputError(f"{tree.name}: tremble={tremble:g}: must be above 0 and at most 1")
+    form = _zero_sum(tree)
+    uniform = Strategy.uniform(tree)
+    mixed = uniform
+    if against is not None:
+        form.plan(against, 0)  # refuses a strategy for another tree
+        mixed = Strategy(tree, (1 - tremble) * against.probabilities + tremble * uniform.probabilities)
+    x, y = (_Program(form, player).refine(form.plan(mixed, 1 - player)) for player in (0, 1))
+    return _solution(form, x, y, "undominated lp")
+
+
+def _zero_sum(tree: Tree) -> SequenceForm:
+    form = SequenceForm(tree)
+    form.histories.check_zero_sum()
+    return form
+
+
+def _solution(form: SequenceForm, x: Array, y: Array, method: str) -> LPSolution:
+    strategy = form.strategy(_clean(x), _clean(y), {"method": method})
+    plans = form.plans(strategy)  # E x = e to the last digit
+    low, high = form.bracket(*plans)
+    return LPSolution((low + high) / 2, (low, high), strategy, plans)
+
+
+def _clean(plan: Array) -> Array:
+    return np.where(plan > _NOISE, plan, 0.0)
+
+
+class _Program:
+    """One player's linear program in HiGHS: variables x, then q; rows E x = e, then F'q - P'x <= 0."""
+
+    def __init__(self, form: SequenceForm, player: int) -> None:
+        payoffs = form.payoffs[player]
+        scale = float(np.abs(payoffs.data).max(initial=0.0)) or 1.0  # tolerances are absolute
+        own, right = form.constraints(player)
+        other, _ = form.constraints(1 - player)
+        self.sequences, self.sets, self.bounds = own.shape[1], other.shape[0], other.shape[1]
+        self.first_bound = len(right)
+        self.payoffs = payoffs / scale
+        matrix = csc_array(
+            vstack([hstack([own, csc_array((len(right), self.sets))]), hstack([-self.payoffs.T, other.T])])
+        )
+        lp = highspy.HighsLp()
+        lp.num_row_, lp.num_col_ = matrix.shape
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
+        lp.col_cost_ = np.zeros(lp.num_col_)
+        lp.col_lower_ = np.concatenate([np.zeros(self.sequences), np.full(self.sets, -highspy.kHighsInf)])
+        lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
+        lp.row_lower_ = np.concatenate([right, np.full(self.bounds, -highspy.kHighsInf)])
+        lp.row_upper_ = np.concatenate([right, np.zeros(self.bounds)])
+        self.name = form.tree.name
+        self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._options({"output_flag": False})
+        self.highs.passModel(lp)
+        self.highs.changeColCost(self.sequences, -1.0)  # minimise -q_0
+
+    def _options(self, options: dict[str, Any]) -> None:
+        for key, value in options.items():
+            self.highs.setOptionValue(key, value)
+
+    def solve(self) -> tuple[Array, Array]:
+        """Optimal plans of the player and, from the multipliers, of the other."""
+        solution = self._run()
+        x = np.asarray(solution.col_value)[: self.sequences]
+        y = -np.asarray(solution.row_dual)[self.first_bound :]
+        return x, y
+
+    def refine(self, other: Array) -> Array:
+        """Of the player's optimal plans, one that does best against a plan of the other."""
+        best = np.asarray(self._run().col_value)[self.sequences]
+        self.highs.changeColBounds(self.sequences, best, highspy.kHighsInf)
+        cost = np.zeros(self.sequences + self.sets)
+        cost[: self.sequences] = -(self.payoffs @ other)
+        self.highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
+        return np.asarray(self._run().col_value)[: self.sequences]
+
+    def _run(self) -> Any:
+        """Optimise; where rounding keeps HiGHS from the tightest tolerance, accept its usual one."""
+        for tolerance in (_TIGHTEST, 1e-7):
+            self._options({"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance})
+            self.highs.run()
+            status = self.highs.getModelStatus()
+            if status == highspy.HighsModelStatus.kOptimal:
+                return self.highs.getSolution()
+        raise RiverboatError(
+            f"{self.name}: HiGHS stopped with {self.highs.modelStatusToString(status)!r}; use a CFR schedule instead"
+        )

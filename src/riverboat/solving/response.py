@@ -1,0 +1,150 @@
+"""Best responses, exploitability, and values of strategies.
+
+On a public tree one walk of hand vectors gives the best response to all hands at once (Johanson et al. 2011); on a
+history tree the pay-offs are gathered by own sequence and the treeplex is folded from the leaves.
+NashConv is the sum over players of (best response − value); exploitability is half of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riverboat.errors import ZeroSumError
+from riverboat.games.base import TERMINAL, Array
+from riverboat.solving import _kernels
+from riverboat.solving.threads import Walker
+from riverboat.strategy.table import Strategy, Tree
+from riverboat.trees import _kernels as tree_kernels
+from riverboat.trees.history import HistoryTree
+from riverboat.trees.public import PublicTree
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good a strategy profile is. Values are in the game's unit, exact up to rounding."""
+
+    best: tuple[float, ...]  # what a best response earns, per player
+    values: tuple[float, ...]  # what the profile earns, per player
+
+    @property
+    def nash_conv(self) -> float:
+        """Sum over players of what a deviation could gain."""
+        return sum(b - v for b, v in zip(self.best, self.values, strict=True))
+
+    @property
+    def exploitability(self) -> float:
+        """Half of NashConv in a two-player game: the average gain."""
+        return self.nash_conv / len(self.best)
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """An interval that holds the value of a zero-sum game to player 0.
+
+        Player 0's part guarantees the low end, player 1's part the high end, whatever the other does.
+        """
+        return -self.best[1], self.best[0]
+
+
+def check_zero_sum(tree: Tree) -> None:
+    """Raise unless two players' pay-offs cancel everywhere."""
+    if isinstance(tree, HistoryTree):
+        tree.check_zero_sum()
+        return
+    first, second = tree.sides
+    for e in range(len(first.kind)):
+        if first.kind[e] == 2:
+            wrong = np.abs(first.matrix[first.row[e]] + second.matrix[second.row[e]].T).max() > 1e-9
+        else:
+            wrong = np.abs(first.pay[e] + second.pay[e][::-1]).max() > 1e-9
+        if wrong:
+            raise ZeroSumError(f"{tree.name}: not zero-sum: {tree.layout.payoffs[e]}")
+
+
+def quality(strategy: Strategy, threads: int = 1) -> Quality:
+    """Best-response values and values of a profile."""
+    return quality_of_sums(strategy.tree, strategy.probabilities, threads)
+
+
+def quality_of_sums(tree: Tree, sums: Array, threads: int = 1) -> Quality:
+    """The same for a table of accumulated weights, normalised on the way (no copy is made)."""
+    if isinstance(tree, PublicTree):
+        walker = Walker(tree, np.float64, threads)
+        best, values = [], []
+        for me in (0, 1):
+            tables = _strategy_tables(tree, me, sums)
+            best.append(_expectation(tree, me, walker.walk(me, tables, _kernels.RESPOND)))
+            values.append(_expectation(tree, me, walker.walk(me, tables, _kernels.EVALUATE)))
+        return Quality(tuple(best), tuple(values))
+    probabilities = Strategy.from_sums(tree, sums).probabilities
+    players = range(tree.players)
+    best = [_fold(tree, probabilities, me)[0][0] for me in players]
+    return Quality(tuple(float(b) for b in best), _history_values(tree, probabilities))
+
+
+def best_response(strategy: Strategy, player: int) -> tuple[float, Strategy]:
+    """The best response of one player and what it earns; the other players' rows are kept."""
+    tree = strategy.tree
+    table = np.array(strategy.probabilities, float)
+    if isinstance(tree, PublicTree):
+        tables = _strategy_tables(tree, player, strategy.probabilities)
+        tables = tables._replace(delta=np.zeros(tables.average.shape))
+        value = _expectation(tree, player, Walker(tree, np.float64, 1).walk(player, tables, _kernels.RESPOND))
+        tree.views(table)[player][:] = tables.delta
+    else:
+        values, best = _fold(tree, strategy.probabilities, player)
+        value = float(values[0])
+        for i, infoset in enumerate(np.flatnonzero(tree.owner == player)):
+            at, width = tree.offsets[infoset], tree.widths[infoset]
+            table[at : at + width] = np.arange(width) == best[i]
+    return value, Strategy(tree, table, {"method": "best response", "player": player})
+
+
+def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Array:
+    """What each hand of a player earns on average at the root of a public tree. float64 [hands]
+
+    Zero for hands that cannot be dealt. With `respond` the player best-responds instead of following the strategy.
+    """
+    tree = strategy.tree
+    if not isinstance(tree, PublicTree):
+        raise ZeroSumError(f"{tree.name} has no hands: values by hand need a public game")
+    mode = _kernels.RESPOND if respond else _kernels.EVALUATE
+    raw = Walker(tree, np.float64, 1).walk(player, _strategy_tables(tree, player, strategy.probabilities), mode)
+    joint = tree.deal.joint()
+    dealt = joint.sum(axis=1 - player) * tree.total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(dealt > 0, raw * tree.sides[player].weight / dealt, 0.0)
+
+
+def _strategy_tables(tree: PublicTree, me: int, sums: Array) -> _kernels.Tables:
+    """Tables for a walk that only reads a strategy."""
+    own, opp = tree.views(sums)[me], tree.views(sums)[1 - me]
+    return _kernels.Tables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), opp[:0], opp[:0], opp)
+
+
+def _expectation(tree: PublicTree, me: int, values: Array) -> float:
+    return float(np.dot(tree.sides[me].weight, values)) / tree.total
+
+
+def _fold(tree: HistoryTree, probabilities: Array, me: int) -> tuple[Array, Array]:
+    """Best value from every sequence of a player on, and the best action at its information sets."""
+    plex = tree.treeplex(me)
+    n = tree.nodes
+    reach = np.empty(len(n.actor))
+    tree_kernels.others_reach(n.actor, n.end, n.data, tree.chance, probabilities, me, reach)
+    ends = np.flatnonzero(n.actor == TERMINAL)
+    value = np.bincount(
+        tree.last_sequence[ends, me], reach[ends] * tree.payoffs[n.data[ends], me], minlength=plex.sequences
+    )
+    best = np.zeros(len(plex.parent), np.int32)
+    tree_kernels.respond(plex.parent, plex.first, plex.width, value, best)
+    return value, best
+
+
+def _history_values(tree: HistoryTree, probabilities: Array) -> tuple[float, ...]:
+    n = tree.nodes
+    reach = np.empty(len(n.actor))
+    tree_kernels.others_reach(n.actor, n.end, n.data, tree.chance, probabilities, -9, reach)  # everybody plays
+    ends = np.flatnonzero(n.actor == TERMINAL)
+    return tuple(float(np.dot(reach[ends], tree.payoffs[n.data[ends], p])) for p in range(tree.players))

@@ -1,0 +1,63 @@
+"""A user's compiled rule in place of regret matching, in every traversal.
+
+The kernels call `match` and `learn` by their global names, so compiling the same code with other globals gives
+kernels for another rule. Built-in schedules use the kernels as they are, cached on disk; a user's rule is
+compiled once per process.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+from riverboat.errors import InputError
+from riverboat.solving import _kernels, _loops
+from riverboat.solving.schedules import AnySchedule, Rule
+
+
+@cache
+def _specialise(rule: Rule) -> SimpleNamespace:
+    for what in ("strategy", "update"):
+        if not isinstance(getattr(rule, what), Dispatcher):
+            raise InputError(f"rule {rule.name!r}: {what} must be compiled: put @numba.njit above it")
+    strategy, update = rule.strategy, rule.update
+
+    @njit(nogil=True)
+    def match(regret, prediction, at, width, low, high, t, out, to):  # type: ignore[no-untyped-def]
+        guess = prediction if len(prediction) > 0 else regret  # the rule must not use it where none is kept
+        strategy(
+            regret[at : at + width, low:high], guess[at : at + width, low:high], t, out[to : to + width, low:high]
+        )
+
+    @njit(nogil=True)
+    def learn(  # type: ignore[no-untyped-def]
+        regret, prediction, at, width, low, high, positive, negative, floor, t, instant, to
+    ):
+        guess = prediction if len(prediction) > 0 else regret
+        update(
+            regret[at : at + width, low:high], guess[at : at + width, low:high], instant[to : to + width, low:high], t
+        )
+
+    made: dict[str, Any] = {"match": match, "learn": learn}
+    for module in (_kernels, _loops):
+        names = {**vars(module), **made}
+        for name, function in vars(module).items():
+            if not isinstance(function, Dispatcher) or name in ("match", "learn"):
+                continue
+            if not set(function.py_func.__code__.co_names) & set(made):
+                continue
+            copy = FunctionType(function.py_func.__code__, names, name)
+            made[name] = names[name] = njit(nogil=True, error_model="numpy", fastmath=_kernels.FAST)(copy)
+    return SimpleNamespace(**{**vars(_kernels), **vars(_loops), **made})
+
+
+_BUILT_IN = SimpleNamespace(**{**vars(_kernels), **vars(_loops)})
+
+
+def kernels(schedule: AnySchedule) -> SimpleNamespace:
+    """The compiled loops for a schedule or a rule."""
+    return _BUILT_IN if schedule.rule is None else _specialise(schedule.rule)

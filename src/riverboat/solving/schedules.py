@@ -1,0 +1,215 @@
+"""A CFR variant is a few numbers for each iteration T = 1, 2, …
+
+The clock, once for the whole project: on iteration T the stored regrets are first multiplied by
+`positive` (where they are above zero) or `negative`, then the new regrets are added, then everything
+below `floor` is lifted to it; the stored average is multiplied by `decay`, then reach × strategy is added. A
+discount t^x / (t^x + 1) "after iteration t" of Brown & Sandholm 2019 is therefore applied here at T = t + 1,
+which plays the same strategies. `decay` = ((T - 1) / T)^gamma weighs iteration T by T^gamma.
+
+`predictive` plays the positive part of regret + prediction, the prediction being the last increment (Farina,
+Kroer & Sandholm 2021). Alternating: player 1 answers the strategy that player 0 has just updated to;
+simultaneous: both answer the same profile. Sampled traversals always alternate.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from riverboat.errors import InputError, unknown
+from riverboat.games.base import Array
+
+NEVER = math.inf  # an exponent: the factor is one, nothing is discounted
+
+
+class Step(NamedTuple):
+    """The numbers of one iteration."""
+
+    positive: float  # factor on stored regrets above zero
+    negative: float  # factor on stored regrets below zero
+    floor: float  # regrets end at or above this
+    decay: float  # factor on the stored average
+    t: float  # the iteration
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Exponents and switches; `step(T)` gives the numbers."""
+
+    name: str
+    alpha: float = NEVER
+    beta: float = NEVER
+    gamma: float = 0.0
+    floored: bool = False
+    predictive: bool = False
+    alternating: bool = True
+
+    rule: ClassVar[None] = None
+
+    def step(self, t: int) -> Step:
+        """The numbers of iteration t (from 1)."""
+        if t < 1:
+            raise InputError(f"iteration {t}: iterations count from 1")
+        return Step(
+            _discount(t - 1, self.alpha),
+            _discount(t - 1, self.beta),
+            0.0 if self.floored else -math.inf,
+            ((t - 1) / t) ** self.gamma,
+            float(t),
+        )
+
+    @property
+    def discounts(self) -> bool:
+        """Whether old iterations count less than new ones anywhere."""
+        return self.alpha != NEVER or self.beta != NEVER or self.gamma != 0.0
+
+    def steps(self, first: int, count: int) -> Array:
+        """The numbers of iterations first … first + count - 1. float64 [count, 5]"""
+        return np.array([self.step(t) for t in range(first, first + count)]).reshape(count, 5)
+
+    def __str__(self) -> str:
+        default = _TABLE.get(self.name)
+        if default is None:
+            return self.name
+        changed = [
+            f"{f.name}={_show(getattr(self, f.name))}"
+            for f in fields(self)
+            if f.name != "name" and getattr(self, f.name) != getattr(default, f.name)
+        ]
+        return self.name + (":" + ",".join(changed) if changed else "")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A regret minimiser of your own, compiled with `numba.njit`, in place of the built-in one.
+
+    `strategy(regret, prediction, t, out)` writes the probabilities, `update(regret, prediction, instant, t)` takes
+    the regrets of one iteration; all arrays are [actions, hands]. Averages weigh iteration T by T^gamma.
+    """
+
+    strategy: Callable[..., None]
+    update: Callable[..., None]
+    name: str = "rule"
+    gamma: float = 0.0
+    predictive: bool = False  # whether a prediction table is kept
+    alternating: bool = True
+    discounts: ClassVar[bool] = True
+
+    @property
+    def rule(self) -> Rule:
+        """Itself."""
+        return self
+
+    def step(self, t: int) -> Step:
+        """Only `decay` and `t` are used."""
+        return Step(1.0, 1.0, -math.inf, ((t - 1) / t) ** self.gamma, float(t))
+
+    def steps(self, first: int, count: int) -> Array:
+        """The numbers of iterations first … first + count - 1. float64 [count, 5]"""
+        return np.array([self.step(t) for t in range(first, first + count)]).reshape(count, 5)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+AnySchedule: TypeAlias = Schedule | Rule
+
+
+def _discount(t: int, exponent: float) -> float:
+    """t^x / (t^x + 1), by which regrets are multiplied after iteration t."""
+    if exponent == NEVER:
+        return 1.0
+    if exponent == -NEVER:
+        return 0.0
+    return 0.0 if t == 0 else 1.0 / (1.0 + float(t) ** -exponent)
+
+
+_TABLE: dict[str, Schedule] = {
+    # Zinkevich et al. 2007: both players answer the same profile
+    "vanilla": Schedule("vanilla", alternating=False),
+    # Tammelin et al. 2015
+    "cfr+": Schedule("cfr+", gamma=1.0, floored=True),
+    # Brown & Sandholm 2019
+    "linear": Schedule("linear", alpha=1.0, beta=1.0, gamma=1.0),
+    "dcfr": Schedule("dcfr", alpha=1.5, beta=0.0, gamma=2.0),
+    # Farina, Kroer & Sandholm 2021
+    "pcfr+": Schedule("pcfr+", gamma=2.0, floored=True, predictive=True),
+}
+_ALIASES = {"cfr": "vanilla", "cfrplus": "cfr+", "cfr_plus": "cfr+", "lcfr": "linear", "pcfr_plus": "pcfr+"}
+SCHEDULES = tuple(_TABLE)
+
+
+def vanilla(*, alternating: bool = False) -> Schedule:
+    """Counterfactual regret minimisation as first published."""
+    return replace(_TABLE["vanilla"], alternating=alternating)
+
+
+def cfr_plus(*, gamma: float = 1.0, alternating: bool = True) -> Schedule:
+    """CFR+: regrets floored at zero, linear averaging."""
+    return replace(_TABLE["cfr+"], gamma=gamma, alternating=alternating)
+
+
+def linear(*, alternating: bool = True) -> Schedule:
+    """Linear CFR: iteration T counts T times."""
+    return replace(_TABLE["linear"], alternating=alternating)
+
+
+def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, *, alternating: bool = True) -> Schedule:
+    """Discounted CFR."""
+    return replace(_TABLE["dcfr"], alpha=alpha, beta=beta, gamma=gamma, alternating=alternating)
+
+
+def pcfr_plus(*, gamma: float = 2.0, alternating: bool = True) -> Schedule:
+    """Predictive CFR+, quadratic averaging."""
+    return replace(_TABLE["pcfr+"], gamma=gamma, alternating=alternating)
+
+
+def parse(text: str | AnySchedule) -> AnySchedule:
+    """A schedule by name with numbers (`dcfr:alpha=1.5,beta=0,gamma=2`), or `module:object`."""
+    if not isinstance(text, str):
+        return text
+    head, _, tail = text.partition(":")
+    name = _ALIASES.get(head.lower(), head.lower())
+    if name in _TABLE:
+        return _with_options(_TABLE[name], text, tail)
+    if tail and "=" not in tail:
+        return _import(text, head, tail)
+    raise unknown("schedule", head, [*SCHEDULES, "module:object"])
+
+
+def _with_options(schedule: Schedule, text: str, tail: str) -> Schedule:
+    kinds = {f.name: getattr(schedule, f.name) for f in fields(schedule) if f.name != "name"}
+    changes: dict[str, Any] = {}
+    for option in (o for o in tail.split(",") if o):
+        key, equals, value = option.partition("=")
+        if key not in kinds or not equals:
+            raise InputError(f"schedule {text!r}: {unknown('option', key, kinds)}")
+        try:
+            number = float(value)
+        except ValueError:
+            raise InputError(f"schedule {text!r}: {key}={value!r} is not a number") from None
+        if math.isnan(number):
+            raise InputError(f"schedule {text!r}: {key}={value!r} is not a number")
+        changes[key] = bool(number) if isinstance(kinds[key], bool) else number
+    return replace(schedule, **changes)
+
+
+def _import(text: str, module: str, name: str) -> AnySchedule:
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"schedule {text!r}: {error}") from None
+    if callable(found) and not isinstance(found, Schedule | Rule):
+        found = found()
+    if not isinstance(found, Schedule | Rule):
+        raise InputError(f"schedule {text!r}: {type(found).__name__} is neither a Schedule nor a Rule")
+    return found
+
+
+def _show(value: float) -> str:
+    return f"{int(value)}" if isinstance(value, bool) else f"{value:g}"

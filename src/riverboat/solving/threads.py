@@ -1,0 +1,142 @@
+"""One walk on many threads, bitwise equal to one thread.
+
+The tree is cut into subtrees. A first pass over the trunk collects the reach at every cut, the subtrees are
+walked in any order (the kernels drop the GIL), and a second pass over the trunk uses their values. Each
+node sees the same arithmetic whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from riverboat.errors import InputError
+from riverboat.games.base import Array
+from riverboat.solving import _kernels
+from riverboat.strategy.table import Tree
+from riverboat.trees.public import PublicTree
+
+# Subtrees of at most this share of the tree are one task; fewer nodes than SMALL are not worth a thread.
+TASKS = 64
+SMALL = 20_000
+_FULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0])
+
+
+class Walker:
+    """Room for full walks of a tree, and threads to do them."""
+
+    def __init__(self, tree: Tree, dtype: Any, threads: int = 1, kernels: Any = _kernels) -> None:
+        if threads < 1:
+            raise InputError(f"threads={threads}: must be at least 1")
+        self.tree, self.dtype, self.kernels = tree, np.dtype(dtype), kernels
+        small = len(tree.nodes.actor) < SMALL or not isinstance(tree, PublicTree)
+        self.threads = 1 if small else min(threads, os.cpu_count() or 1)
+        self.rng = np.zeros(1, np.uint64)
+        self.no_cuts = np.zeros(0, np.int32)
+
+    def frames(self, me: int) -> _kernels.Frames:
+        """Fresh room for one walk of a player."""
+        side = self.tree.sides[me]
+        journal = len(self.tree.nodes.actor) if self.tree.shared else 0
+        classes = int(side.classes.max()) if len(side.classes) else 0
+        made: _kernels.Frames = _kernels.frames(
+            np.zeros(0, self.dtype),
+            self.tree.depth + 1,
+            self.tree.max_width,
+            len(side.weight),
+            len(side.weight_opp),
+            classes,
+            journal,
+        )
+        return made
+
+    @cached_property
+    def room(self) -> list[_kernels.Frames]:
+        """Room for walks on this thread, one per player."""
+        return [self.frames(p) for p in range(self.tree.players)]
+
+    @cached_property
+    def cuts(self) -> Array:
+        """Roots of the subtrees that are walked apart, ascending. int32 [tasks]"""
+        end, actor = self.tree.nodes.end, self.tree.nodes.actor
+        limit = max(len(actor) // TASKS, 1)
+        found: list[int] = []
+        stack = [0]
+        while stack:
+            node = stack.pop()
+            if end[node] - node <= limit:
+                if end[node] - node > 1:  # a terminal stays in the trunk
+                    found.append(node)
+            else:
+                stack.extend(self.tree.children(node))
+        return np.array(sorted(found), np.int32)
+
+    def walk(self, me: int, tables: _kernels.Tables, mode: int, step: Array = _FULL_STEP) -> Array:
+        """A full walk from the root: the value of each of the player's hands. float [hands]"""
+        side, frames = self.tree.sides[me], self.room[me]
+        frames.own[0] = 1
+        frames.opp[0] = side.weight_opp
+        if self.threads == 1:
+            self._call(me, 0, tables, step, mode, frames, self.no_cuts, *self._cut_room(me, 0))
+            return frames.value[0].copy()
+        cuts = self.cuts
+        value, own, opp = self._cut_room(me, len(cuts))
+        collect = _kernels.COLLECT if mode == _kernels.LEARN else mode
+        self._call(me, 0, self._read_only(tables, mode), step, collect, frames, cuts, value, own, opp)
+
+        def subtree(task: int, room: _kernels.Frames) -> None:
+            room.own[0], room.opp[0] = own[task], opp[task]
+            self._call(me, int(cuts[task]), tables, step, mode, room, self.no_cuts, *self._cut_room(me, 0))
+            value[task] = room.value[0]
+
+        self._spread(me, subtree, cuts)
+        frames.own[0] = 1
+        frames.opp[0] = side.weight_opp
+        self._call(me, 0, tables, step, mode, frames, cuts, value, own, opp)
+        return frames.value[0].copy()
+
+    def _read_only(self, tables: _kernels.Tables, mode: int) -> _kernels.Tables:
+        """In the first pass over the trunk nothing may be written."""
+        return tables if mode == _kernels.LEARN else tables._replace(delta=tables.delta[:0])
+
+    def _cut_room(self, me: int, count: int) -> tuple[Array, Array, Array]:
+        side = self.tree.sides[me]
+        own, opp = len(side.weight), len(side.weight_opp)
+        return np.zeros((count, own), self.dtype), np.zeros((count, own), self.dtype), np.zeros((count, opp), self.dtype)
+
+    def _call(self, me: int, root: int, tables: Any, step: Array, mode: int, frames: Any, *cut: Array) -> None:
+        side = self.tree.sides[me]
+        own, opp = len(side.weight), len(side.weight_opp)
+        self.kernels.walk(
+            self.tree.nodes, side, me, root, tables, step, mode, 0, own, 0, opp,
+            False, self.tree.shared, self.rng, *cut, frames,
+        )  # fmt: skip
+
+    def _spread(self, me: int, work: Any, cuts: Array) -> None:
+        """Hand tasks to threads, the largest first."""
+        size = self.tree.nodes.end[cuts] - cuts
+        order = iter(np.argsort(-size, kind="stable").tolist())
+
+        def run(room: _kernels.Frames) -> None:
+            for task in order:
+                work(task, room)
+
+        rooms = self._rooms[me]
+        done = [self._pool.submit(run, room) for room in rooms]
+        for future in done:
+            future.result()
+        for room in rooms:
+            self.room[me].visits[0] += room.visits[0]
+            room.visits[0] = 0
+
+    @cached_property
+    def _rooms(self) -> list[list[_kernels.Frames]]:
+        return [[self.frames(p) for _ in range(self.threads)] for p in range(self.tree.players)]
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat")

@@ -1,0 +1,217 @@
+"""Linear programs: known values, certificates, and equilibria that are not dominated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from random_games import history_games, public_games, random_history_game, swap_players
+from riverboat.errors import InputError, RecallError, RiverboatError, ZeroSumError
+from riverboat.games.base import Array, PublicGame
+from riverboat.games.normal_form import NormalForm, matrix
+from riverboat.games.registry import make
+from riverboat.solving.lp import solve_lp, undominated
+from riverboat.strategy.table import Strategy
+from riverboat.trees.compile import compile_game, histories
+from riverboat.trees.history import HistoryTree
+from riverboat.trees.sequence import SequenceForm
+
+LEDUC_OPEN_SPIEL = -0.08560642418  # from the tests of OpenSpiel's sequence_form_lp
+
+GOLDEN = [
+    ("rps", 0.0),
+    ("rpst", 0.0),
+    ("coin_toss", 0.0),
+    ("kuhn", -1 / 18),
+    ("kuhn:cards=3,suits=2", -19 / 465),
+    ("leduc", -0.085606424078),
+    *((f"clairvoyance:stack={n},chip=0.5", n / (2 * (n + 1))) for n in (1, 2, 5)),
+]
+
+small_matrices = st.integers(1, 4).flatmap(
+    lambda m: st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.lists(st.integers(-2, 2).map(float), min_size=n, max_size=n), min_size=m, max_size=m).map(
+            np.array
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(("spec", "value"), GOLDEN)
+def test_known_values(spec: str, value: float) -> None:
+    tree = compile_game(make(spec))
+    for solution in (solve_lp(tree), undominated(tree)):
+        assert solution.value == pytest.approx(value, abs=1e-9)
+        low, high = solution.bracket
+        assert low - 1e-12 <= solution.value <= high + 1e-12
+        assert abs(solution.gap) < 1e-9
+        assert solution.strategy.tree is tree
+
+
+def test_leduc_as_in_open_spiel() -> None:
+    assert solve_lp(compile_game(make("leduc"))).value == pytest.approx(LEDUC_OPEN_SPIEL, abs=1e-9)
+
+
+def test_kuhn_strategy() -> None:
+    strategy = solve_lp(compile_game(make("kuhn"))).strategy
+    alpha = strategy["J:"]["r"]
+    assert -1e-12 <= alpha <= 1 / 3 + 1e-12
+    assert strategy["K:"]["r"] == pytest.approx(3 * alpha)
+    assert strategy["Q:"]["r"] == pytest.approx(0)
+    assert strategy["Q:cr"]["c"] == pytest.approx(alpha + 1 / 3)
+    assert strategy["Q:r"]["c"] == pytest.approx(1 / 3)
+    assert strategy["J:c"]["r"] == pytest.approx(1 / 3)
+    assert strategy["K:r"]["c"] == pytest.approx(1)
+
+
+def test_a_public_tree_and_its_histories_agree() -> None:
+    tree = compile_game(make("leduc:ranks=4,suits=1"))
+    assert solve_lp(tree).value == pytest.approx(solve_lp(histories(tree)).value, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=st.tuples(*[st.floats(-10, 10, allow_subnormal=False)] * 4))
+def test_two_by_two(table: tuple[float, float, float, float]) -> None:
+    a, b, c, d = table
+    low, high = max(min(a, b), min(c, d)), min(max(a, c), max(b, d))
+    value = low if low >= high else (a * d - b * c) / (a + d - b - c)
+    assert solve_lp(compile_game(matrix([[a, b], [c, d]]))).value == pytest.approx(value, abs=1e-8)
+
+
+def reference_value(table: Array) -> float:
+    """The value of a matrix game by scipy: maximise v with x'A >= v."""
+    m, n = table.shape
+    result = linprog(
+        [0.0] * m + [-1.0],
+        A_ub=np.hstack([-table.T, np.ones((n, 1))]),
+        b_ub=np.zeros(n),
+        A_eq=[[1.0] * m + [0.0]],
+        b_eq=[1.0],
+        bounds=[(0, None)] * m + [(None, None)],
+    )
+    return -float(result.fun)
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=small_matrices)
+def test_matrix_games(table: Array) -> None:
+    solution = solve_lp(compile_game(matrix(table)))
+    assert solution.value == pytest.approx(reference_value(table), abs=1e-7)
+    assert solution.gap < 1e-9
+    assert solve_lp(compile_game(matrix(-table.T))).value == pytest.approx(-solution.value, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(game=st.one_of(history_games(), public_games()))
+def test_random_games(game) -> None:
+    tree = compile_game(game)
+    solution, refined = solve_lp(tree), undominated(tree)
+    assert -1e-12 <= solution.gap < 1e-7
+    assert -1e-12 <= refined.gap < 1e-7
+    assert refined.value == pytest.approx(solution.value, abs=1e-7)
+    # Both refined halves do at least as well against uniform play as the halves found first.
+    form = SequenceForm(tree)
+    x0, y0 = form.plans(Strategy.uniform(tree))
+    assert form.value(refined.plans[0], y0) >= form.value(solution.plans[0], y0) - 1e-7
+    assert form.value(x0, refined.plans[1]) <= form.value(x0, solution.plans[1]) + 1e-7
+    if not isinstance(game, PublicGame):
+        swapped = solve_lp(HistoryTree.from_game(swap_players(game)))
+        assert swapped.value == pytest.approx(-solution.value, abs=1e-7)
+
+
+# --- undominated ----------------------------------------------------------------------------
+
+
+def improvement(table: Array, row: Array) -> float:
+    """How much a mixed row can gain in all columns together while losing in none."""
+    m, n = table.shape
+    result = linprog(
+        np.concatenate([np.zeros(m), -np.ones(n)]),
+        A_ub=np.hstack([-table.T, np.eye(n)]),
+        b_ub=-(row @ table) + 1e-9,
+        A_eq=[[1.0] * m + [0.0] * n],
+        b_eq=[1.0],
+    )
+    return -float(result.fun)
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=small_matrices)
+def test_undominated_in_matrix_games(table: Array) -> None:
+    solution = undominated(compile_game(matrix(table)))
+    x, y = (plan[1:] for plan in solution.plans)
+    assert improvement(table, x) < 1e-6
+    assert improvement(-table.T, y) < 1e-6
+
+
+def test_dominated_moves_are_left_out() -> None:
+    # Column c1 holds every row to 0, so every row is optimal; r3 is the best row otherwise.
+    tree = compile_game(matrix([[0, 0, 1], [0, 1, 0], [0, 2, 2]]))
+    strategy = undominated(tree).strategy
+    assert strategy["player 0"]["r3"] == pytest.approx(1)
+    assert strategy["player 1"]["c1"] == pytest.approx(1)
+
+
+def test_forfeit_is_not_played() -> None:
+    strategy = undominated(compile_game(make("coin_toss"))).strategy
+    assert strategy["guesser:right"]["forfeit"] == pytest.approx(0, abs=1e-12)
+    assert strategy["guesser:right"]["heads"] == pytest.approx(1 / 4)
+
+
+def test_against_chooses_among_the_optimal() -> None:
+    # Both rows guarantee 0; which is better depends on whom they meet.
+    tree = compile_game(matrix([[0, 2, 1], [0, 1, 3]]))
+    for column, row in (("c2", "r1"), ("c3", "r2")):
+        opponent = Strategy.from_mapping(tree, {"player 1": {column: 1.0}})
+        assert undominated(tree, against=opponent).strategy["player 0"][row] == pytest.approx(1)
+
+
+def test_tremble_must_be_a_probability() -> None:
+    tree = compile_game(make("rps"))
+    with pytest.raises(InputError, match="tremble=0"):
+        undominated(tree, tremble=0.0)
+    with pytest.raises(InputError, match="another tree"):
+        undominated(tree, against=Strategy.uniform(compile_game(make("kuhn"))))
+
+
+# --- refusals -------------------------------------------------------------------------------
+
+
+def test_general_sum_is_refused() -> None:
+    tree = compile_game(matrix([[[3, 0], [5, 1]], [[3, 5], [0, 1]]], name="dilemma"))
+    for method in (solve_lp, undominated):
+        with pytest.raises(ZeroSumError, match="dilemma: not zero-sum: one history pays 3 and 3"):
+            method(tree)
+
+
+def test_three_players_are_refused() -> None:
+    with pytest.raises(InputError, match="3 players"):
+        solve_lp(compile_game(NormalForm(np.zeros((2, 2, 2, 3)), (("a", "b"),) * 3)))
+
+
+def test_imperfect_recall_is_refused() -> None:
+    tree = HistoryTree.from_game(random_history_game(3, players=2))
+    tree.node_infoset.flags.writeable = True
+    mine = [i for i in tree.infosets() if i.player == 0 and len(i.actions) == 2]
+    numbers = {info.name: k for k, info in enumerate(tree.infosets())}
+    first = numbers[mine[0].name]
+    last = np.flatnonzero(tree.node_infoset == numbers[mine[-1].name])
+    tree.node_infoset[last] = first
+    with pytest.raises(RecallError, match="imperfect recall"):
+        solve_lp(tree)
+
+
+def test_large_trees_are_refused() -> None:
+    with pytest.raises(InputError, match="too many for the sequence form"):
+        solve_lp(compile_game(make("kuhn:cards=1000,stack=8")))
+
+
+def test_a_failed_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    import highspy
+
+    monkeypatch.setattr(highspy.Highs, "run", lambda self: None)
+    with pytest.raises(RiverboatError, match="rps: HiGHS stopped with 'Not Set'"):
+        solve_lp(compile_game(make("rps")))

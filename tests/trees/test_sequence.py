@@ -1,0 +1,227 @@
+"""The sequence form against plain recursions over the same games."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from random_games import RandomPublicGame, history_games, public_games, random_history_game
+from riverboat.errors import InputError, RecallError
+from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Payoff, PublicState
+from riverboat.games.normal_form import NormalForm, matrix
+from riverboat.games.registry import make
+from riverboat.strategy.table import Strategy, Tree
+from riverboat.trees.compile import compile_game
+from riverboat.trees.history import HistoryTree
+from riverboat.trees.public import PublicTree
+from riverboat.trees.sequence import SequenceForm
+
+
+def random_strategy(tree: Tree, seed: int, zeros: float = 0.0) -> Strategy:
+    """Random behaviour; with `zeros`, some moves are never made."""
+    rng = np.random.default_rng(seed)
+    return Strategy.from_sums(tree, rng.random(tree.table) * (rng.random(tree.table) >= zeros))
+
+
+def expected(tree: HistoryTree, strategy: Array, node: int = 0) -> Array:
+    """What each player expects, by recursion over the histories."""
+    who, data = tree.nodes.actor[node], int(tree.nodes.data[node])
+    if who == TERMINAL:
+        return tree.payoffs[data]
+    weights = tree.chance if who == CHANCE else strategy
+    total = np.zeros(tree.players)
+    for k, child in enumerate(tree.children(node)):
+        total += weights[data + k] * expected(tree, strategy, child)
+    return total
+
+
+def pay(payoff: Payoff, h0: int, h1: int) -> float:
+    """What player 0 gets."""
+    if isinstance(payoff, Constant):
+        return payoff.payoffs[0]
+    if isinstance(payoff, Compare):
+        a, b = payoff.strengths[0][h0], payoff.strengths[1][h1]
+        return (payoff.win if a > b else payoff.tie if a == b else payoff.lose)[0]
+    return payoff.payoffs[0][h0][h1]
+
+
+def expected_public(game: RandomPublicGame, strategy: Strategy) -> float:
+    """What player 0 expects, by recursion over the game's own states, pair of hands by pair of hands."""
+
+    def walk(state: PublicState, line: str, h0: int, h1: int) -> float:
+        if state.actor == TERMINAL:
+            return pay(state.payoff(), h0, h1)
+        if state.actor == CHANCE:
+            outcomes = state.outcomes()
+            moves = [(o.label, o.weight * (h0 not in o.dead[0] and h1 not in o.dead[1])) for o in outcomes]
+        else:
+            hand = game.hands[state.actor][(h0, h1)[state.actor]]
+            moves = list(strategy[f"{hand}:{line}"].items())
+        return sum(
+            p * walk(state.child(k), f"{line},{label}" if line else label, h0, h1)
+            for k, (label, p) in enumerate(moves)
+            if p > 0
+        )
+
+    joint = game.deal.joint()
+    return sum(joint[h0, h1] * walk(game.root(), "", h0, h1) for h0, h1 in np.argwhere(joint > 0).tolist())
+
+
+@pytest.mark.parametrize(
+    ("spec", "sequences"), [("rps", 4), ("kuhn", 13), ("leduc", 1093), ("kuhn:cards=3,suits=2", 25)]
+)
+def test_sizes(spec: str, sequences: int) -> None:
+    form = SequenceForm(compile_game(make(spec)))
+    assert form.matrix.shape == (sequences, sequences)
+    for player in (0, 1):
+        E, e = form.constraints(player)
+        assert E.shape == (1 + len(form.treeplexes[player].infosets), sequences)
+        assert e.tolist() == [1.0] + [0.0] * (len(e) - 1)
+
+
+def test_matrix_game_is_its_own_payoff() -> None:
+    table = [[1.0, -2.0, 3.0], [0.0, 5.0, -1.0]]
+    form = SequenceForm(compile_game(matrix(table)))
+    assert form.matrix.toarray()[1:, 1:].tolist() == table
+    assert form.matrix.toarray()[0].tolist() == [0.0] * 4
+    value, best = form.respond(0, np.array([1.0, 0.0, 1.0, 0.0]))
+    assert value == 5.0
+    assert best.tolist() == [1.0, 0.0, 1.0]
+    assert form.bracket(np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])) == (-2.0, 5.0)
+
+
+def test_general_sum_payoffs_of_both() -> None:
+    first, second = [[3.0, 0.0], [5.0, 1.0]], [[3.0, 5.0], [0.0, 1.0]]
+    form = SequenceForm(compile_game(matrix([first, second])))
+    assert form.payoffs[0].toarray()[1:, 1:].tolist() == first
+    assert form.payoffs[1].toarray()[1:, 1:].T.tolist() == second
+
+
+@settings(max_examples=40, deadline=None)
+@given(game=history_games(zero_sum=False), seed=st.integers(0, 1000))
+def test_random_history_games(game, seed: int) -> None:
+    tree = HistoryTree.from_game(game)
+    form = SequenceForm(tree)
+    strategy = random_strategy(tree, seed, zeros=0.3)
+    x, y = form.plans(strategy)
+    for player, plan in enumerate((x, y)):
+        E, e = form.constraints(player)
+        np.testing.assert_allclose(E @ plan, e, atol=1e-14)
+    truth = expected(tree, strategy.probabilities)
+    assert form.value(x, y) == pytest.approx(truth[0], abs=1e-12)
+    assert y @ (form.payoffs[1] @ x) == pytest.approx(truth[1], abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(game=public_games(), seed=st.integers(0, 1000))
+def test_random_public_games(game, seed: int) -> None:
+    tree = PublicTree(game)
+    form = SequenceForm(tree)
+    strategy = random_strategy(tree, seed, zeros=0.3)
+    x, y = form.plans(strategy)
+    assert form.value(x, y) == pytest.approx(expected_public(game, strategy), abs=1e-12)
+    assert form.value(x, y) == pytest.approx(
+        expected(form.histories, strategy.probabilities[form.histories.origin])[0], abs=1e-12
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(game=st.one_of(history_games(), public_games()), seed=st.integers(0, 1000))
+def test_plans_and_behaviour_round_trip(game, seed: int) -> None:
+    tree = compile_game(game)
+    form = SequenceForm(tree)
+    mixed = random_strategy(tree, seed)
+    back = form.strategy(*form.plans(mixed))
+    assert back.tree is tree
+    for infoset in tree.infosets():
+        np.testing.assert_allclose(back.row(infoset), mixed.row(infoset), atol=1e-12)
+    partial = form.plans(random_strategy(tree, seed, zeros=0.5))
+    again = form.plans(form.strategy(*partial))
+    for plan, other in zip(partial, again, strict=True):
+        np.testing.assert_allclose(other, plan, atol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(game=history_games(), seed=st.integers(0, 1000))
+def test_best_response_is_best(game, seed: int) -> None:
+    tree = HistoryTree.from_game(game)
+    form = SequenceForm(tree)
+    _, y = form.plans(random_strategy(tree, seed))
+    value, best = form.respond(0, y)
+    assert form.value(best, y) == pytest.approx(value, abs=1e-12)
+    for other in range(5):
+        x, _ = form.plans(random_strategy(tree, other, zeros=0.4))
+        assert form.value(x, y) <= value + 1e-12
+
+
+def test_unreached_sets_are_uniform() -> None:
+    tree = compile_game(make("kuhn"))
+    form = SequenceForm(tree)
+    x, y = form.plans(Strategy.from_mapping(tree, {"J:": {"r": 1.0}, "J:cr": {"f": 1.0}}))
+    strategy = form.strategy(x, y)
+    assert strategy["J:"] == {"c": 0.0, "r": 1.0}
+    assert strategy["J:cr"] == {"f": 0.5, "c": 0.5}
+
+
+def test_three_players_are_refused() -> None:
+    game = NormalForm(np.zeros((2, 2, 2, 3)), (("a", "b"),) * 3, "trio")
+    with pytest.raises(InputError, match="trio: 3 players"):
+        SequenceForm(compile_game(game))
+
+
+def test_imperfect_recall_is_refused() -> None:
+    with pytest.raises(RecallError, match="player 0 reaches information set"):
+        SequenceForm(compile_game(Forgetful()))
+
+
+def test_large_trees_are_refused() -> None:
+    with pytest.raises(InputError, match="too many for the sequence form"):
+        SequenceForm(compile_game(make("kuhn:cards=1000,stack=8")))
+
+
+def test_foreign_strategies_and_plans_are_refused() -> None:
+    form = SequenceForm(compile_game(make("kuhn")))
+    with pytest.raises(InputError, match="another tree"):
+        form.plan(Strategy.uniform(compile_game(make("rps"))), 0)
+    with pytest.raises(InputError, match="player 1, who has 13 sequences"):
+        form.strategy(np.ones(13), np.ones(12))
+    same = Strategy.uniform(compile_game(make("kuhn")))
+    assert form.plan(same, 0).shape == (13,)
+
+
+def test_random_games_repeat() -> None:
+    one, two = (HistoryTree.from_game(random_history_game(7)) for _ in range(2))
+    assert one.fingerprint == two.fingerprint
+
+
+class Forgetful:
+    """Player 0 moves twice and forgets its first move."""
+
+    name, players, unit = "forgetful", 2, "points"
+
+    def __init__(self, line: str = "") -> None:
+        self.line = line
+
+    def root(self) -> Forgetful:
+        return self
+
+    @property
+    def actor(self) -> int:
+        return 0 if len(self.line) < 2 else TERMINAL
+
+    def actions(self) -> tuple[str, ...]:
+        return ("a", "b")
+
+    def probabilities(self) -> tuple[float, ...]:
+        return ()
+
+    def child(self, index: int) -> Forgetful:
+        return Forgetful(self.line + "ab"[index])
+
+    def infoset(self) -> str:
+        return str(len(self.line))
+
+    def payoffs(self) -> tuple[float, float]:
+        return (1.0, -1.0) if self.line == "ab" else (0.0, 0.0)
