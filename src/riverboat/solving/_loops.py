@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.solving._kernels import LEARN, draw_outcome, jit, learn, match, random, walk
+from riverboat.solving._kernels import LEARN, bare, draw_outcome, jit, learn, match, part, random, walk
 from riverboat.trees.arrays import COMPARE, CONSTANT
 
 
@@ -31,7 +31,7 @@ class Sampler(NamedTuple):
     kids: Array  # int32 [nodes - 1]: children, in order
 
 
-@jit
+@bare
 def decay_blocks(blocks, average, factor):
     """Age the average of one player's information sets."""
     scale = average.dtype.type(factor)
@@ -40,14 +40,14 @@ def decay_blocks(blocks, average, factor):
             average[blocks.at[i] + a, 0] *= scale
 
 
-@jit
+@bare
 def learn_blocks(blocks, tables, step):
     """Apply what waits in tables.delta to one player's information sets, once an iteration."""
     for i in range(len(blocks.at)):
         learn_block(tables, blocks.at[i], blocks.width[i], step)
 
 
-@jit
+@part
 def learn_block(tables, at, width, step):
     """Apply what waits in tables.delta to one information set."""
     learn(
@@ -57,7 +57,7 @@ def learn_block(tables, at, width, step):
         tables.delta[at + a, 0] = 0
 
 
-@jit
+@bare
 def learn_journal(nodes, tables, step, journal, count):
     """Apply what waits in tables.delta at the nodes that a sampled walk has visited."""
     for i in range(count):
@@ -105,7 +105,7 @@ def full_iterations(
                 learn_blocks(blocks[me], mine, step)
 
 
-@jit
+@part
 def draw(cumulative, rng):
     """A hand by its cumulative probabilities."""
     x = random(rng) * cumulative[-1]
@@ -115,7 +115,7 @@ def draw(cumulative, rng):
     return h
 
 
-@jit
+@part
 def draw_pair(sampler, rng):
     """A pair of hands by the alias method."""
     x = random(rng) * len(sampler.accept)
@@ -175,19 +175,19 @@ def public_iterations(
                 learn_journal(nodes, tables[me], step, f.journal, noted)
 
 
-@jit
+@part
 def payoff(side, e, h, j):
     """What a terminal pays my hand h against j."""
     if side.kind[e] == CONSTANT:
         return side.pay[e, 0]
     row = side.row[e]
     if side.kind[e] == COMPARE:
-        mine, theirs = side.rank[row, h], side.rank_opp[row, j]
-        return side.pay[e, 0] if mine > theirs else (side.pay[e, 1] if mine == theirs else side.pay[e, 2])
+        place = side.place[row, j]
+        return side.pay[e, 0 if place < side.below[row, h] else (1 if place < side.upto[row, h] else 2)]
     return side.matrix[row, h, j]
 
 
-@jit
+@part
 def draw_action(sigma, row, width, h, rng):
     """An action by the strategy of hand h, whose first row is given."""
     x = random(rng)
@@ -200,7 +200,7 @@ def draw_action(sigma, row, width, h, rng):
     return a
 
 
-@jit
+@bare
 def external_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
@@ -209,6 +209,7 @@ def external_iterations(
     step,  # float64 [5]
     count,
     rng,  # uint64 [1] INOUT
+    held,  # int64 [players] scratch: hands
     room,  # (Frames, …)
 ):
     """External sampling (Lanctot et al. 2009): chance and opponents are sampled, own actions are all walked.
@@ -217,10 +218,10 @@ def external_iterations(
     """
     actor, widths, data = nodes.actor, nodes.width, nodes.data
     kid_at, kids = sampler.kid_at, sampler.kids
-    held = np.zeros(len(sides), np.int64)
     for _ in range(count):
         for me in range(len(sides)):
             side, f, mine = sides[me], room[me], tables[me]
+            theirs = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
             pair = draw_pair(sampler, rng)
             held[0] = pair[0]
             if len(sides) > 1:
@@ -242,14 +243,14 @@ def external_iterations(
                 if who == TERMINAL:
                     value = payoff(side, data[n], h, j)
                 else:
-                    at, width, g, theirs = data[n], widths[n], held[who], tables[who]
+                    at, width, g = data[n], widths[n], held[who]
                     if who != me:
                         match(theirs.regret, theirs.prediction, at, width, g, g + 1, step[4], sigma_opp, 0)
                         for a in range(width):
                             theirs.average[at + a, g] += sigma_opp[a, g]
                         n = kids[kid_at[n] + draw_action(sigma_opp, 0, width, g, rng)]
                         continue
-                    match(theirs.regret, theirs.prediction, at, width, g, g + 1, step[4], sigma, d * span + 1)
+                    match(mine.regret, mine.prediction, at, width, g, g + 1, step[4], sigma, d * span + 1)
                     path[d] = n
                     turn[d] = 0
                     n = kids[kid_at[n]]
@@ -281,7 +282,7 @@ def external_iterations(
                     break
 
 
-@jit
+@bare
 def outcome_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
@@ -291,6 +292,7 @@ def outcome_iterations(
     count,
     epsilon,
     rng,  # uint64 [1] INOUT
+    held,  # int64 [players] scratch: hands
     room,  # (Frames, …)
 ):
     """Outcome sampling (Lanctot et al. 2009): one trajectory, own actions drawn from σ mixed with ε uniform.
@@ -300,10 +302,10 @@ def outcome_iterations(
     """
     actor, widths, data = nodes.actor, nodes.width, nodes.data
     kid_at, kids = sampler.kid_at, sampler.kids
-    held = np.zeros(len(sides), np.int64)
     for _ in range(count):
         for me in range(len(sides)):
             side, f, mine = sides[me], room[me], tables[me]
+            theirs = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
             pair = draw_pair(sampler, rng)
             held[0] = pair[0]
             if len(sides) > 1:
@@ -322,10 +324,10 @@ def outcome_iterations(
                 if who == CHANCE:
                     k, _ = draw_outcome(side, data[n], widths[n], h, h + 1, j, j + 1, rng)
                 else:
-                    at, width, g, theirs = data[n], widths[n], held[who], tables[who]
+                    at, width, g = data[n], widths[n], held[who]
                     if who == me:
                         row = d * span + 1
-                        match(theirs.regret, theirs.prediction, at, width, g, g + 1, step[4], sigma, row)
+                        match(mine.regret, mine.prediction, at, width, g, g + 1, step[4], sigma, row)
                         if random(rng) < epsilon:
                             k = min(int(random(rng) * width), width - 1)
                         else:

@@ -170,11 +170,12 @@ class CFR:
 
     def _sampled_walks(self, step: Array, count: int) -> None:
         tree, room = self.tree, tuple(self._walker.room)
+        held = np.zeros(tree.players, np.int64)
         common = tree.nodes, tree.sides, self._sampler, self.tables, step, count
         if self.traversal.name == "external":
-            self._kernels.external_iterations(*common, self.rng, room)
+            self._kernels.external_iterations(*common, self.rng, held, room)
         elif self.traversal.name == "outcome":
-            self._kernels.outcome_iterations(*common, self.epsilon, self.rng, room)
+            self._kernels.outcome_iterations(*common, self.epsilon, self.rng, held, room)
         else:
             none = np.zeros((0, 1), self.dtype)
             self._kernels.public_iterations(

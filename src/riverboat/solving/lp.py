@@ -113,7 +113,7 @@ class _Program:
         lp.row_upper_ = np.concatenate([right, np.zeros(self.bounds)])
         self.name = form.tree.name
         self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        self._options({"output_flag": False})
+        self._options({"output_flag": False, "small_matrix_value": 1e-12})  # HiGHS drops entries below 1e-9 unasked
         self.highs.passModel(lp)
         self.highs.changeColCost(self.sequences, -1.0)  # minimise -q_0
 

@@ -42,14 +42,12 @@ class Walker:
         """Fresh room for one walk of a player."""
         side = self.tree.sides[me]
         journal = len(self.tree.nodes.actor) if self.tree.shared else 0
-        classes = int(side.classes.max()) if len(side.classes) else 0
         made: _kernels.Frames = _kernels.frames(
             np.zeros(0, self.dtype),
             self.tree.depth + 1,
             self.tree.max_width,
             len(side.weight),
             len(side.weight_opp),
-            classes,
             journal,
         )
         return made

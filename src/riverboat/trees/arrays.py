@@ -34,10 +34,11 @@ class Side(NamedTuple):
     exclude: Array  # int32 [own hands, k]: opponent hands that cannot be dealt with it, -1 = none
     kind: Array  # int8 [pay-offs]: CONSTANT, COMPARE or MATRIX
     pay: Array  # float64 [pay-offs, 3]: when my strength is higher, equal, lower
-    row: Array  # int32 [pay-offs]: row of rank (COMPARE) or of matrix (MATRIX)
-    rank: Array  # int16 [rows, own hands]: strength class, 0 is the weakest
-    rank_opp: Array  # int16 [rows, opponent hands]
-    classes: Array  # int32 [rows]: number of strength classes
+    row: Array  # int32 [pay-offs]: row of the next four (COMPARE) or of matrix (MATRIX)
+    order: Array  # int16 [rows, opponent hands]: the opponent's hands from weak to strong
+    place: Array  # int16 [rows, opponent hands]: where each stands in that order
+    below: Array  # int16 [rows, own hands]: how many of them my hand beats
+    upto: Array  # int16 [rows, own hands]: how many it beats or ties
     matrix: Array  # float64 [rows, own hands, opponent hands]
     chance: Array  # float64 [outcomes]: probability given a pair of hands that allows it
     live: Array  # float64 [outcomes, own hands]: 1, or 0 where the outcome makes the hand impossible

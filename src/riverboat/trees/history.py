@@ -89,9 +89,10 @@ class HistoryTree:
             kind=np.full(rows, CONSTANT, np.int8),
             pay=np.ascontiguousarray(np.repeat(self.payoffs[:, me : me + 1], 3, axis=1)),
             row=np.zeros(rows, np.int32),
-            rank=np.zeros((0, 1), np.int16),
-            rank_opp=np.zeros((0, 1), np.int16),
-            classes=np.zeros(0, np.int32),
+            order=np.zeros((0, 1), np.int16),
+            place=np.zeros((0, 1), np.int16),
+            below=np.zeros((0, 1), np.int16),
+            upto=np.zeros((0, 1), np.int16),
             matrix=np.zeros((0, 1, 1)),
             chance=self.chance,
             live=np.ones((outcomes, 1)),
@@ -386,8 +387,8 @@ def _pair_payoffs(tree: PublicTree, h0: int, h1: int) -> Array:
             if side.kind[e] == MATRIX:
                 column[e] = side.matrix[row, mine, theirs]
             elif side.kind[e] != CONSTANT:
-                a, b = side.rank[row, mine], side.rank_opp[row, theirs]
-                column[e] = side.pay[e, 0 if a > b else 1 if a == b else 2]
+                place = side.place[row, theirs]
+                column[e] = side.pay[e, 0 if place < side.below[row, mine] else 1 if place < side.upto[row, mine] else 2]
         columns.append(column)
     return np.stack(columns, axis=1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -97,7 +97,8 @@ class PublicTree:
                 matrix.append(table if me == 0 else table.T)
                 if matrix[-1].shape != (own, opp):
                     raise InputError(f"{self.name}: a pay-off matrix of shape {matrix[-1].shape}, not {own, opp}")
-        ranks = [np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in rank]
+        mine_theirs = [(np.array(mine), np.array(theirs)) for mine, theirs in rank]
+        orders = [np.argsort(theirs, kind="stable") for _, theirs in mine_theirs]
         outcomes = [o for chance in layout.chances for o in chance]
         live = [np.ones((len(outcomes), n)) for n in counts]
         for k, outcome in enumerate(outcomes):
@@ -116,9 +117,10 @@ class PublicTree:
             kind=np.array(kind, np.int8),
             pay=np.array(pay, float).reshape(-1, 3),
             row=np.array(row, np.int32),
-            rank=np.array([r[:own] for r in ranks], np.int16).reshape(-1, own),
-            rank_opp=np.array([r[own:] for r in ranks], np.int16).reshape(-1, opp),
-            classes=np.array([r.max() + 1 for r in ranks], np.int32),
+            order=np.array(orders, np.int16).reshape(-1, opp),
+            place=np.array([np.argsort(order) for order in orders], np.int16).reshape(-1, opp),
+            below=_counts(mine_theirs, orders, "left").reshape(-1, own),
+            upto=_counts(mine_theirs, orders, "right").reshape(-1, own),
             matrix=np.array(matrix, float).reshape(-1, own, opp),
             chance=np.array([o.weight for o in outcomes], float),
             live=live[me],
@@ -293,3 +295,9 @@ class PublicTree:
             for array in side:
                 digest.update(np.ascontiguousarray(array))
         return digest.hexdigest()
+
+
+def _counts(pairs: list[tuple[Array, Array]], orders: list[Array], side: Literal["left", "right"]) -> Array:
+    """How many of the opponent's hands each hand beats (left), or beats or ties (right)."""
+    found = [np.searchsorted(theirs[order], mine, side) for (mine, theirs), order in zip(pairs, orders, strict=True)]
+    return np.array(found, np.int16)
