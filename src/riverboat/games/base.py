@@ -60,9 +60,16 @@ class State(Protocol):
 class HistoryGame(Protocol):
     """A game given by its histories."""
 
-    name: str
-    players: int
-    unit: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def players(self) -> int: ...
+
+    @property
+    def unit(self) -> str:
+        """What pay-offs are counted in."""
+        ...
 
     def root(self) -> State: ...
 
@@ -172,10 +179,17 @@ class PublicGame(Protocol):
     returns it as a `riverboat.games.layout.Layout`.
     """
 
-    name: str
-    unit: str
-    joiner: str
-    hands: tuple[tuple[str, ...], tuple[str, ...]]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def joiner(self) -> str: ...
+
+    @property
+    def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
 
     @property
     def deal(self) -> Deal: ...

@@ -13,7 +13,7 @@ is filled by doubling, never walked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import factorial
@@ -71,6 +71,10 @@ class Bluff:
         a, b = self.dice
         smaller = {(b, a - 1), (a, b - 1)}
         return tuple(sorted(pair for pair in smaller if min(pair) > 0))
+
+    def with_values(self, values: Mapping[tuple[int, int], float]) -> Bluff:
+        """The same game with the values of smaller ones."""
+        return replace(self, values={**self.values, **values})
 
     def _value_to_starter(self, a: int, b: int) -> float:
         if b == 0:

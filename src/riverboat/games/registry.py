@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from riverboat.errors import InputError, unknown
 from riverboat.games import normal_form, small_poker, toy
@@ -40,8 +42,31 @@ GAMES: dict[str, Entry] = {
 FILES = {".efg": "load_efg", ".nfg": "load_nfg"}
 
 
+_SPECS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+
 def make(spec: str) -> Game:
     """The game that `spec` names. `riverboat.game` also solves the smaller games it may need."""
+    game = _make(spec)
+    remember(game, spec)
+    return game
+
+
+def remember(game: Game, spec: str) -> None:
+    """Note how a game was named, so that artefacts can name it again."""
+    with contextlib.suppress(TypeError):  # a user's class without hash or weak references
+        _SPECS[game] = spec
+
+
+def spec_of(game: Game) -> str | None:
+    """How a game was named, if it was made by name."""
+    try:
+        return _SPECS.get(game)
+    except TypeError:
+        return None
+
+
+def _make(spec: str) -> Game:
     head, _, tail = spec.partition(":")
     if Path(spec).suffix in FILES:
         from riverboat.games import gambit

@@ -22,6 +22,7 @@ from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX
 
 LEARN, COLLECT, EVALUATE, RESPOND = 0, 1, 2, 3
+TINY = 1e-30  # positive regrets that sum to less count as none: one over them would overflow in float32
 
 # Re-association lets sums over hands use vector registers; NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -120,7 +121,7 @@ def match(
             x = max(x, kind(0))
             out[to + a, h] = x
             total += x
-        if total > 0:
+        if total > TINY:
             share = kind(1) / total
             for a in range(width):
                 out[to + a, h] *= share

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,21 @@ class CFR:
                 self._walker.no_cuts, none, room,
             )  # fmt: skip
 
+    @staticmethod
+    def describe(schedule: str | AnySchedule, traversal: str | sampling.Traversal) -> tuple[str, str]:
+        """How a schedule and a traversal are written in provenance."""
+        return str(schedules.parse(schedule)), sampling.parse(traversal).name
+
+    def restore(self, arrays: Mapping[str, Array], iteration: int, rng: int, nodes: int) -> None:
+        """Take up the state of a checkpoint."""
+        self.regret[:] = arrays["regret"]
+        self.average_sums[:] = arrays["average"]
+        if len(self.prediction):
+            self.prediction[:] = arrays["prediction"]
+        self.iteration = iteration
+        self.rng[0] = rng
+        self._walker.room[0].visits[0] = nodes
+
     # --- reading ----------------------------------------------------------------------------
 
     @property
@@ -190,7 +206,8 @@ class CFR:
         """Nodes entered so far."""
         return sum(int(room.visits[0]) for room in self._walker.room)
 
-    def _provenance(self) -> dict[str, Any]:
+    def average_provenance(self) -> dict[str, Any]:
+        """Where the average strategy comes from."""
         return {
             "game": self.tree.name,
             "method": "cfr",
@@ -203,14 +220,14 @@ class CFR:
 
     def average(self) -> Strategy:
         """The average strategy, which converges."""
-        return Strategy.from_sums(self.tree, self.average_sums, self._provenance())
+        return Strategy.from_sums(self.tree, self.average_sums, self.average_provenance())
 
     def current(self) -> Strategy:
         """The last iterate: what the regrets play now."""
         out = np.zeros(self.tree.table)
         for me, rows in enumerate(self.tree.views(out)):
             self._kernels.current_strategy(self.tree.nodes, me, self.tables[me], float(self.iteration + 1), rows)
-        return Strategy(self.tree, out, {**self._provenance(), "iterate": "last"})
+        return Strategy(self.tree, out, {**self.average_provenance(), "iterate": "last"})
 
     def quality(self) -> response.Quality:
         """Best-response values and values of the average strategy, without copying it."""

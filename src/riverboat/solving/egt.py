@@ -29,6 +29,7 @@ from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees import _treeplex_kernels
 from riverboat.trees.sequence import SequenceForm
 
+PAT,PATF=2.,1.
 CHECK = 10  # steps between two looks at the gap
 
 # Pay-offs are divided by the largest, so these hold for every game.
@@ -36,7 +37,7 @@ _FIRST_MU = 1e-6
 _LAST_MU = 1e-14  # below this the smoothing is lost in rounding
 _ROUNDING = 1e-15  # by which the excessive gap condition may fail
 _SHORTEST_STEP = 1e-10
-_FLOOR = 1e-12  # uniform behaviour mixed into a centre: no move may become impossible
+_MIX = 20.0  # times the gap: how much uniform behaviour is mixed into a new centre
 
 
 class _Response(NamedTuple):
@@ -53,17 +54,14 @@ class _Seat:
         self.payoffs = form.payoffs[player] / scale
         self.weight: Array = _treeplex_kernels.entropy_weights(plex.parent, plex.first, plex.width, plex.sequences)
         self.centre = np.zeros(plex.sequences)
-        self.recentre(self.centre)
 
-    def recentre(self, plan: Array) -> None:
-        """Measure entropy from the behaviour of a plan; from uniform where the plan does not go."""
+    def recentre(self, plan: Array, mix: float) -> None:
+        """Measure entropy from the behaviour of a plan, mixed with uniform; from uniform where it does not go."""
         widths = np.repeat(self.plex.width, self.plex.width)
         uniform = 1.0 / widths
-        arriving = (
-            np.repeat(np.add.reduceat(plan[1:], self.plex.first - 1), self.plex.width) if len(widths) else uniform
-        )
+        arriving = np.repeat(plan[self.plex.parent], self.plex.width)
         behaviour = np.divide(plan[1:], arriving, out=uniform.copy(), where=arriving > 0)
-        self.centre[1:] = np.log((1 - _FLOOR) * behaviour + _FLOOR * uniform)
+        self.centre[1:] = np.log((1 - mix) * behaviour + mix * uniform)
 
     def respond(self, gain: Array, mu: float, centre: Array | None = None) -> _Response:
         """The plan that maximises gain·x - mu d(x), with d measured from the centre."""
@@ -80,30 +78,34 @@ class EGT:
     gives the method without restarts. `finished` says that rounding leaves nothing more to gain.
     """
 
-    def __init__(self, tree: Tree, restart: float = 10.0) -> None:
+    def __init__(self, tree: Tree, restart: float = 4.0) -> None:
         if not restart > 1:
             raise InputError(f"{tree.name}: restart={restart:g}: the gap must fall by a factor above 1")
         self.form = SequenceForm(tree)
         self.form.histories.check_zero_sum()
-        scale = float(np.abs(self.form.histories.payoffs).max(initial=0.0)) or 1.0
+        self._scale = scale = float(np.abs(self.form.histories.payoffs).max(initial=0.0)) or 1.0
         self.tree, self.restart = tree, restart
         self.iteration, self.finished = 0, False
         self._seats = _Seat(self.form, 0, scale), _Seat(self.form, 1, scale)
         self._mu = [_FIRST_MU, _FIRST_MU]
-        self._start(self.form.plans(Strategy.uniform(tree)))
+        uniform = self.form.plans(Strategy.uniform(tree))
+        self._best, self._best_at = (uniform, self.form.bracket(*uniform)), 0
+        self._start()
 
     # --- answers ----------------------------------------------------------------------------
 
-    def _best(self) -> tuple[tuple[Array, Array], tuple[float, float]]:
-        """Plans and their bracket: the centre of this round until the round has something better."""
+    def _look(self) -> tuple[tuple[Array, Array], tuple[float, float]]:
+        """The best plans so far, the current ones included, and their bracket."""
         plans = self._plan[0], self._plan[1]
         bracket = self.form.bracket(*plans)
-        return (plans, bracket) if _width(bracket) < self._centre_gap else self._centre
+        if _width(bracket) < _width(self._best[1]):
+            self._best, self._best_at = (plans, bracket), self.iteration
+        return self._best
 
     @property
     def plans(self) -> tuple[Array, Array]:
         """The realization plans of both players."""
-        return self._best()[0]
+        return self._look()[0]
 
     def average(self) -> Strategy:
         """The strategy found so far: the iterates of this method are averages already."""
@@ -111,7 +113,7 @@ class EGT:
 
     def bracket(self) -> tuple[float, float]:
         """What player 0's half guarantees and what player 1's half concedes: the value lies between."""
-        return self._best()[1]
+        return self._look()[1]
 
     def gap(self) -> float:
         """Width of the bracket: the sum of what both players could gain by deviating."""
@@ -126,19 +128,29 @@ class EGT:
                 return
             self._shrink()
             self.iteration += 1
-            if self.iteration % CHECK == 0 and self.gap() * self.restart < self._centre_gap:
-                self._start(self.plans)
+            if self.iteration % CHECK == 0 and self._ripe():
+                self._start()
 
-    def _start(self, centre: tuple[Array, Array]) -> None:
-        """Begin a round around a pair of plans, with the smallest mu that satisfies the condition."""
-        bracket = self.form.bracket(*centre)
-        self._centre, self._centre_gap = (centre, bracket), _width(bracket)
+    def _ripe(self) -> bool:
+        """Whether to start again: the gap has fallen enough, or has fallen and for long not any more."""
+        fall = self._centre_gap / max(self.gap(), 1e-300)
+        took, since = self._best_at - self._started_at, self.iteration - self._best_at
+        return fall > self.restart or (self.restart < np.inf and fall > PATF and since > PAT * took)
+
+    def _start(self) -> None:
+        """Begin a round around the best plans, with the smallest mu that satisfies the condition."""
+        centre = self._best[0]
+        self._centre_gap, self._started_at, self._best_at = _width(self._best[1]), self.iteration, self.iteration
+        # A move that the plans hardly make but the equilibrium does would cost a great entropy to bring back: so the
+        # centre makes every move about as often as the gap leaves open.
+        mix = min(0.5, max(1e-12, _MIX * self._centre_gap / self._scale))
         for seat, plan in zip(self._seats, centre, strict=True):
-            seat.recentre(plan)
+            seat.recentre(plan, mix)
         first, second = self._seats
         mu = max(self._mu)
+        against = second.payoffs @ first.respond(np.zeros_like(centre[0]), mu).plan
         while not self.finished:
-            y = second.respond(second.payoffs @ centre[0], mu).plan
+            y = second.respond(against, mu).plan
             x = first.respond(first.payoffs @ y, mu).plan
             self._plan, self._gain, self._mu = [x, y], [first.payoffs @ y, second.payoffs @ x], [mu, mu]
             self._response = [seat.respond(gain, mu) for seat, gain in zip(self._seats, self._gain, strict=True)]

@@ -7,6 +7,7 @@ NashConv is the sum over players of (best response − value); exploitability is
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,8 +120,18 @@ def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Ar
 
 def _strategy_tables(tree: PublicTree, me: int, sums: Array) -> _kernels.Tables:
     """Tables for a walk that only reads a strategy."""
-    own, opp = tree.views(sums)[me], tree.views(sums)[1 - me]
+    views = tree.views(_unmarked(sums))
+    own, opp = views[me], views[1 - me]
     return _kernels.Tables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), opp[:0], opp[:0], opp)
+
+
+def _unmarked(table: Array) -> Array:
+    """The same memory without the read-only mark, which Numba would compile everything again for."""
+    if table.flags.writeable:
+        return table
+    memory = (ctypes.c_char * table.nbytes).from_address(table.ctypes.data)
+    alias: Array = np.frombuffer(memory, table.dtype)
+    return alias
 
 
 def _expectation(tree: PublicTree, me: int, values: Array) -> float:

@@ -41,12 +41,14 @@ def depth(
     end,  # int32 [nodes]
 ):
     """Number of nodes on the longest path."""
-    stack = np.empty(1 << 16, np.int32)
+    stack = np.empty(1024, np.int32)
     top = 0
     deepest = 0
     for n in range(len(actor)):
         while top > 0 and n >= stack[top - 1]:
             top -= 1
+        if top == len(stack):
+            stack = np.concatenate((stack, np.empty_like(stack)))
         stack[top] = end[n]
         top += 1
         deepest = max(deepest, top)

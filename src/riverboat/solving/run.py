@@ -1,0 +1,380 @@
+"""The run loop: stoppers, callbacks, log, checkpoints. Ten lines over `CFR.step`, and no clock of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time as clock
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+
+
+from riverboat.errors import InputError
+from riverboat.games.base import Game
+from riverboat.solving.cfr import CFR
+from riverboat.solving.response import Quality, check_zero_sum
+from riverboat.solving.schedules import AnySchedule
+from riverboat.solving.values import game as make_game
+from riverboat.strategy import artefact, files
+from riverboat.strategy.table import Strategy, Tree
+from riverboat.trees.compile import compile_game
+
+FLOAT32_ABOVE = 100_000_000  # entries of a table
+KEEP = 2  # checkpoints
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands. `exploitability` is that of the last check, None before the first."""
+
+    iteration: int
+    seconds: float
+    nodes: int
+    exploitability: float | None
+    nash_conv: float | None
+    value_low: float | None
+    value_high: float | None
+    checked: bool  # whether the figures are of this iteration
+
+
+Stopper: TypeAlias = Callable[[Progress], bool]
+Callback: TypeAlias = Callable[[Progress], None]
+
+
+def after_iterations(count: int) -> Stopper:
+    """Stop at iteration `count`."""
+    if count < 0:
+        raise InputError(f"iterations={count}: must not be negative")
+    return lambda p: p.iteration >= count
+
+
+def after_seconds(seconds: float) -> Stopper:
+    """Stop when this much time has been spent solving."""
+    if seconds < 0:
+        raise InputError(f"time={seconds:g}: must not be negative")
+    return lambda p: p.seconds >= seconds
+
+
+def below(exploitability: float) -> Stopper:
+    """Stop when a check finds at most this exploitability, in the game's unit."""
+    if not exploitability > 0:
+        raise InputError(f"until={exploitability:g}: must be above zero")
+    return lambda p: p.checked and p.exploitability is not None and p.exploitability <= exploitability
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a solve gives: a strategy, and how good it is. Figures are exact best-response values."""
+
+    game: str
+    method: str
+    schedule: str | None
+    traversal: str | None
+    iterations: int
+    seconds: float
+    value: float  # middle of the certified interval, to player 0
+    value_low: float
+    value_high: float
+    exploitability: float
+    nash_conv: float
+    unit: str
+    infosets: int
+    seed: int
+    nodes: int
+    reached: bool  # whether the target of `until` was met (true where there was none)
+    strategy: Strategy = field(repr=False, compare=False)
+    history: tuple[Progress, ...] = field(default=(), repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, without the strategy."""
+        found = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
+        return found | {"exploitability_is": "exact", "value_is": "between value_low and value_high"}
+
+
+class Run:
+    """A CFR run with its folder, log and clock."""
+
+    def __init__(
+        self,
+        game: str | Game,
+        schedule: str | AnySchedule = "dcfr",
+        traversal: str = "full",
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        dtype: str | None = None,
+        out: str | Path | None = None,
+        resume: bool = False,
+        log: str | Path | None = None,
+        check_every: int | None = None,
+        checkpoint_seconds: float = 60.0,
+        tree: Tree | None = None,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
+        if check_every is not None and check_every < 1:
+            raise InputError(f"check_every={check_every}: must be at least one iteration")
+        self.folder = None if out is None else Path(out)
+        self.log = None if log is None else Path(log)
+        self.check_every, self.checkpoint_seconds = check_every, checkpoint_seconds
+        self.seconds = 0.0
+        self.history: list[Progress] = []
+        self.quality: Quality | None = None
+        self._checked_at = -1
+        if resume:
+            if self.folder is None:
+                raise InputError("resume needs out=…, the folder of the run to go on with")
+            if files.checkpoints(self.folder):
+                self._resume(game, schedule, traversal, seed, threads)
+                return
+        elif self.folder is not None and self.folder.exists() and files.checkpoints(self.folder):
+            raise InputError(f"{self.folder}: holds a run already; resume it, or choose another folder")
+        self.game = make_game(game)
+        self.tree = tree if tree is not None else compile_game(self.game)
+        check_zero_sum(self.tree)
+        kind = dtype or ("float32" if self.tree.table > FLOAT32_ABOVE else "float64")
+        options = solver_options or {}
+        self.solver = CFR(self.tree, schedule, traversal, seed=seed, threads=threads, dtype=kind, **options)
+
+    # --- the loop -----------------------------------------------------------------------------
+
+    def go(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
+        """Iterate until a stopper says so; checks fall on the same iterations in every run."""
+        stops = list(stoppers)
+        if not stops:
+            raise InputError("nothing says when to stop: give iterations, time or until")
+        saved_at = self.seconds
+        chunk = 1
+        if self.log is not None:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            now = self._progress()
+            if any(stop(now) for stop in stops):
+                break
+            if callback is not None:
+                callback(now)
+            due = self._next_check(self.solver.iteration)
+            some = max(1, min(chunk, due - self.solver.iteration, self._limit(stops)))
+            started = clock.perf_counter()
+            self.solver.step(some)
+            spent = clock.perf_counter() - started
+            self.seconds += spent
+            # About a quarter of a second a chunk, so that stoppers and progress bars are heard.
+            chunk = max(1, min(chunk * 2, int(some * 0.25 / max(spent, 1e-6))))
+            if self.solver.iteration >= due:
+                self.check()
+            if self.folder is not None and self.seconds - saved_at >= self.checkpoint_seconds:
+                self.save()
+                saved_at = self.seconds
+        if callback is not None:
+            callback(self._progress())
+
+    def _limit(self, stops: list[Stopper]) -> int:
+        """Iterations that no stopper on the count would cut short."""
+        low, high = 1, 1 << 40
+        here = self._progress()
+        while low < high:  # stoppers on iterations are monotone: bisect to the first that stops
+            middle = (low + high) // 2
+            ahead = Progress(
+                here.iteration + middle, here.seconds, here.nodes, None, None, None, None, checked=False
+            )
+            if any(stop(ahead) for stop in stops):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _next_check(self, iteration: int) -> int:
+        """Checks at 1, 2, 3, 4, 5, 7, 9, … growing by a quarter, or every `check_every`."""
+        if self.check_every is not None:
+            return (iteration // self.check_every + 1) * self.check_every
+        check = 1
+        while check <= iteration:
+            check = max(check + 1, int(check * 1.25))
+        return check
+
+    def check(self) -> Quality:
+        """Compute the exploitability now, and note it."""
+        if self.quality is None or self._checked_at != self.solver.iteration:
+            self.quality = self.solver.quality()
+            self._checked_at = self.solver.iteration
+            progress = self._progress()
+            self.history.append(progress)
+            if self.log is not None:
+                row = {k: v for k, v in asdict(progress).items() if k != "checked"} | {"unit": self.tree.unit}
+                with self.log.open("a") as lines:
+                    lines.write(json.dumps(row) + "\n")
+        return self.quality
+
+    def _progress(self) -> Progress:
+        q = self.quality
+        low, high = q.bracket if q is not None else (None, None)
+        return Progress(
+            self.solver.iteration,
+            self.seconds,
+            self.solver.nodes_touched,
+            q.exploitability if q is not None else None,
+            q.nash_conv if q is not None else None,
+            low,
+            high,
+            checked=self._checked_at == self.solver.iteration,
+        )
+
+    # --- checkpoints --------------------------------------------------------------------------
+
+    def save(self, folder: str | Path | None = None) -> Path:
+        """Write a checkpoint; the last KEEP are kept."""
+        place = Path(folder) if folder is not None else self.folder
+        if place is None:
+            raise InputError("save needs a folder: give out=… or save(folder)")
+        solver = self.solver
+        facts, texts = files.describe(self.game, self.tree)
+        meta = {
+            **facts,
+            "table": "average",
+            "unit": self.tree.unit,
+            "provenance": solver.average_provenance(),
+            "state": {
+                "iteration": solver.iteration,
+                "seconds": self.seconds,
+                "rng": str(int(solver.rng[0])),
+                "nodes": solver.nodes_touched,
+                "tick": solver.tick,
+                "epsilon": solver.epsilon,
+            },
+            "history": [asdict(p) for p in self.history],
+        }
+        arrays = {"regret": solver.regret, "average": solver.average_sums}
+        if len(solver.prediction):
+            arrays["prediction"] = solver.prediction
+        name = f"{files.CHECKPOINT}{solver.iteration:012d}"
+        written = artefact.write(place / name, "checkpoint", arrays, meta, texts)
+        artefact.discard_leftovers(place)
+        for old in files.checkpoints(place)[:-KEEP]:
+            shutil.rmtree(old)
+        return written
+
+    def _resume(self, game: str | Game, schedule: str | AnySchedule, traversal: str, seed: int, threads: int) -> None:
+        assert self.folder is not None
+        artefact.discard_leftovers(self.folder)
+        place = files.checkpoints(self.folder)[-1]
+        found, arrays = artefact.read(place)
+        self.game, self.tree = files.rebuild(place, found, None if isinstance(game, str) else game)
+        asked, past, state = self._asked(game, schedule, traversal, seed), found["provenance"], found["state"]
+        for key, value in asked.items():
+            if past[key] != value:
+                raise InputError(f"{place}: this run has {key}={past[key]!r}, not {value!r}; resume it with the same")
+        self.solver = CFR(
+            self.tree,
+            schedule,
+            traversal,
+            seed=seed,
+            threads=threads,
+            dtype=past["dtype"],
+            tick=state["tick"],
+            epsilon=state["epsilon"],
+        )
+        self.solver.restore(arrays, state["iteration"], int(state["rng"]), state["nodes"])
+        self.seconds = state["seconds"]
+        self.history = [Progress(**row) for row in found["history"]]
+
+    def _asked(self, game: str | Game, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
+        probe = CFR.describe(schedule, traversal)
+        return {"game": self.tree.name, "schedule": probe[0], "traversal": probe[1], "seed": seed}
+
+    def result(self, *, reached: bool = True) -> Result:
+        """The frozen answer of the run so far."""
+        quality = self.check()
+        low, high = quality.bracket
+        provenance = self.solver.average_provenance()
+        return Result(
+            game=provenance["game"],
+            method="cfr",
+            schedule=provenance["schedule"],
+            traversal=provenance["traversal"],
+            iterations=self.solver.iteration,
+            seconds=self.seconds,
+            value=(low + high) / 2,
+            value_low=low,
+            value_high=high,
+            exploitability=quality.exploitability,
+            nash_conv=quality.nash_conv,
+            unit=self.tree.unit,
+            infosets=self.tree.infoset_count,
+            seed=self.solver.seed,
+            nodes=self.solver.nodes_touched,
+            reached=reached,
+            strategy=self.solver.average(),
+            history=tuple(self.history),
+        )
+
+
+def solve(
+    game: str | Game,
+    *,
+    schedule: str | AnySchedule = "dcfr",
+    traversal: str = "full",
+    method: Literal["cfr", "lp", "egt"] = "cfr",
+    iterations: int | None = None,
+    time: float | None = None,
+    until: float | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    dtype: str | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    log: str | Path | None = None,
+    check_every: int | None = None,
+    checkpoint_seconds: float = 60.0,
+    callback: Callback | None = None,
+    stop: Iterable[Stopper] = (),
+) -> Result:
+    """Solve a two-player zero-sum game and certify the answer.
+
+    Stops at the first of `iterations`, `time` (seconds) and `until` (exploitability in the game's unit); with none of
+    them after 1,000 iterations. With `out`, checkpoints go there and `resume` goes on from the last. An
+    interrupt (Ctrl-C) writes a checkpoint to `out` and is raised again.
+    """
+    if method in ("lp", "egt"):
+        from riverboat.solving.exact import solve_exact
+
+        return solve_exact(game, method, until=until, iterations=iterations, time=time, out=out, seed=seed)
+    if method != "cfr":
+        raise InputError(f"method {method!r}: one of cfr, lp, egt")
+    run = Run(
+        game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, out=out, resume=resume, log=log,
+        check_every=check_every, checkpoint_seconds=checkpoint_seconds,
+    )  # fmt: skip
+    return finish(run, stoppers(iterations, time, until, stop), until, callback)
+
+
+def stoppers(
+    iterations: int | None, time: float | None, until: float | None, more: Iterable[Stopper] = ()
+) -> list[Stopper]:
+    """The stoppers that a caller's options stand for."""
+    stops = list(more)
+    if iterations is not None:
+        stops.append(after_iterations(iterations))
+    if time is not None:
+        stops.append(after_seconds(time))
+    if until is not None:
+        stops.append(below(until))
+    return stops or [after_iterations(1000)]
+
+
+def finish(run: Run, stops: list[Stopper], until: float | None, callback: Callback | None) -> Result:
+    """Run to the end, save, and say whether the target was met."""
+    try:
+        run.go(stops, callback)
+    except KeyboardInterrupt:
+        if run.folder is not None:
+            run.save()
+        raise
+    quality = run.check()
+    if run.folder is not None:
+        run.save()
+    return run.result(reached=until is None or bool(quality.exploitability <= until))
+
+

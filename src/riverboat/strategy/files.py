@@ -1,0 +1,90 @@
+"""Strategies to and from disk. A run's folder holds checkpoints and, when it is done, `strategy`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from riverboat.errors import CorruptError, InputError
+from riverboat.games import registry
+from riverboat.games.base import Game
+from riverboat.strategy import artefact
+from riverboat.strategy.table import Strategy, Tree
+from riverboat.trees.compile import compile_game
+
+CHECKPOINT = "checkpoint-"
+
+
+def describe(game: Game, tree: Tree) -> tuple[dict[str, Any], dict[str, str]]:
+    """What it takes to build the game again, and the text of its file where it came from one."""
+    spec = registry.spec_of(game)
+    facts: dict[str, Any] = {"game": spec or tree.name, "rebuild": spec is not None, "fingerprint": tree.fingerprint}
+    values = getattr(game, "values", None)
+    if values:
+        facts["values"] = [[*pair, value] for pair, value in sorted(values.items())]
+    path = Path(spec or "")
+    if path.suffix in registry.FILES and path.is_file():
+        return {**facts, "game_file": f"game{path.suffix}"}, {f"game{path.suffix}": path.read_text()}
+    return facts, {}
+
+
+def rebuild(folder: Path, found: dict[str, Any], game: Game | None = None) -> tuple[Game, Tree]:
+    """The game of an artefact and its tree; refused where the tree is another one."""
+    if game is None:
+        if not found["rebuild"]:
+            raise InputError(f"{folder}: solved from a game object named {found['game']!r}; pass game=… to read it")
+        if "game_file" in found:
+            game = registry.make(str(folder / found["game_file"]))
+        else:
+            game = registry.make(found["game"])
+        if "values" in found:
+            game = game.with_values({(int(a), int(b)): float(v) for a, b, v in found["values"]})  # type: ignore[union-attr]
+    tree = compile_game(game)
+    if tree.fingerprint != found["fingerprint"]:
+        raise InputError(f"{folder}: solved for another version of {found['game']!r}: the trees differ")
+    return game, tree
+
+
+def save(strategy: Strategy, folder: str | Path, game: Game | None = None) -> Path:
+    """Write a strategy as an artefact."""
+    source = game if game is not None else getattr(strategy.tree, "game", None)
+    facts: dict[str, Any] = {"game": strategy.tree.name, "rebuild": False, "fingerprint": strategy.tree.fingerprint}
+    texts: dict[str, str] = {}
+    if source is not None:
+        facts, texts = describe(source, strategy.tree)
+    meta = {**facts, "provenance": dict(strategy.provenance), "table": "probabilities", "unit": strategy.tree.unit}
+    return artefact.write(Path(folder), "strategy", {"probabilities": strategy.probabilities}, meta, texts)
+
+
+def newest(folder: str | Path) -> Path:
+    """The artefact that a path means: itself, or the last one of a run's folder."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
+    if (folder / artefact.MANIFEST).exists():
+        return folder
+    if (folder / "strategy").is_dir():
+        return folder / "strategy"
+    found = checkpoints(folder)
+    if not found:
+        raise InputError(f"{folder}: holds no strategy and no checkpoint")
+    return found[-1]
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """A run's checkpoints, oldest first."""
+    return sorted(p for p in folder.glob(f"{CHECKPOINT}*") if p.is_dir())
+
+
+def load(folder: str | Path, game: Game | None = None) -> Strategy:
+    """Read a strategy, or the average strategy of a run's last checkpoint."""
+    place = newest(folder)
+    found, arrays = artefact.read(place)
+    if "table" not in found or found["table"] not in arrays:
+        raise CorruptError(f"{place}: a {found.get('kind')!r} artefact without a strategy")
+    _, tree = rebuild(place, found, game)
+    table = arrays[found["table"]]
+    provenance = {**found.get("provenance", {}), "folder": place.name}
+    if found["kind"] == "strategy":
+        return Strategy(tree, table, provenance)
+    return Strategy.from_sums(tree, table, provenance)
