@@ -340,7 +340,9 @@ def solve(
     if method in ("lp", "egt"):
         from riverboat.solving.exact import solve_exact
 
-        return solve_exact(game, method, until=until, iterations=iterations, time=time, out=out, seed=seed)
+        return solve_exact(
+            game, method, until=until, iterations=iterations, time=time, out=out, seed=seed, callback=callback
+        )
     if method != "cfr":
         raise InputError(f"method {method!r}: one of cfr, lp, egt")
     run = Run(

@@ -1,0 +1,40 @@
+# Two commands matter: `make demo` and `make test`. Each sets up its own virtual environment.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow check bench clean
+
+demo: .venv/.core
+	$(BIN)/riverboat demo
+
+test: check
+	$(BIN)/python -m pytest -q
+
+test-slow: .venv/.dev
+	$(BIN)/python -m pytest -q -m "slow or not slow"
+
+check: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_layers.py
+
+bench: .venv/.dev
+	$(BIN)/riverboat bench
+
+.venv/bin/python:
+	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'Riverboat needs Python 3.11 or newer'"
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --upgrade pip
+
+.venv/.core: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install -q -e .
+	touch $@
+
+.venv/.dev: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install -q -e ".[dev]"
+	touch $@ .venv/.core
+
+clean:
+	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,170 @@
+"""The commands that read: strategies, best responses, games, traces, the cache."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from riverboat.errors import InputError
+from riverboat.games import registry
+from riverboat.interfaces.terminal import emit, say
+from riverboat.solving import response
+from riverboat.solving.values import cache_folder
+from riverboat.solving.values import game as make_game
+from riverboat.strategy import artefact, files
+from riverboat.strategy.table import Strategy
+
+
+def show(folder: Path, infoset: str | None, limit: int, json: bool) -> None:
+    """An artefact's facts, and its strategy or one information set."""
+    strategy = files.load(folder)
+    found = artefact.manifest(files.newest(folder))
+    if infoset is not None:
+        row = strategy[infoset]
+        if json:
+            emit({"infoset": infoset, "player": strategy.tree.infoset(infoset).player, "strategy": row})
+        else:
+            _rows(strategy, [infoset], 1)
+        return
+    facts = {"kind": found["kind"], "game": found["game"], "unit": found["unit"], "infosets": len(strategy)}
+    facts |= dict(found["provenance"])
+    if json:
+        emit(facts | {"strategy": _some(strategy, limit)})
+        return
+    console = Console()
+    for key, value in facts.items():
+        console.print(f"{key:>12}  {value}", highlight=False)
+    _rows(strategy, None, limit)
+
+
+def _some(strategy: Strategy, limit: int) -> dict[str, dict[str, float]]:
+    rows: dict[str, dict[str, float]] = {}
+    for name, row in strategy.items():
+        if len(rows) >= limit:
+            break
+        rows[name] = row
+    return rows
+
+
+def _rows(strategy: Strategy, names: list[str] | None, limit: int) -> None:
+    rows = {name: strategy[name] for name in names} if names is not None else _some(strategy, limit)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("player")
+    table.add_column("information set")
+    table.add_column("strategy")
+    for name, row in rows.items():
+        player = strategy.tree.infoset(name).player
+        table.add_row(str(player), name, "  ".join(f"{a} {100 * p:5.1f}%" for a, p in row.items()))
+    Console().print(table)
+    if names is None and len(strategy) > len(rows):
+        say(f"… {len(strategy) - len(rows):,} more; name one, or raise --limit")
+
+
+def exploitability(folder: Path, threads: int, json: bool) -> None:
+    """Exact exploitability of a strategy."""
+    strategy = files.load(folder)
+    response.check_zero_sum(strategy.tree)
+    quality = response.quality(strategy, threads)
+    low, high = quality.bracket
+    facts: dict[str, Any] = {
+        "game": strategy.tree.name,
+        "exploitability": quality.exploitability,
+        "nash_conv": quality.nash_conv,
+        "value": quality.values[0],
+        "value_low": low,
+        "value_high": high,
+        "unit": strategy.tree.unit,
+        "exploitability_is": "exact",
+    }
+    if json:
+        emit(facts)
+        return
+    console = Console()
+    unit = strategy.tree.unit
+    console.print(f"{strategy.tree.name}: exploitability {quality.exploitability:.9g} {unit} (exact), NashConv {quality.nash_conv:.9g}")
+    console.print(f"value to player 0 in self-play {quality.values[0]:.9g}; the game's value is in [{low:.9g}, {high:.9g}]")
+
+
+def respond(folder: Path, player: int | None, out: Path | None, limit: int, json: bool) -> None:
+    """Best responses to a strategy."""
+    strategy = files.load(folder)
+    if player is not None and player not in range(strategy.tree.players):
+        raise InputError(f"--player {player}: there are players 0 to {strategy.tree.players - 1}")
+    if out is not None and player is None:
+        raise InputError("--out saves one response: say whose with --player")
+    quality = response.quality(strategy)
+    chosen = [player] if player is not None else list(range(strategy.tree.players))
+    found = {p: response.best_response(strategy, p) for p in chosen}
+    if out is not None and player is not None:
+        files.save(found[player][1], out)
+        say(f"saved under {out}")
+    if json:
+        emit(
+            {
+                "game": strategy.tree.name,
+                "unit": strategy.tree.unit,
+                "responses": [
+                    {"player": p, "value": value, "gain": value - quality.values[p]} for p, (value, _) in found.items()
+                ],
+            }
+        )
+        return
+    console = Console()
+    for p, (value, best) in found.items():
+        gain = value - quality.values[p]
+        console.print(f"player {p}: best response earns {value:.9g} {strategy.tree.unit}, {gain:.3g} more than the strategy")
+        mine = [i.name for i in best.tree.infosets() if i.player == p][:limit]
+        _rows(best, mine, limit)
+
+
+def games(json: bool) -> None:
+    """The registered games."""
+    if json:
+        emit({"games": {n: {"about": e.about, "options": registry.options(n)} for n, e in registry.GAMES.items()}})
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("game", "what it is", "options"):
+        table.add_column(column)
+    for name, entry in registry.GAMES.items():
+        options = ", ".join(f"{k}={v}" for k, v in registry.options(name).items())
+        table.add_row(name, entry.about, options)
+    table.add_row("FILE.efg, FILE.nfg", "a Gambit file", "")
+    table.add_row("open_spiel:NAME(...)", r"a game of OpenSpiel (install riverboat\[openspiel])", "")
+    table.add_row("module:object", "a game of your own (docs/your-own-game.md)", "")
+    Console().print(table)
+
+
+def trace(spec: str, deal: str | None, schedule: str, iteration: int, svg: Path | None, json: bool) -> None:
+    """One iteration of CFR, node by node."""
+    from riverboat.solving.trace import trace as trace_game
+    from riverboat.trees.draw import draw
+
+    made = make_game(spec)
+    found = trace_game(made, deal=deal, schedule=schedule, iterations=iteration)
+    if svg is not None:
+        draw(made, deal=deal).save(svg)
+        say(f"picture: {svg}")
+    if json:
+        emit(found.to_dict())
+    else:
+        Console().print(found)
+
+
+def cache(clear: bool, json: bool) -> None:
+    """What is kept between runs."""
+    folder = cache_folder()
+    kept = sorted(p for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else []
+    size = sum(p.stat().st_size for p in kept)
+    if clear and folder.is_dir():
+        shutil.rmtree(folder)
+    if json:
+        emit({"folder": str(folder), "files": [str(p.relative_to(folder)) for p in kept], "bytes": size, "cleared": clear})
+        return
+    console = Console()
+    console.print(f"{folder}: {len(kept)} files, {size:,} bytes" + (", deleted" if clear else ""), highlight=False)
+    for path in kept:
+        console.print(f"  {path.relative_to(folder)}", highlight=False)

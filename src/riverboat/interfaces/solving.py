@@ -1,0 +1,132 @@
+"""The commands that solve."""
+
+from __future__ import annotations
+
+import time as clock
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from riverboat.errors import InputError
+from riverboat.interfaces.terminal import Live, say
+from riverboat.solving.exact import solve_exact
+from riverboat.solving.run import Result, Run, finish, stoppers
+from riverboat.solving.schedules import SCHEDULES
+from riverboat.solving.values import game as make_game
+from riverboat.strategy.table import Tree
+from riverboat.trees.compile import compile_game
+
+
+def solve_all(spec: str, schedules: list[str], options: dict[str, Any], *, quiet: bool) -> list[Result]:
+    """Solve with each schedule in turn; the tree is compiled once."""
+    method = options["method"]
+    if method not in ("cfr", "lp", "egt"):
+        raise InputError(f"method {method!r}: one of cfr, lp, egt")
+    if options["resume"] and options["out"] is None:
+        raise InputError("--resume needs --out, the folder of the run to go on with")
+    if len(schedules) > 1 and method != "cfr":
+        raise InputError(f"--schedule belongs to method cfr, not {method}")
+    if len(schedules) > 1 and options["resume"]:
+        raise InputError("--resume goes on with one schedule at a time")
+    made = make_game(spec, lambda name, width, wanted: None if quiet else _note(name, width, wanted))
+    if method != "cfr":
+        return [_exact(made, method, options, quiet=quiet)]
+    tree = None if options["resume"] else compile_game(made)
+    results = []
+    for schedule in schedules:
+        out = options["out"]
+        if out is not None and len(schedules) > 1:
+            out = out / schedule.replace(":", "-").replace(",", "-")
+        results.append(_one(spec if options["resume"] else made, tree, schedule, {**options, "out": out}, quiet=quiet))
+    return results
+
+
+def _note(name: str, width: float, wanted: float) -> None:
+    say(f"solving {name} first: value known to {width:.2g}, wanted {wanted:.2g}")
+
+
+def _one(game: Any, tree: Tree | None, schedule: str, options: dict[str, Any], *, quiet: bool) -> Result:
+    limits = options["iterations"], options["time"], options["until"]
+    stops = stoppers(*limits)
+    run = Run(
+        game, schedule, options["traversal"], seed=options["seed"], threads=options["threads"], dtype=options["dtype"],
+        out=options["out"], resume=options["resume"], log=options["log"], check_every=options["check_every"],
+        checkpoint_seconds=options["checkpoint_seconds"], tree=tree,
+    )  # fmt: skip
+    count = options["iterations"] if any(x is not None for x in limits) else 1000
+    if not quiet and run.tree.table > 1_000_000:
+        nbytes = run.solver.regret.nbytes + run.solver.average_sums.nbytes + run.solver.prediction.nbytes
+        say(f"{run.tree.name}: {run.tree.infoset_count:,} information sets, tables of {nbytes / 2**30:.2f} GB")
+    live = Live(f"{run.tree.name} {schedule}", run.tree.unit, iterations=count, seconds=options["time"], until=options["until"], quiet=quiet)  # fmt: skip
+    try:
+        return finish(run, stops, options["until"], live)
+    except KeyboardInterrupt:
+        live.done()
+        if run.folder is None:
+            folder = Path("runs") / f"{run.tree.name.replace(':', '-').replace('/', '-')}-{clock.strftime('%Y%m%d-%H%M%S')}"
+            run.save(folder)
+            say(f"saved under {folder} (go on with --out {folder} --resume)")
+        else:
+            say(f"saved under {run.folder} (go on with --resume)")
+        raise
+    finally:
+        live.done()
+
+
+def _exact(made: Any, method: str, options: dict[str, Any], *, quiet: bool) -> Result:
+    live = Live(f"{made.name} {method}", made.unit, iterations=options["iterations"], seconds=options["time"], until=options["until"], quiet=quiet)  # fmt: skip
+    try:
+        return solve_exact(
+            made, method, until=options["until"], iterations=options["iterations"], time=options["time"],
+            out=options["out"], seed=options["seed"], callback=live,
+        )  # fmt: skip
+    finally:
+        live.done()
+
+
+def report(results: list[Result]) -> None:
+    """The answer as a table."""
+    first = results[0]
+    table = Table(box=None, pad_edge=False)
+    for column in ("method", "iterations", "seconds", "value (certified)", "exploitability", "NashConv"):
+        table.add_column(column, justify="left" if column == "method" else "right", no_wrap=True)
+    for r in results:
+        how = r.schedule if r.method == "cfr" else r.method
+        half = max(r.value_high - r.value_low, 0.0) / 2
+        table.add_row(
+            f"{how}" + (f" {r.traversal}" if r.traversal not in (None, "full") else ""),
+            f"{r.iterations:,}",
+            f"{r.seconds:.2f}",
+            f"{r.value:.9f} ± {half:.1e}",
+            f"{r.exploitability:.3e}",
+            f"{r.nash_conv:.3e}",
+        )
+    console = Console()
+    console.print(f"{first.game}: {first.infosets:,} information sets; figures in {first.unit}", highlight=False)
+    console.print(table, highlight=False)
+
+
+def demo(out: Path) -> None:
+    """Leduc by five schedules, drawn and certified."""
+    from riverboat.interfaces.plots import convergence
+
+    console = Console()
+    console.print("Leduc poker: 936 information sets, two rounds of betting. Five ways to solve it, 2,000 iterations each.")
+    options: dict[str, Any] = {
+        "traversal": "full", "method": "cfr", "iterations": 2000, "time": None, "until": None, "out": None,
+        "resume": False, "log": None, "threads": 1, "seed": 0, "dtype": None, "check_every": None,
+        "checkpoint_seconds": 60.0,
+    }  # fmt: skip
+    results = solve_all("leduc", list(SCHEDULES), options, quiet=False)
+    report(results)
+    out.mkdir(parents=True, exist_ok=True)
+    picture = out / "leduc-convergence.png"
+    convergence(results, picture)
+    exact = solve_exact("leduc", "lp", until=None, iterations=None, time=None, out=None, seed=0)
+    low, high = max(r.value_low for r in results), min(r.value_high for r in results)
+    console.print(f"certified by the strategies above: the value to the first player is in [{low:.9f}, {high:.9f}] chips")
+    console.print(f"linear program ({exact.seconds:.2f} s): {exact.value:.12f}, within {exact.nash_conv:.1e}")
+    console.print(f"picture: {picture}")
+    console.print("next: riverboat solve kuhn   riverboat trace kuhn --deal QJ   riverboat games")

@@ -1,0 +1,101 @@
+"""LP and EGT behind the same door as CFR: one `Result`, certified by exact best responses."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from riverboat.games.base import Game
+from riverboat.solving.egt import EGT
+from riverboat.solving.lp import solve_lp
+from riverboat.solving.response import check_zero_sum, quality
+from riverboat.solving.values import game as make_game
+from riverboat.strategy import files
+from riverboat.strategy.table import Strategy, Tree
+from riverboat.trees.compile import compile_game
+
+if TYPE_CHECKING:
+    from riverboat.solving.run import Progress, Result
+
+EGT_ITERATIONS = 1_000_000  # where nothing else says when to stop
+
+
+def solve_exact(
+    game: str | Game,
+    method: str,
+    *,
+    until: float | None,
+    iterations: int | None,
+    time: float | None,
+    out: str | Path | None,
+    seed: int,
+    callback: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Solve on the sequence form; `lp` is exact, `egt` stops at `until` (1e-4 where nothing is given)."""
+    from riverboat.solving.run import Progress, Result
+
+    made = make_game(game)
+    tree = compile_game(made)
+    check_zero_sum(tree)
+    started = clock.perf_counter()
+    history: list[Progress] = []
+
+    def note(iteration: int, low: float, high: float) -> None:
+        spent = clock.perf_counter() - started
+        here = Progress(iteration, spent, 0, (high - low) / 2, high - low, low, high, checked=True)
+        history.append(here)
+        if callback is not None:
+            callback(here)
+
+    if method == "lp":
+        strategy, steps = solve_lp(tree).strategy, 1
+    else:
+        strategy, steps = _egt(tree, until, iterations, time, note)
+    seconds = clock.perf_counter() - started
+    found = quality(strategy)
+    low, high = found.bracket
+    if out is not None:
+        files.save(strategy, Path(out) / "strategy", made)
+    return Result(
+        game=tree.name,
+        method=method,
+        schedule=None,
+        traversal=None,
+        iterations=steps,
+        seconds=seconds,
+        value=(low + high) / 2,
+        value_low=low,
+        value_high=high,
+        exploitability=found.exploitability,
+        nash_conv=found.nash_conv,
+        unit=tree.unit,
+        infosets=tree.infoset_count,
+        seed=seed,
+        nodes=0,
+        reached=until is None or found.exploitability <= until,
+        strategy=strategy,
+        history=tuple(history),
+    )
+
+
+def _egt(
+    tree: Tree,
+    until: float | None,
+    iterations: int | None,
+    time: float | None,
+    note: Callable[[int, float, float], None],
+) -> tuple[Strategy, int]:
+    """Step the excessive gap technique until one of the limits."""
+    target = until if until is not None else (1e-4 if iterations is None and time is None else 0.0)
+    limit = iterations if iterations is not None else EGT_ITERATIONS
+    solver = EGT(tree)
+    started = clock.perf_counter()
+    while solver.iteration < limit:
+        low, high = solver.bracket()
+        note(solver.iteration, low, high)
+        if (high - low) / 2 <= target or (time is not None and clock.perf_counter() - started >= time):
+            break
+        solver.step(min(max(1, solver.iteration // 8), 200, limit - solver.iteration))
+    return solver.average(), solver.iteration
