@@ -11,6 +11,7 @@ from rich.table import Table
 
 from riverboat.errors import InputError
 from riverboat.interfaces.terminal import Live, say
+from riverboat.solving import _loops
 from riverboat.solving.exact import solve_exact
 from riverboat.solving.run import Result, Run, finish, stoppers
 from riverboat.solving.schedules import SCHEDULES
@@ -43,6 +44,12 @@ def solve_all(spec: str, schedules: list[str], options: dict[str, Any], *, quiet
     return results
 
 
+def already_compiled() -> bool:
+    """Whether an earlier process has left compiled loops in Numba's cache."""
+    folder = Path(_loops.full_iterations.stats.cache_path)
+    return any(folder.glob("_loops.*.nbc"))
+
+
 def _note(name: str, width: float, wanted: float) -> None:
     say(f"solving {name} first: value known to {width:.2g}, wanted {wanted:.2g}")
 
@@ -59,6 +66,8 @@ def _one(game: Any, tree: Tree | None, schedule: str, options: dict[str, Any], *
     if not quiet and run.tree.table > 1_000_000:
         nbytes = run.solver.regret.nbytes + run.solver.average_sums.nbytes + run.solver.prediction.nbytes
         say(f"{run.tree.name}: {run.tree.infoset_count:,} information sets, tables of {nbytes / 2**30:.2f} GB")
+    if not quiet and not already_compiled():
+        say("compiling, once: the next start is quick")
     live = Live(f"{run.tree.name} {schedule}", run.tree.unit, iterations=count, seconds=options["time"], until=options["until"], quiet=quiet)  # fmt: skip
     try:
         return finish(run, stops, options["until"], live)

@@ -27,11 +27,10 @@ TINY = 1e-30  # positive regrets that sum to less count as none: one over them w
 # Re-association lets sums over hands use vector registers; NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": FAST}
-jit = njit(**options)
 # A walk allocates nothing, so it needs no reference counts: without them it is twice as fast on small games. Its
 # small parts are inlined, since a call that passes a tuple of arrays costs more than the work behind it.
 bare = njit(**options, _nrt=False)
-part = njit(**options, _nrt=False, forceinline=True)
+part = njit(**options, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 class Tables(NamedTuple):
@@ -64,25 +63,21 @@ class Frames(NamedTuple):
     visits: Array  # int64 [1]: nodes entered
 
 
-@njit(cache=True, nogil=True)
-def frames(like, depth, width, own, opp, journal):
-    """Room for a walk; `like` gives the precision."""
-    kind = like.dtype
+def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int) -> Frames:
+    """Room for a walk."""
     rows = depth * width + 1
+    levels = [np.zeros(depth, np.int32) for _ in range(5)]
+    mine = [np.zeros((rows, own), dtype) for _ in range(3)]
     return Frames(
-        np.zeros(depth, np.int32),
-        np.zeros(depth, np.int32),
-        np.zeros(depth, np.int32),
-        np.zeros(depth, np.int32),
-        np.zeros(depth, np.int32),
-        np.zeros((rows, own), kind),
-        np.zeros((rows, opp), kind),
-        np.zeros((rows, own), kind),
-        np.zeros((rows, own), kind),
-        np.zeros((width, opp), kind),
-        np.zeros(opp + 1),
-        np.zeros(journal, np.int32),
-        np.zeros(1, np.int64),
+        *levels,
+        own=mine[0],
+        opp=np.zeros((rows, opp), dtype),
+        value=mine[1],
+        sigma=mine[2],
+        sigma_opp=np.zeros((width, opp), dtype),
+        mass=np.zeros(opp + 1),
+        journal=np.zeros(journal, np.int32),
+        visits=np.zeros(1, np.int64),
     )
 
 
@@ -352,6 +347,7 @@ def walk(
     own, opp, value, sigma, sigma_opp = f.own, f.opp, f.value, f.sigma, f.sigma_opp
     kind = own.dtype.type
     learning = mode == LEARN or mode == COLLECT
+    top = np.int64(0)
     span = len(sigma_opp)  # rows of a level
     cuts = len(cut)
     next_cut = 0
@@ -395,10 +391,10 @@ def walk(
             elif who >= 0:
                 if learning:
                     match(
-                        tables.opp_regret, tables.opp_prediction, at, width, opp_low, opp_high, step[4], sigma_opp, 0
+                        tables.opp_regret, tables.opp_prediction, at, width, opp_low, opp_high, step[4], sigma_opp, top
                     )
                 else:
-                    normalised(tables.opp_average, at, width, opp_low, opp_high, sigma_opp, 0)
+                    normalised(tables.opp_average, at, width, opp_low, opp_high, sigma_opp, top)
                 here = opp_at[d]
                 for a in range(width):
                     for j in range(opp_low, opp_high):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.solving._kernels import LEARN, bare, draw_outcome, jit, learn, match, part, random, walk
+from riverboat.solving._kernels import LEARN, bare, draw_outcome, learn, match, part, random, walk
 from riverboat.trees.arrays import COMPARE, CONSTANT
 
 
@@ -31,7 +31,7 @@ class Sampler(NamedTuple):
     kids: Array  # int32 [nodes - 1]: children, in order
 
 
-@bare
+@part
 def decay_blocks(blocks, average, factor):
     """Age the average of one player's information sets."""
     scale = average.dtype.type(factor)
@@ -40,7 +40,7 @@ def decay_blocks(blocks, average, factor):
             average[blocks.at[i] + a, 0] *= scale
 
 
-@bare
+@part
 def learn_blocks(blocks, tables, step):
     """Apply what waits in tables.delta to one player's information sets, once an iteration."""
     for i in range(len(blocks.at)):
@@ -57,7 +57,7 @@ def learn_block(tables, at, width, step):
         tables.delta[at + a, 0] = 0
 
 
-@bare
+@part
 def learn_journal(nodes, tables, step, journal, count):
     """Apply what waits in tables.delta at the nodes that a sampled walk has visited."""
     for i in range(count):
@@ -69,7 +69,18 @@ def learn_journal(nodes, tables, step, journal, count):
             learn_block(tables, at, width, step)
 
 
-@jit
+@part
+def copy_rows(
+    source,  # float [rows, hands]
+    target,  # float [rows, hands] OUT
+):
+    """Copy a table, without the machinery of array assignment that is slow to compile."""
+    for i in range(len(source)):
+        for h in range(source.shape[1]):
+            target[i, h] = source[i, h]
+
+
+@bare
 def full_iterations(
     nodes,  # Nodes
     sides,  # (Side, …) one per player
@@ -83,23 +94,28 @@ def full_iterations(
     no_values,  # float [0, hands]
     room,  # (Frames, …) one per player
 ):
-    """Full-width iterations, one walk per player each."""
+    """Full-width iterations, one walk per player each.
+
+    Constants are passed as typed values: a literal would be a type of its own, and `walk` compiled once more for it.
+    """
     for i in range(len(steps)):
         step = steps[i]
         if simultaneous:  # what each answers is the other's strategy before this iteration
             for me in range(len(sides)):
                 other = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
-                tables[me].opp_regret[:] = other.regret
-                tables[me].opp_prediction[:] = other.prediction
+                copy_rows(other.regret, tables[me].opp_regret)
+                copy_rows(other.prediction, tables[me].opp_prediction)
         for me in range(len(sides)):
             side, f, mine = sides[me], room[me], tables[me]
-            f.own[0] = 1
-            f.opp[0] = side.weight_opp
+            for h in range(len(side.weight)):
+                f.own[0, h] = 1
+            for j in range(len(side.weight_opp)):
+                f.opp[0, j] = side.weight_opp[j]
             if shared:
                 decay_blocks(blocks[me], mine.average, step[3])
             walk(
-                nodes, side, me, 0, mine, step, LEARN, 0, len(side.weight), 0, len(side.weight_opp),
-                False, shared, rng, nothing, no_values, no_values, no_values, f,
+                nodes, side, me, np.int64(0), mine, step, np.int64(LEARN), np.int64(0), len(side.weight), np.int64(0),
+                len(side.weight_opp), np.bool_(False), shared, rng, nothing, no_values, no_values, no_values, f,
             )  # fmt: skip
             if shared:
                 learn_blocks(blocks[me], mine, step)
@@ -125,7 +141,7 @@ def draw_pair(sampler, rng):
     return sampler.pair[k, 0], sampler.pair[k, 1]
 
 
-@jit
+@bare
 def public_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
@@ -168,8 +184,8 @@ def public_iterations(
             for j in range(opp_low, opp_high):
                 f.opp[0, j] = side.weight_opp[j] / probability
             noted = walk(
-                nodes, side, me, 0, tables[me], step, LEARN, low, high, opp_low, opp_high,
-                True, shared, rng, nothing, no_values, no_values, no_values, f,
+                nodes, side, me, np.int64(0), tables[me], step, np.int64(LEARN), low, high, opp_low, opp_high,
+                np.bool_(True), shared, rng, nothing, no_values, no_values, no_values, f,
             )  # fmt: skip
             if shared:
                 learn_journal(nodes, tables[me], step, f.journal, noted)
@@ -358,7 +374,7 @@ def outcome_iterations(
                 tail *= p
 
 
-@jit
+@bare
 def discount_table(
     average,  # float [rows, hands] INOUT
     regret,  # float [rows, hands] INOUT
@@ -374,7 +390,7 @@ def discount_table(
             average[i, h] *= old
 
 
-@jit
+@bare
 def current_strategy(
     nodes,  # Nodes
     me,

@@ -18,6 +18,7 @@ plans it has found (Gilpin, Peña & Sandholm 2012), which in practice turns 1/t 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -29,7 +30,6 @@ from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees import _treeplex_kernels
 from riverboat.trees.sequence import SequenceForm
 
-PAT,PATF=2.,1.
 CHECK = 10  # steps between two looks at the gap
 
 # Pay-offs are divided by the largest, so these hold for every game.
@@ -37,7 +37,7 @@ _FIRST_MU = 1e-6
 _LAST_MU = 1e-14  # below this the smoothing is lost in rounding
 _ROUNDING = 1e-15  # by which the excessive gap condition may fail
 _SHORTEST_STEP = 1e-10
-_MIX = 20.0  # times the gap: how much uniform behaviour is mixed into a new centre
+_MIX = 5.0  # times the gap: how much uniform behaviour is mixed into a new centre
 
 
 class _Response(NamedTuple):
@@ -133,9 +133,10 @@ class EGT:
 
     def _ripe(self) -> bool:
         """Whether to start again: the gap has fallen enough, or has fallen and for long not any more."""
-        fall = self._centre_gap / max(self.gap(), 1e-300)
+        if self.gap() * self.restart < self._centre_gap:
+            return True
         took, since = self._best_at - self._started_at, self.iteration - self._best_at
-        return fall > self.restart or (self.restart < np.inf and fall > PATF and since > PAT * took)
+        return self.restart < math.inf and 0 < 2 * took < since
 
     def _start(self) -> None:
         """Begin a round around the best plans, with the smallest mu that satisfies the condition."""

@@ -42,15 +42,14 @@ class Walker:
         """Fresh room for one walk of a player."""
         side = self.tree.sides[me]
         journal = len(self.tree.nodes.actor) if self.tree.shared else 0
-        made: _kernels.Frames = _kernels.frames(
-            np.zeros(0, self.dtype),
+        return _kernels.frames(
+            self.dtype.name,
             self.tree.depth + 1,
             self.tree.max_width,
             len(side.weight),
             len(side.weight_opp),
             journal,
         )
-        return made
 
     @cached_property
     def room(self) -> list[_kernels.Frames]:

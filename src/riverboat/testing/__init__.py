@@ -1,0 +1,18 @@
+"""Contract suites to run on things of your own: a game, a schedule or rule, a strategy.
+
+    from riverboat.testing import check_game
+
+    def test_my_game():
+        check_game(MyGame())
+
+Each raises `AssertionError` with a message that says what is wrong, where, and what was expected. None of them
+needs pytest.
+"""
+
+from __future__ import annotations
+
+from riverboat.testing.games import GameReport, check_game
+from riverboat.testing.schedules import check_schedule
+from riverboat.testing.strategies import check_strategy
+
+__all__ = ["GameReport", "check_game", "check_schedule", "check_strategy"]

@@ -5,25 +5,28 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.base import CHANCE, TERMINAL, Array
 
 
-@njit(cache=True, nogil=True)
+bare = njit(cache=True, nogil=True, _nrt=False)  # no allocation, no reference counts: quick to compile
+
+
+@bare
 def place_blocks(
     actor,  # int8 [nodes]
     index,  # int32 [nodes]: row of the menus, chances or pay-offs
     menu_width,  # int16 [menus]
     chance_width,  # int16 [chances]
     first_outcome,  # int64 [chances]
+    width,  # int16 [nodes] OUT: number of children
+    data,  # int64 [nodes] OUT: first row in the table, first outcome, or pay-off
+    rows,  # int64 [2] INOUT: rows of each player
 ):
-    """Width of each node, its first row in the table (or outcome, or pay-off), and the rows of each player."""
-    nodes = len(actor)
-    width = np.zeros(nodes, np.int16)
-    data = np.zeros(nodes, np.int64)
-    rows = np.zeros(2, np.int64)
-    for n in range(nodes):
+    """Give every decision node its rows of the table."""
+    for n in range(len(actor)):
         row = index[n]
         if actor[n] == TERMINAL:
+            width[n] = 0
             data[n] = row
         elif actor[n] == CHANCE:
             width[n] = chance_width[row]
@@ -32,27 +35,33 @@ def place_blocks(
             width[n] = menu_width[row]
             data[n] = rows[actor[n]]
             rows[actor[n]] += width[n]
-    return width, data, rows
 
 
-@njit(cache=True, nogil=True)
+@bare
 def depth(
-    actor,  # int8 [nodes]
     end,  # int32 [nodes]
+    stack,  # int32 [room] scratch
 ):
-    """Number of nodes on the longest path."""
-    stack = np.empty(1024, np.int32)
+    """Number of nodes on the longest path, or -1 where the scratch is too small to tell."""
     top = 0
     deepest = 0
-    for n in range(len(actor)):
+    for n in range(len(end)):
         while top > 0 and n >= stack[top - 1]:
             top -= 1
         if top == len(stack):
-            stack = np.concatenate((stack, np.empty_like(stack)))
+            return -1
         stack[top] = end[n]
         top += 1
         deepest = max(deepest, top)
     return deepest
+
+
+def tree_depth(end: Array) -> int:
+    """Number of nodes on the longest path."""
+    room = 256
+    while (found := depth(end, np.empty(room, np.int32))) < 0:
+        room *= 16
+    return int(found)
 
 
 @njit(cache=True, nogil=True)

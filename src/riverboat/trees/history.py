@@ -67,7 +67,7 @@ class HistoryTree:
         self.table = int(self.widths.sum(dtype=np.int64))
         self.infoset_count = len(visited)
         self.action_count = self.table
-        self.depth = int(_kernels.depth(nodes.actor, nodes.end))
+        self.depth = _kernels.tree_depth(nodes.end)
         self.max_width = int(self.widths.max(initial=1))  # of a decision
         self.shared = bool(len(decisions) > len(visited))
         self.hand_counts = (1, 1)

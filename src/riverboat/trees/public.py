@@ -50,13 +50,17 @@ class PublicTree:
         menu_width = np.array([len(m) for m in layout.menus] or [0], np.int16)
         chance_width = np.array([len(c) for c in layout.chances] or [0], np.int16)
         first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
-        width, data, rows = _kernels.place_blocks(layout.actor, layout.index, menu_width, chance_width, first_outcome)
+        width, data = np.empty(len(layout.actor), np.int16), np.empty(len(layout.actor), np.int64)
+        rows = np.zeros(2, np.int64)
+        _kernels.place_blocks(
+            layout.actor, layout.index, menu_width, chance_width, first_outcome, width, data, rows
+        )
         self.nodes = Nodes(layout.actor, layout.end, width, data)
         # The table holds player 0's rows, then player 1's; a row has one entry for each hand.
         sizes = [int(rows[p]) * self.hand_counts[p] for p in (0, 1)]
         self.bases = (0, sizes[0])
         self.table = sum(sizes)
-        self.depth = int(_kernels.depth(layout.actor, layout.end))
+        self.depth = _kernels.tree_depth(layout.end)
         self.max_width = max(int(menu_width.max()), 1)  # of a decision
         self.sides = self._side(0), self._side(1)
         self.total: float = self._pair_mass()

@@ -1,0 +1,93 @@
+"""The contract of a strategy."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+
+from riverboat.games.base import Array
+from riverboat.strategy.table import Strategy
+from riverboat.testing.claims import TOLERANCE, at, fail
+from riverboat.trees.public import PublicTree
+
+
+def check_strategy(strategy: Strategy, *, names: int = 2000) -> None:
+    """Raise unless a strategy can be trusted by everybody who reads it.
+
+    - The table has one number for each move of each information set; it is read-only, and so is the provenance.
+    - At every information set that some deal can reach, the probabilities are at least zero and sum to one.
+    - There are as many information sets as `len` says, their names differ, and each name leads back to its own
+      place through `tree.infoset` and `strategy[name]`. In large trees about `names` of them are tried.
+    """
+    where = f"strategy for {strategy.tree.name}"
+    _check_read_only(strategy, where)
+    _check_rows(strategy, where)
+    _check_names(strategy, where, names)
+
+
+def _check_read_only(strategy: Strategy, where: str) -> None:
+    table, size = strategy.probabilities, strategy.tree.table
+    if table.shape != (size,):
+        fail(where, f"probabilities of shape {table.shape}", f"({size},), the size of the tree's table")
+    if table.flags.writeable:
+        fail(where, "probabilities can be overwritten", "a read-only array")
+    if hasattr(strategy.provenance, "__setitem__"):
+        fail(where, f"provenance is a {type(strategy.provenance).__name__}", "a read-only mapping")
+
+
+def _check_rows(strategy: Strategy, where: str) -> None:
+    """All blocks at once; names are only looked up for what is wrong."""
+    tree = strategy.tree
+    if isinstance(tree, PublicTree):
+        for player, rows in enumerate(tree.views(strategy.probabilities)):
+            nodes = np.flatnonzero(tree.nodes.actor == player)
+            for block, hand in _wrong_blocks(rows, tree.nodes.data[nodes], tree.live[player][tree.boards[nodes]]):
+                node, first = nodes[block], tree.nodes.data[nodes[block]]
+                name = f"{tree.hands[player][hand]}:{tree.line(int(node))}"
+                _blame(rows[first : first + tree.nodes.width[node], hand], name, where)
+    else:
+        rows = tree.views(strategy.probabilities)[0]
+        for block, _ in _wrong_blocks(rows, tree.offsets, np.ones((len(tree.offsets), 1), bool)):
+            first = tree.offsets[block]
+            infoset = next(islice(tree.infosets(), int(block), None))
+            _blame(rows[first : first + tree.widths[block], 0], infoset.name, where)
+
+
+def _wrong_blocks(rows: Array, starts: Array, live: Array) -> Array:
+    """Blocks and hands that are no distribution. Blocks stand one behind the other. int64 [wrong, 2]"""
+    if not len(starts):
+        return np.zeros((0, 2), np.int64)
+    sums, lowest = np.add.reduceat(rows, starts), np.minimum.reduceat(rows, starts)
+    good = (np.abs(sums - 1) <= TOLERANCE) & (lowest >= 0)  # never true for NaN
+    return np.argwhere(live & ~good)
+
+
+def _blame(row: Array, name: str, where: str) -> None:
+    found = f"information set {name!r} has probabilities {row.tolist()}"
+    if np.all(np.isfinite(row)) and row.min() >= 0:
+        found += f", which sum to {row.sum():g}"
+    fail(where, found, "numbers of at least 0 that sum to one")
+
+
+def _check_names(strategy: Strategy, where: str, names: int) -> None:
+    tree = strategy.tree
+    every = max(1, tree.infoset_count // max(1, names))
+    seen: set[str] = set()
+    count = 0
+    for count, infoset in enumerate(tree.infosets(), start=1):
+        if (count - 1) % every:
+            continue
+        name = infoset.name
+        if name in seen:
+            fail(where, f"two information sets are called {name!r}", "names that differ")
+        seen.add(name)
+        with at(f"{where}: tree.infoset({name!r})"):
+            found = tree.infoset(name)
+        if found != infoset:
+            fail(where, f"the name {name!r} leads to {found}", f"{infoset}")
+        row = dict(zip(infoset.actions, strategy.row(infoset).tolist(), strict=True))
+        if strategy[name] != row:
+            fail(where, f"strategy[{name!r}] is {strategy[name]}", f"{row}, as its row says")
+    if not count == len(strategy) == tree.infoset_count:
+        fail(where, f"{count} information sets are listed and len is {len(strategy)}", f"{tree.infoset_count}")
