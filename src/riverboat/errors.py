@@ -1,12 +1,12 @@
 """The errors that users see. Each message shows the value, the place and the way out.
 
-    RiverboatError
-    ├── InputError          bad names, options, files, strategies       exit code 2
-    │   └── GameFileError   a malformed game file, with its line
-    ├── RecallError         perfect recall is needed and missing        exit code 2
-    ├── ZeroSumError        a zero-sum game is needed                   exit code 2
-    ├── CorruptError        an artefact on disk is torn or altered      exit code 2
-    └── MemoryLimitError    the work does not fit in memory             exit code 3
+RiverboatError
+├── InputError          bad names, options, files, strategies       exit code 2
+│   └── GameFileError   a malformed game file, with its line
+├── RecallError         perfect recall is needed and missing        exit code 2
+├── ZeroSumError        a zero-sum game is needed                   exit code 2
+├── CorruptError        an artefact on disk is torn or altered      exit code 2
+└── MemoryLimitError    the work does not fit in memory             exit code 3
 """
 
 from __future__ import annotations

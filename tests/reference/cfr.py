@@ -109,9 +109,7 @@ class _Dealt:
     def _possible(self) -> list[int]:
         """Outcomes that neither hand makes impossible."""
         outcomes = self.public.outcomes()
-        return [
-            k for k, o in enumerate(outcomes) if self.hands[0] not in o.dead[0] and self.hands[1] not in o.dead[1]
-        ]
+        return [k for k, o in enumerate(outcomes) if self.hands[0] not in o.dead[0] and self.hands[1] not in o.dead[1]]
 
     def actions(self) -> list[str]:
         if self.actor == CHANCE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -153,6 +154,8 @@ def agree(game: Game, schedule: str, deals: tuple[str | None, ...] = (None,), it
     solver = CFR(tree, schedule)
     for t in range(1, iterations + 1):
         solver.step(1)
+        # Where actions tie, the kernels' regrets are rounding errors, which regret matching blows up to a strategy.
+        solver.regret[np.abs(solver.regret) < 1e-12] = 0.0
         current = solver.current()
         for deal in deals:
             for row in trace(tree, deal, schedule, t).infosets:
@@ -220,16 +223,14 @@ def test_public_chance() -> None:
     found = trace(make("leduc"), ("Ks", "Qh"))
     card = next(row for row in found.nodes if row.line == "cc")
     assert card.actor == CHANCE
-    assert {label: p for label, p in card.strategy.items() if p > 0} == dict.fromkeys(("/Jh/", "/Js/", "/Qs/", "/Kh/"), 0.25)
+    cards = ("/Jh/", "/Js/", "/Qs/", "/Kh/")
+    assert {label: p for label, p in card.strategy.items() if p > 0} == dict.fromkeys(cards, 0.25)
     after = next(row for row in found.nodes if row.line == "cc/Kh/")
     assert after.chance == 0.25
     assert after.infoset == "Ks:cc/Kh/"
     assert not any("/Ks/" in row.line or "/Qh/" in row.line for row in found.nodes)
-    assert card.value[0] == pytest.approx(sum(p * v for p, v in zip(
-        (0.25,) * 4,
-        (next(r.value[0] for r in found.nodes if r.line == f"cc{c}") for c in ("/Jh/", "/Js/", "/Qs/", "/Kh/")),
-        strict=True,
-    )))  # fmt: skip
+    values = {row.line: row.value[0] for row in found.nodes}
+    assert values["cc"] == pytest.approx(sum(values[f"cc{c}"] for c in cards) / 4)
 
 
 def test_whole_tree() -> None:
@@ -248,9 +249,9 @@ def test_text(first: Trace) -> None:
     assert "Q:cr" in text
     assert "f -0.75  c +0.75" in text
     assert max(map(len, text.splitlines())) < 140
-    console = Console(width=140, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    console.print(first)
-    assert "regrets given the deal" in console.export_text()
+    out = io.StringIO()
+    Console(width=140, file=out).print(first)
+    assert "regrets given the deal" in out.getvalue()
     html = first._repr_html_()
     assert html.count("<table>") == html.count("</table>") == 2
     assert "<td>J:r</td>" in html
@@ -295,7 +296,7 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch, first: Trace) -> None:
         trace(make("kuhn"), "QJ", iterations=0)
     with pytest.raises(InputError, match=r"nodes to trace, more than 5,000; trace one deal with deal="):
         trace(make("leduc"))
-    with pytest.raises(InputError, match="8,192 nodes to trace, more than 5,000$"):
+    with pytest.raises(InputError, match=r"8,191 nodes to trace, more than 5,000$"):
         trace(make("bluff:1,1"), "1|2")
     with pytest.raises(InputError, match="unknown schedule"):
         trace(make("kuhn"), "QJ", "cfr++")

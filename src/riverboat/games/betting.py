@@ -62,9 +62,7 @@ class BettingRules:
         for place, token in enumerate(self.menu.split("/"), start=1):
             match = _SIZE.fullmatch(token.strip())
             if match is None:
-                raise InputError(
-                    f"size {token!r} (number {place} of menu {self.menu!r}): use 50%, 3c, a or *"
-                )
+                raise InputError(f"size {token!r} (number {place} of menu {self.menu!r}): use 50%, 3c, a or *")
             matches.append(match)
         return tuple(matches)
 

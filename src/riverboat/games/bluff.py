@@ -80,9 +80,7 @@ class Bluff:
         if b == 0:
             return 1.0
         if (a, b) not in self.values:
-            raise InputError(
-                f"{self.name} needs the value of bluff:{a},{b}: riverboat.game({self.name!r}) computes it"
-            )
+            raise InputError(f"{self.name} needs the value of bluff:{a},{b}: riverboat.game({self.name!r}) computes it")
         return self.values[a, b]
 
     @property

@@ -91,9 +91,7 @@ def matrix(
     row_names = tuple(rows) if rows is not None else tuple(f"r{i + 1}" for i in range(m))
     column_names = tuple(columns) if columns is not None else tuple(f"c{j + 1}" for j in range(n))
     if len(row_names) != m or len(column_names) != n:
-        raise InputError(
-            f"{name}: {len(row_names)} row and {len(column_names)} column names for a {m} x {n} matrix"
-        )
+        raise InputError(f"{name}: {len(row_names)} row and {len(column_names)} column names for a {m} x {n} matrix")
     return NormalForm(table, (row_names, column_names), name)
 
 

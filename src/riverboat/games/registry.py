@@ -113,7 +113,9 @@ def _convert(spec: str, key: str, value: str, annotation: str) -> Any:
     try:
         return kind(value)
     except ValueError:
-        raise InputError(f"game {spec!r}: {key}={value!r} is not {'a number' if kind is float else 'a whole number'}") from None
+        raise InputError(
+            f"game {spec!r}: {key}={value!r} is not {'a number' if kind is float else 'a whole number'}"
+        ) from None
 
 
 def _import(spec: str, module: str, name: str) -> Game:

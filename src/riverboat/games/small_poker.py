@@ -48,8 +48,7 @@ class OneCardPoker:
             raise InputError(f"{self.name}: suits={self.suits}: must be 1 to 4")
         if self.ranks < 1 or self.ranks * self.suits < self.rounds + 1:
             raise InputError(
-                f"{self.name}: {self.ranks} ranks x {self.suits} suits: too few cards, "
-                f"{self.rounds + 1} are dealt"
+                f"{self.name}: {self.ranks} ranks x {self.suits} suits: too few cards, {self.rounds + 1} are dealt"
             )
 
     @cached_property

@@ -32,9 +32,7 @@ class CoinToss:
     name: str = field(default="coin_toss", init=False)
     unit: str = field(default="points", init=False)
     joiner: str = field(default="-", init=False)
-    hands: tuple[tuple[str, ...], tuple[str, ...]] = field(
-        default=(("heads", "tails"), ("guesser",)), init=False
-    )
+    hands: tuple[tuple[str, ...], tuple[str, ...]] = field(default=(("heads", "tails"), ("guesser",)), init=False)
 
     @cached_property
     def deal(self) -> Deal:
@@ -84,9 +82,7 @@ class Clairvoyance:
     name: str = field(default="clairvoyance", init=False)
     unit: str = field(default="pots", init=False)
     joiner: str = field(default="", init=False)
-    hands: tuple[tuple[str, ...], tuple[str, ...]] = field(
-        default=(("winner", "loser"), ("caller",)), init=False
-    )
+    hands: tuple[tuple[str, ...], tuple[str, ...]] = field(default=(("winner", "loser"), ("caller",)), init=False)
 
     def __post_init__(self) -> None:
         if self.chip <= 0:

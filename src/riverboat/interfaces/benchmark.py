@@ -102,7 +102,9 @@ def values() -> list[Row]:
 
     for name, known in (("kuhn", -1 / 18), ("leduc", -0.085606424078)):
         for method, within in (("lp", 1e-9), ("egt", 1e-4)):
-            r = solve_exact(name, method, until=None if method == "lp" else 1e-5, iterations=None, time=None, out=None, seed=0)
+            r = solve_exact(
+                name, method, until=None if method == "lp" else 1e-5, iterations=None, time=None, out=None, seed=0
+            )
             add(f"{name} value by {method}", r.value, known, within, r.seconds)
     for name, conv in (("kuhn", 11 / 12), ("leduc", 4.747222222222222)):
         tree = compile_game(make_game(name))
@@ -113,7 +115,13 @@ def values() -> list[Row]:
         while high - low > width:
             solver.step(max(10, solver.iteration // 4))
             low, high = solver.quality().bracket
-        add(f"{name} value by dcfr ({solver.iteration} iterations)", (low + high) / 2, known, within, clock.perf_counter() - started)
+        add(
+            f"{name} value by dcfr ({solver.iteration} iterations)",
+            (low + high) / 2,
+            known,
+            within,
+            clock.perf_counter() - started,
+        )
     return rows
 
 

@@ -157,7 +157,9 @@ def bench(
 
 
 @app.command()
-def cache(clear: Annotated[bool, typer.Option("--clear", help="Delete what is kept.")] = False, json: Json = False) -> None:
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Delete what is kept.")] = False, json: Json = False
+) -> None:
     """Show or clear the tables kept between runs."""
     from riverboat.interfaces import reading
 
@@ -207,4 +209,3 @@ def main(arguments: list[str] | None = None) -> None:
 
 if __name__ == "__main__":
     main()
-

@@ -21,7 +21,9 @@ def convergence(results: list[Result], path: Path) -> None:
     plt.close("all")
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True, layout="constrained")
     for result in results:
-        points = [p for p in result.history if p.exploitability is not None and p.exploitability > 0 and p.iteration > 0]
+        points = [
+            p for p in result.history if p.exploitability is not None and p.exploitability > 0 and p.iteration > 0
+        ]
         errors = [p.exploitability for p in points]
         label = result.schedule if result.method == "cfr" else result.method
         axes[0].plot([p.iteration for p in points], errors, marker=".", markersize=3, label=label)

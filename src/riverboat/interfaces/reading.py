@@ -85,8 +85,12 @@ def exploitability(folder: Path, threads: int, json: bool) -> None:
         return
     console = Console()
     unit = strategy.tree.unit
-    console.print(f"{strategy.tree.name}: exploitability {quality.exploitability:.9g} {unit} (exact), NashConv {quality.nash_conv:.9g}")
-    console.print(f"value to player 0 in self-play {quality.values[0]:.9g}; the game's value is in [{low:.9g}, {high:.9g}]")
+    console.print(
+        f"{strategy.tree.name}: exploitability {quality.exploitability:.9g} {unit} (exact), NashConv {quality.nash_conv:.9g}"
+    )
+    console.print(
+        f"value to player 0 in self-play {quality.values[0]:.9g}; the game's value is in [{low:.9g}, {high:.9g}]"
+    )
 
 
 def respond(folder: Path, player: int | None, out: Path | None, limit: int, json: bool) -> None:
@@ -116,7 +120,9 @@ def respond(folder: Path, player: int | None, out: Path | None, limit: int, json
     console = Console()
     for p, (value, best) in found.items():
         gain = value - quality.values[p]
-        console.print(f"player {p}: best response earns {value:.9g} {strategy.tree.unit}, {gain:.3g} more than the strategy")
+        console.print(
+            f"player {p}: best response earns {value:.9g} {strategy.tree.unit}, {gain:.3g} more than the strategy"
+        )
         mine = [i.name for i in best.tree.infosets() if i.player == p][:limit]
         _rows(best, mine, limit)
 
@@ -162,7 +168,14 @@ def cache(clear: bool, json: bool) -> None:
     if clear and folder.is_dir():
         shutil.rmtree(folder)
     if json:
-        emit({"folder": str(folder), "files": [str(p.relative_to(folder)) for p in kept], "bytes": size, "cleared": clear})
+        emit(
+            {
+                "folder": str(folder),
+                "files": [str(p.relative_to(folder)) for p in kept],
+                "bytes": size,
+                "cleared": clear,
+            }
+        )
         return
     console = Console()
     console.print(f"{folder}: {len(kept)} files, {size:,} bytes" + (", deleted" if clear else ""), highlight=False)

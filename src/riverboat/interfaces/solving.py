@@ -74,7 +74,9 @@ def _one(game: Any, tree: Tree | None, schedule: str, options: dict[str, Any], *
     except KeyboardInterrupt:
         live.done()
         if run.folder is None:
-            folder = Path("runs") / f"{run.tree.name.replace(':', '-').replace('/', '-')}-{clock.strftime('%Y%m%d-%H%M%S')}"
+            folder = (
+                Path("runs") / f"{run.tree.name.replace(':', '-').replace('/', '-')}-{clock.strftime('%Y%m%d-%H%M%S')}"
+            )
             run.save(folder)
             say(f"saved under {folder} (go on with --out {folder} --resume)")
         else:
@@ -122,7 +124,9 @@ def demo(out: Path) -> None:
     from riverboat.interfaces.plots import convergence
 
     console = Console()
-    console.print("Leduc poker: 936 information sets, two rounds of betting. Five ways to solve it, 2,000 iterations each.")
+    console.print(
+        "Leduc poker: 936 information sets, two rounds of betting. Five ways to solve it, 2,000 iterations each."
+    )
     options: dict[str, Any] = {
         "traversal": "full", "method": "cfr", "iterations": 2000, "time": None, "until": None, "out": None,
         "resume": False, "log": None, "threads": 1, "seed": 0, "dtype": None, "check_every": None,
@@ -135,7 +139,9 @@ def demo(out: Path) -> None:
     convergence(results, picture)
     exact = solve_exact("leduc", "lp", until=None, iterations=None, time=None, out=None, seed=0)
     low, high = max(r.value_low for r in results), min(r.value_high for r in results)
-    console.print(f"certified by the strategies above: the value to the first player is in [{low:.9f}, {high:.9f}] chips")
+    console.print(
+        f"certified by the strategies above: the value to the first player is in [{low:.9f}, {high:.9f}] chips"
+    )
     console.print(f"linear program ({exact.seconds:.2f} s): {exact.value:.12f}, within {exact.nash_conv:.1e}")
     console.print(f"picture: {picture}")
     console.print("next: riverboat solve kuhn   riverboat trace kuhn --deal QJ   riverboat games")

@@ -16,21 +16,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.jit import kernel, part
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX
 
 LEARN, COLLECT, EVALUATE, RESPOND = 0, 1, 2, 3
 TINY = 1e-30  # positive regrets that sum to less count as none: one over them would overflow in float32
-
-# Re-association lets sums over hands use vector registers; NaN and infinity keep their meaning.
-FAST = {"reassoc", "contract", "nsz", "arcp"}
-options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": FAST}
-# A walk allocates nothing, so it needs no reference counts: without them it is twice as fast on small games. Its
-# small parts are inlined, since a call that passes a tuple of arrays costs more than the work behind it.
-bare = njit(**options, _nrt=False)
-part = njit(**options, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 class Tables(NamedTuple):
@@ -66,14 +58,16 @@ class Frames(NamedTuple):
 def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int) -> Frames:
     """Room for a walk."""
     rows = depth * width + 1
-    levels = [np.zeros(depth, np.int32) for _ in range(5)]
-    mine = [np.zeros((rows, own), dtype) for _ in range(3)]
     return Frames(
-        *levels,
-        own=mine[0],
+        node=np.zeros(depth, np.int32),
+        turn=np.zeros(depth, np.int32),
+        own_at=np.zeros(depth, np.int32),
+        opp_at=np.zeros(depth, np.int32),
+        value_at=np.zeros(depth, np.int32),
+        own=np.zeros((rows, own), dtype),
         opp=np.zeros((rows, opp), dtype),
-        value=mine[1],
-        sigma=mine[2],
+        value=np.zeros((rows, own), dtype),
+        sigma=np.zeros((rows, own), dtype),
         sigma_opp=np.zeros((width, opp), dtype),
         mass=np.zeros(opp + 1),
         journal=np.zeros(journal, np.int32),
@@ -315,7 +309,7 @@ def finish(
             average[at + a, h] = average[at + a, h] * decay + own[row + a, h]
 
 
-@bare
+@kernel
 def walk(
     nodes,  # Nodes
     side,  # Side of `me`

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.solving._kernels import LEARN, bare, draw_outcome, learn, match, part, random, walk
+from riverboat.jit import kernel, part
+from riverboat.solving._kernels import LEARN, draw_outcome, learn, match, random, walk
 from riverboat.trees.arrays import COMPARE, CONSTANT
 
 
@@ -50,9 +51,7 @@ def learn_blocks(blocks, tables, step):
 @part
 def learn_block(tables, at, width, step):
     """Apply what waits in tables.delta to one information set."""
-    learn(
-        tables.regret, tables.prediction, at, width, 0, 1, step[0], step[1], step[2], step[4], tables.delta, at
-    )
+    learn(tables.regret, tables.prediction, at, width, 0, 1, step[0], step[1], step[2], step[4], tables.delta, at)
     for a in range(width):
         tables.delta[at + a, 0] = 0
 
@@ -80,7 +79,7 @@ def copy_rows(
             target[i, h] = source[i, h]
 
 
-@bare
+@kernel
 def full_iterations(
     nodes,  # Nodes
     sides,  # (Side, …) one per player
@@ -141,7 +140,7 @@ def draw_pair(sampler, rng):
     return sampler.pair[k, 0], sampler.pair[k, 1]
 
 
-@bare
+@kernel
 def public_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
@@ -216,7 +215,7 @@ def draw_action(sigma, row, width, h, rng):
     return a
 
 
-@bare
+@kernel
 def external_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
@@ -298,7 +297,7 @@ def external_iterations(
                     break
 
 
-@bare
+@kernel
 def outcome_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
@@ -374,7 +373,7 @@ def outcome_iterations(
                 tail *= p
 
 
-@bare
+@kernel
 def discount_table(
     average,  # float [rows, hands] INOUT
     regret,  # float [rows, hands] INOUT
@@ -390,7 +389,7 @@ def discount_table(
             average[i, h] *= old
 
 
-@bare
+@kernel
 def current_strategy(
     nodes,  # Nodes
     me,

@@ -1,8 +1,8 @@
 """Counterfactual regret minimisation: any schedule, any traversal, any tree. The caller may own the loop.
 
-    solver = CFR(tree, "dcfr")
-    while solver.exploitability() > 1e-3:
-        solver.step(100)
+solver = CFR(tree, "dcfr")
+while solver.exploitability() > 1e-3:
+    solver.step(100)
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees.public import PublicTree
 
 DTYPES = ("float64", "float32")
+BATCH = 65_536  # iterations in one compiled call
 
 
 def table_bytes(tree: Tree, schedule: AnySchedule, dtype: str = "float64") -> int:
@@ -75,9 +76,7 @@ class CFR:
         self.traversal = sampling.parse(traversal)
         sampling.check(tree, self.traversal)
         # With no public chance to sample, PCS is the full walk.
-        self._full = not self.traversal.sampled or (
-            self.traversal.name == "pcs" and not np.any(tree.nodes.actor == -1)
-        )
+        self._full = not self.traversal.sampled or (self.traversal.name == "pcs" and not np.any(tree.nodes.actor == -1))
         self.tick = tick or max(1, tree.infoset_count // 10)
         self.iteration = 0
         self.seed, self.threads = seed, threads
@@ -131,18 +130,26 @@ class CFR:
         if not self._full:
             self._sampled(count)
         elif self._walker.threads == 1:
-            for first in range(0, count, 65536):
-                some = min(65536, count - first)
-                self._kernels.full_iterations(
-                    self.tree.nodes, self.tree.sides, self._blocks, self.tables,
-                    self.schedule.steps(self.iteration + 1 + first, some),
-                    not self.schedule.alternating, self.tree.shared, self.rng,
-                    self._walker.no_cuts, np.zeros((0, 1), self.dtype), tuple(self._walker.room),
-                )  # fmt: skip
+            for done in range(0, count, BATCH):
+                self._full_walks(self.iteration + 1 + done, min(BATCH, count - done))
         else:
             for t in range(self.iteration + 1, self.iteration + 1 + count):
                 self._threaded(np.array(self.schedule.step(t)))
         self.iteration += count
+
+    def warm(self) -> None:
+        """Compile now what the first step would compile, so that clocks measure solving alone."""
+        if not self._full:
+            self._sampled_walks(np.array([1.0, 1.0, 0.0, 1.0, 1.0]), 0)
+        else:
+            self._full_walks(0, 0)
+
+    def _full_walks(self, first: int, count: int) -> None:
+        self._kernels.full_iterations(
+            self.tree.nodes, self.tree.sides, self._blocks, self.tables, self.schedule.steps(first, count),
+            not self.schedule.alternating, self.tree.shared, self.rng, self._walker.no_cuts,
+            np.zeros((0, 1), self.dtype), tuple(self._walker.room),
+        )  # fmt: skip
 
     def _threaded(self, step: Array) -> None:
         if not self.schedule.alternating:

@@ -130,7 +130,7 @@ def _unmarked(table: Array) -> Array:
     if table.flags.writeable:
         return table
     memory = (ctypes.c_char * table.nbytes).from_address(table.ctypes.data)
-    alias: Array = np.frombuffer(memory, table.dtype)
+    alias: Array = np.frombuffer(memoryview(memory), table.dtype)
     return alias
 
 

@@ -15,6 +15,7 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from riverboat.errors import InputError
+from riverboat.jit import OPTIONS
 from riverboat.solving import _kernels, _loops
 from riverboat.solving.schedules import AnySchedule, Rule
 
@@ -29,9 +30,7 @@ def _specialise(rule: Rule) -> SimpleNamespace:
     @njit(nogil=True)
     def match(regret, prediction, at, width, low, high, t, out, to):  # type: ignore[no-untyped-def]
         guess = prediction if len(prediction) > 0 else regret  # the rule must not use it where none is kept
-        strategy(
-            regret[at : at + width, low:high], guess[at : at + width, low:high], t, out[to : to + width, low:high]
-        )
+        strategy(regret[at : at + width, low:high], guess[at : at + width, low:high], t, out[to : to + width, low:high])
 
     @njit(nogil=True)
     def learn(  # type: ignore[no-untyped-def]
@@ -51,7 +50,7 @@ def _specialise(rule: Rule) -> SimpleNamespace:
             if not set(function.py_func.__code__.co_names) & set(made):
                 continue
             copy = FunctionType(function.py_func.__code__, names, name)
-            made[name] = names[name] = njit(nogil=True, error_model="numpy", fastmath=_kernels.FAST)(copy)
+            made[name] = names[name] = njit(**OPTIONS)(copy)
     return SimpleNamespace(**{**vars(_kernels), **vars(_loops), **made})
 
 

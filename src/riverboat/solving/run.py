@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 
-
 from riverboat.errors import InputError
 from riverboat.games.base import Game
 from riverboat.solving.cfr import CFR
@@ -145,6 +144,7 @@ class Run:
         stops = list(stoppers)
         if not stops:
             raise InputError("nothing says when to stop: give iterations, time or until")
+        self.solver.warm()
         saved_at = self.seconds
         chunk = 1
         if self.log is not None:
@@ -177,9 +177,7 @@ class Run:
         here = self._progress()
         while low < high:  # stoppers on iterations are monotone: bisect to the first that stops
             middle = (low + high) // 2
-            ahead = Progress(
-                here.iteration + middle, here.seconds, here.nodes, None, None, None, None, checked=False
-            )
+            ahead = Progress(here.iteration + middle, here.seconds, here.nodes, None, None, None, None, checked=False)
             if any(stop(ahead) for stop in stops):
                 high = middle
             else:
@@ -378,5 +376,3 @@ def finish(run: Run, stops: list[Stopper], until: float | None, callback: Callba
     if run.folder is not None:
         run.save()
     return run.result(reached=until is None or bool(quality.exploitability <= until))
-
-

@@ -79,7 +79,7 @@ class Walker:
         frames.opp[0] = side.weight_opp
         if self.threads == 1:
             self._call(me, 0, tables, step, mode, frames, self.no_cuts, *self._cut_room(me, 0))
-            return frames.value[0].copy()
+            return np.array(frames.value[0])
         cuts = self.cuts
         value, own, opp = self._cut_room(me, len(cuts))
         collect = _kernels.COLLECT if mode == _kernels.LEARN else mode
@@ -94,7 +94,7 @@ class Walker:
         frames.own[0] = 1
         frames.opp[0] = side.weight_opp
         self._call(me, 0, tables, step, mode, frames, cuts, value, own, opp)
-        return frames.value[0].copy()
+        return np.array(frames.value[0])
 
     def _read_only(self, tables: _kernels.Tables, mode: int) -> _kernels.Tables:
         """In the first pass over the trunk nothing may be written."""
@@ -103,7 +103,11 @@ class Walker:
     def _cut_room(self, me: int, count: int) -> tuple[Array, Array, Array]:
         side = self.tree.sides[me]
         own, opp = len(side.weight), len(side.weight_opp)
-        return np.zeros((count, own), self.dtype), np.zeros((count, own), self.dtype), np.zeros((count, opp), self.dtype)
+        return (
+            np.zeros((count, own), self.dtype),
+            np.zeros((count, own), self.dtype),
+            np.zeros((count, opp), self.dtype),
+        )
 
     def _call(self, me: int, root: int, tables: Any, step: Array, mode: int, frames: Any, *cut: Array) -> None:
         side = self.tree.sides[me]

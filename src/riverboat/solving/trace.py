@@ -34,6 +34,7 @@ from riverboat.trees.public import Infoset, PublicTree
 MAX_NODES = 5_000  # of the traced part
 MAX_CELLS = 50_000_000  # nodes times pairs of hands that one walk goes through: some seconds
 MAX_DEPTH = 200  # the walk recurses
+ROUNDING = 1e-12  # a regret up to this is a sum of rounding errors: actions that tie are played alike
 NOTHING: Array = np.zeros((0, 1, 1))
 
 
@@ -196,7 +197,7 @@ def _check_size(tree: Tree, pair: tuple[int, int] | None) -> None:
 
 def regret_matching(regrets: Array) -> Array:
     """Play in proportion to positive regret; uniformly where there is none. float64 [actions, …]"""
-    positive = np.maximum(regrets, 0.0)
+    positive = np.where(regrets > ROUNDING, regrets, 0.0)
     total = positive.sum(axis=0)
     return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1.0 / len(regrets))
 
@@ -384,11 +385,11 @@ def _infoset_cells(row: InfosetRow, given: bool) -> tuple[str, ...]:
 
 
 def _plain(value: float) -> str:
-    return f"{value:.4g}" if abs(value) > 1e-12 else "0"
+    return f"{value:.4g}" if abs(value) > ROUNDING else "0"
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.4g}" if abs(value) > 1e-12 else "0"
+    return f"{value:+.4g}" if abs(value) > ROUNDING else "0"
 
 
 def _each(numbers: dict[str, float], text: Callable[[float], str] = _plain) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from riverboat.jit import kernel
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@kernel
 def normalise(
     actor,  # int8 [nodes]
     width,  # int16 [nodes]

@@ -38,7 +38,11 @@ def _sync(path: Path) -> None:
 
 
 def write(
-    folder: Path, kind: str, arrays: Mapping[str, Array], meta: Mapping[str, Any], texts: Mapping[str, str] | None = None
+    folder: Path,
+    kind: str,
+    arrays: Mapping[str, Array],
+    meta: Mapping[str, Any],
+    texts: Mapping[str, str] | None = None,
 ) -> Path:
     """Write an artefact; the folder appears whole or not at all, and replaces an older one."""
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +61,9 @@ def write(
         "format_version": FORMAT_VERSION,
         "kind": kind,
         **meta,
-        "files": {name: {"sha256": _checksum(beside / name), "bytes": (beside / name).stat().st_size} for name in files},
+        "files": {
+            name: {"sha256": _checksum(beside / name), "bytes": (beside / name).stat().st_size} for name in files
+        },
     }
     body = json.dumps(manifest, indent=2, sort_keys=True)
     signed = {"manifest": manifest, "sha256": hashlib.sha256(body.encode()).hexdigest()}

@@ -124,15 +124,14 @@ def _check_rule_strategy(rule: Rule, regret: Array, prediction: Array, t: float)
             rule.strategy(given, guess if rule.predictive else given, t, out)
         if not (np.array_equal(given, regret[:, hands]) and np.array_equal(guess, prediction[:, hands])):
             fail(where, "regrets or predictions were changed", "only `out` to be written")
-        if np.isfinite(out.base).sum() > out.size:
+        around = out if out.base is None else out.base
+        if np.isfinite(around).sum() > out.size:
             fail(where, "numbers were written beside `out`", "only `out` to be written")
         return out
 
     found = _twice_and_by_hand(where, ask, regret.shape[1])
     if not (np.all(found >= 0) and np.all(np.abs(found.sum(axis=0) - 1) <= TOLERANCE)):
-        fail(
-            where, f"probabilities {found.tolist()}", "numbers of at least 0 that sum to one over the actions (axis 0)"
-        )
+        fail(where, f"probabilities {found.tolist()}", "numbers of at least 0 that sum to one over axis 0, the actions")
 
 
 def _check_rule_update(rule: Rule, regret: Array, prediction: Array, instant: Array, t: float) -> None:

@@ -193,8 +193,8 @@ class HistoryInspector:
             self._judge_infoset(facts, where)
 
     def _judge_infoset(self, facts: Facts, where: str) -> None:
-        if not isinstance(facts.data, str) or not facts.data:
-            fail(where, f"an information set called {facts.data!r}", "a text that is not empty")
+        if not isinstance(facts.data, str):
+            fail(where, f"an information set called {facts.data!r}", "a text")
         known = self.infosets.setdefault(facts.data, (facts.actor, facts.labels, where))
         if known[:2] != (facts.actor, facts.labels):
             fail(

@@ -6,12 +6,10 @@ import numpy as np
 from numba import njit
 
 from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.jit import kernel
 
 
-bare = njit(cache=True, nogil=True, _nrt=False)  # no allocation, no reference counts: quick to compile
-
-
-@bare
+@kernel
 def place_blocks(
     actor,  # int8 [nodes]
     index,  # int32 [nodes]: row of the menus, chances or pay-offs
@@ -37,7 +35,7 @@ def place_blocks(
             rows[actor[n]] += width[n]
 
 
-@bare
+@kernel
 def depth(
     end,  # int32 [nodes]
     stack,  # int32 [room] scratch

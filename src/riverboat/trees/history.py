@@ -101,7 +101,8 @@ class HistoryTree:
 
     def views(self, table: Array) -> tuple[Array, ...]:
         """A flat table as rows of one hand: every player sees all of it. float [rows, 1]"""
-        return (table.reshape(-1, 1),) * self.players
+        rows: tuple[Array, ...] = (table.reshape(-1, 1),) * self.players
+        return rows
 
     # --- names ------------------------------------------------------------------------------
 
@@ -156,9 +157,7 @@ class HistoryTree:
             mine = np.flatnonzero(self.owner == player)
             first[mine] = 1 + np.concatenate([[0], np.cumsum(self.widths[mine])[:-1]]) if len(mine) else 0
         n = self.nodes
-        reach, last = _kernels.trace(
-            n.actor, n.end, n.data, self.node_infoset, first, self.chance, self.players
-        )
+        reach, last = _kernels.trace(n.actor, n.end, n.data, self.node_infoset, first, self.chance, self.players)
         return first, reach, last
 
     @property
@@ -207,16 +206,14 @@ class HistoryTree:
         wrong = np.flatnonzero(np.abs(self.payoffs.sum(axis=1)) > 1e-9)
         if len(wrong):
             pay = self.payoffs[wrong[0]]
-            raise ZeroSumError(
-                f"{self.name}: not zero-sum: one history pays {pay[0]:g} and {pay[1]:g}"
-            )
+            raise ZeroSumError(f"{self.name}: not zero-sum: one history pays {pay[0]:g} and {pay[1]:g}")
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that a strategy for this tree depends on."""
         digest = hashlib.sha256()
         for array in (*self.nodes, self.node_infoset, self.payoffs, self.chance):
-            digest.update(np.ascontiguousarray(array))
+            digest.update(np.ascontiguousarray(array).data)
         digest.update(repr(self._info).encode())
         return digest.hexdigest()
 
@@ -388,7 +385,9 @@ def _pair_payoffs(tree: PublicTree, h0: int, h1: int) -> Array:
                 column[e] = side.matrix[row, mine, theirs]
             elif side.kind[e] != CONSTANT:
                 place = side.place[row, theirs]
-                column[e] = side.pay[e, 0 if place < side.below[row, mine] else 1 if place < side.upto[row, mine] else 2]
+                column[e] = side.pay[
+                    e, 0 if place < side.below[row, mine] else 1 if place < side.upto[row, mine] else 2
+                ]
         columns.append(column)
     return np.stack(columns, axis=1)
 

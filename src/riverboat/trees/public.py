@@ -52,9 +52,7 @@ class PublicTree:
         first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
         width, data = np.empty(len(layout.actor), np.int16), np.empty(len(layout.actor), np.int64)
         rows = np.zeros(2, np.int64)
-        _kernels.place_blocks(
-            layout.actor, layout.index, menu_width, chance_width, first_outcome, width, data, rows
-        )
+        _kernels.place_blocks(layout.actor, layout.index, menu_width, chance_width, first_outcome, width, data, rows)
         self.nodes = Nodes(layout.actor, layout.end, width, data)
         # The table holds player 0's rows, then player 1's; a row has one entry for each hand.
         sizes = [int(rows[p]) * self.hand_counts[p] for p in (0, 1)]
@@ -293,11 +291,11 @@ class PublicTree:
         """A hash of everything that a strategy for this tree depends on."""
         digest = hashlib.sha256()
         for array in (self.layout.actor, self.layout.end, self.layout.index):
-            digest.update(np.ascontiguousarray(array))
+            digest.update(np.ascontiguousarray(array).data)
         digest.update(repr((self.layout.menus, self.layout.chances, self.hands)).encode())
         for side in self.sides:
             for array in side:
-                digest.update(np.ascontiguousarray(array))
+                digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
 
