@@ -20,11 +20,14 @@ from riverboat.games.base import (
     Deal,
     Game,
     HistoryGame,
+    Outcome,
     Payoff,
     PublicGame,
     PublicState,
     State,
 )
+from riverboat.strategy.table import Strategy, Tree
+from riverboat.trees.public import Infoset, PublicTree
 
 Profile = Mapping[str, Sequence[float]]  # information set -> probability of each action
 
@@ -151,6 +154,23 @@ def terminal(payoff: Payoff, deal: Deal, me: int, reach: Sequence[float]) -> lis
                 total += arrives * pay(payoff, *pair)[me]
         worth.append(total)
     return worth
+
+
+def profile(strategy: Strategy) -> dict[str, list[float]]:
+    """A strategy as the twins take it."""
+    return {name: list(row.values()) for name, row in strategy.items()}
+
+
+def share(tree: Tree, infoset: Infoset) -> float:
+    """What a value of the walk is multiplied by to become a counterfactual value.
+
+    A walk of a public tree carries the opponent's deal weights and no weight of the own hand: the probability of a deal
+    is weight × weight / total.
+    """
+    if not isinstance(tree, PublicTree):
+        return 1.0
+    hand = tree.hands[infoset.player].index(infoset.name.partition(":")[0])
+    return float(tree.deal.weights[infoset.player][hand]) / tree.total
 
 
 def infosets(root: Node) -> dict[str, Node]:
@@ -382,3 +402,90 @@ def counterfactual_regrets(root: Node, profile: Profile, me: int) -> tuple[dict[
     walk(root, 1.0, 1.0)
     expected = {name: sum(p * x for p, x in zip(profile[name], v, strict=True)) for name, v in worth.items()}
     return reach, {name: [x - expected[name] for x in v] for name, v in worth.items()}
+
+
+# --- games written down ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Written:
+    """A history game: a node is pay-offs, `(player, information set, {move: node})` or `{outcome: (probability, node)}`."""
+
+    node: Any
+    players: int = 2
+    name: str = "written"
+    unit: str = "points"
+
+    def root(self) -> _WrittenState:
+        return _WrittenState(self.node)
+
+
+@dataclass(frozen=True)
+class _WrittenState:
+    node: Any
+
+    @property
+    def _next(self) -> dict[str, Any]:
+        return self.node if isinstance(self.node, dict) else self.node[2]
+
+    @property
+    def actor(self) -> int:
+        if isinstance(self.node, dict):
+            return CHANCE
+        return self.node[0] if isinstance(self.node[-1], dict) else TERMINAL
+
+    def actions(self) -> list[str]:
+        return list(self._next)
+
+    def probabilities(self) -> list[float]:
+        return [p for p, _ in self.node.values()]
+
+    def child(self, index: int) -> _WrittenState:
+        following = list(self._next.values())[index]
+        return _WrittenState(following[1] if self.actor == CHANCE else following)
+
+    def infoset(self) -> str:
+        return self.node[1]
+
+    def payoffs(self) -> tuple[float, ...]:
+        return self.node
+
+
+@dataclass(frozen=True)
+class WrittenPublic:
+    """A public game: a node is a pay-off, `(player, {move: node})` or `[(outcome, node), …]`."""
+
+    deal: Deal
+    node: Any
+    name: str = "written"
+    unit: str = "points"
+    joiner: str = ","
+
+    @property
+    def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        first, second = (tuple(f"{h}" for h in range(len(weights))) for weights in self.deal.weights)
+        return first, second
+
+    def root(self) -> _WrittenPublicState:
+        return _WrittenPublicState(self.node)
+
+
+@dataclass(frozen=True)
+class _WrittenPublicState:
+    node: Any
+
+    @property
+    def actor(self) -> int:
+        return CHANCE if isinstance(self.node, list) else self.node[0] if isinstance(self.node, tuple) else TERMINAL
+
+    def actions(self) -> list[str]:
+        return list(self.node[1])
+
+    def outcomes(self) -> list[Outcome]:
+        return [outcome for outcome, _ in self.node]
+
+    def child(self, index: int) -> _WrittenPublicState:
+        return _WrittenPublicState(self.node[index][1] if self.actor == CHANCE else list(self.node[1].values())[index])
+
+    def payoff(self) -> Payoff:
+        return self.node

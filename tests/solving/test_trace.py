@@ -248,14 +248,14 @@ def test_text(first: Trace) -> None:
     assert text.startswith("kuhn, iteration 1 of vanilla: player 0 holds Q, player 1 holds J (probability 0.1667)")
     assert "Q:cr" in text
     assert "f -0.75  c +0.75" in text
-    assert max(map(len, text.splitlines())) < 140
+    assert max(map(len, text.splitlines())) <= 120
     out = io.StringIO()
     Console(width=140, file=out).print(first)
-    assert "regrets given the deal" in out.getvalue()
+    assert "Information sets and their regrets, given the deal and of all deals" in out.getvalue()
     html = first._repr_html_()
     assert html.count("<table>") == html.count("</table>") == 2
     assert "<td>J:r</td>" in html
-    assert "regrets, all deals" in html
+    assert "<th>all deals</th>" in html
     assert "all deals" not in str(trace(make("rps")))
 
 

@@ -117,10 +117,10 @@ class Trace:
             title = f"Nodes, {who} learning" + (", given the deal" if self.deal else "")
             rows = [_node_cells(row) for row in self.nodes if row.walk == walk]
             yield _Sheet(title, columns, rows)
-        given = ("regrets given the deal",) if self.deal else ()
-        columns = ("infoset", "turn", "strategy", *given, "regrets, all deals" if self.deal else "regrets")
-        columns += ("cumulative regrets", "next strategy")
-        yield _Sheet("Information sets", columns, [_infoset_cells(row, bool(self.deal)) for row in self.infosets])
+        columns = ("infoset", "turn", "strategy", *(("given the deal", "all deals") if self.deal else ("regrets",)))
+        columns += ("cumulative", "next")
+        title = "Information sets and their regrets" + (", given the deal and of all deals" if self.deal else "")
+        yield _Sheet(title, columns, [_infoset_cells(row, bool(self.deal)) for row in self.infosets])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(self.title, style="bold")

@@ -297,7 +297,7 @@ class _Picture:
         actors = {self.actor[n] for n in self.nodes}
         parts = [f'<text x="{MARGIN}" y="20" font-size="13" font-weight="bold">{_xml(self.title)}</text>']
         x = MARGIN
-        entries = [(f"player {p}", _colour(p)) for p in sorted(actors) if p >= 0]
+        entries = [(f"player {p}", _colour(p)) for p in range(self.tree.players)]
         for text, colour in [*entries, *([("chance", GREY)] if CHANCE in actors else [])]:
             parts.append(f'<circle cx="{x + 5:.1f}" cy="35" r="5" fill="{colour}"/>')
             parts.append(f'<text x="{x + 14:.1f}" y="39">{text}</text>')
