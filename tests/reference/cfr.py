@@ -1,4 +1,4 @@
-"""Slow twins of the solvers, written from the papers and not from the kernels: recursion, dictionaries, one deal at a time.
+"""Slow twins of the solvers, written from the papers and not from the kernels: recursion, dictionaries, deal by deal.
 
 A game is walked by its own states into plain `Node`s. `Twin` is counterfactual regret minimisation on them, with each
 variant in the words of its paper; `values`, `best_response` and `best_pure` are the definitions of those words, and
@@ -409,7 +409,7 @@ def counterfactual_regrets(root: Node, profile: Profile, me: int) -> tuple[dict[
 
 @dataclass(frozen=True)
 class Written:
-    """A history game: a node is pay-offs, `(player, information set, {move: node})` or `{outcome: (probability, node)}`."""
+    """A history game: a node is pay-offs, `(player, infoset, {move: node})` or `{outcome: (probability, node)}`."""
 
     node: Any
     players: int = 2

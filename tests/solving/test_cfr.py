@@ -214,47 +214,317 @@ def test_cfr_plus_forgets_as_dcfr_does() -> None:
     np.testing.assert_array_equal(floored.average_sums, wiped.average_sums)
 
 
-# --- shapes ---------------------------------------------------------------------------------
+# --- odd shapes -----------------------------------------------------------------------------
 
 DEALT = Deal((np.array([1.0, 2.0, 0.5]), np.array([3.0, 1.0])), frozenset({(1, 0), (2, 1)}))
+FOLD = Constant((1.5, -1.0))
 SHOWDOWN = Compare(((1, 2, 2), (2, 1)), (2.0, -3.0), (0.25, 0.5), (-1.0, 4.0))
 GRID = Matrix((((1.0, 2.0), (3.0, -4.0), (0.5, 0.0)), ((-1.0, 0.0), (2.0, 1.0), (7.0, -2.0))))
-FOLD = Constant((1.5, -1.0))
-ODD_GAMES = {
+THREE_CARDS = Compare(((0, 1, 2), (0, 1, 2)), (1.0, -1.0), (0.0, 0.0), (-2.0, 2.0))
+UNDEALT = Deal((np.array([1.0, 0.0, 1.0]), np.array([1.0, 1.0])), frozenset({(0, 0), (0, 1)}))
+
+ODD: dict[str, Game] = {
     "terminal root": WrittenPublic(DEALT, SHOWDOWN),
     "decision root": WrittenPublic(DEALT, (1, {"a": FOLD, "b": SHOWDOWN, "c": GRID})),
     "chance root": WrittenPublic(
         DEALT,
-        [
-            (Outcome("x", 0.75), (0, {"a": FOLD, "b": GRID})),
-            (Outcome("y", 0.25), (0, {"a": SHOWDOWN, "b": FOLD})),
-        ],
+        [(Outcome("x", 0.75), (0, {"a": FOLD, "b": GRID})), (Outcome("y", 0.25), (1, {"a": FOLD, "b": SHOWDOWN}))],
     ),
     "outcomes that kill hands": WrittenPublic(
-        Deal.one_card(3),
-        [
-            (Outcome(f"<{c}>", 1.0, ((c,), (c,))), (0, {"a": FOLD, "b": Compare(((0, 1, 2),) * 2, *FOLDS)}))
-            for c in range(3)
-        ],
-    )
-    if (FOLDS := ((1.0, -1.0), (0.0, 0.0), (-2.0, 2.0)))
-    else None,
-    "one move": WrittenPublic(DEALT, (0, {"a": (0, {"a": (1, {"a": GRID})})})),
-    "nobody but player 1": WrittenPublic(DEALT, (1, {"a": SHOWDOWN, "b": (1, {"a": GRID, "b": FOLD})})),
-    "a hand that is never dealt": WrittenPublic(
-        Deal((np.array([1.0, 0.0, 1.0]), np.array([1.0, 1.0])), frozenset({(0, 0), (0, 1)})),
-        (0, {"a": (1, {"a": GRID, "b": FOLD}), "b": SHOWDOWN}),
+        Deal.one_card(3), [(Outcome(f"{c}", 1.0, ((c,), (c,))), (0, {"a": FOLD, "b": THREE_CARDS})) for c in range(3)]
     ),
+    "one move": WrittenPublic(DEALT, (0, {"a": (0, {"a": (1, {"a": GRID})})})),
+    "one outcome": WrittenPublic(DEALT, (0, {"a": [(Outcome("x", 1.0), (1, {"a": GRID, "b": FOLD}))], "b": FOLD})),
+    "player 0 never acts": WrittenPublic(DEALT, (1, {"a": SHOWDOWN, "b": (1, {"a": GRID, "b": FOLD})})),
+    "hands that are never dealt": WrittenPublic(UNDEALT, (0, {"a": (1, {"a": GRID, "b": FOLD}), "b": SHOWDOWN})),
     "all the same": WrittenPublic(DEALT, (0, {"a": FOLD, "b": FOLD, "c": (1, {"a": FOLD, "b": FOLD})})),
     "wide": WrittenPublic(
-        DEALT, (0, {f"{k}": (1, {f"{j}": Constant((math.sin(k * j), k - j))} | {"x": GRID}) for j in [k] for k in [0]})
-    )
-    if False
-    else WrittenPublic(
         DEALT,
         (
             0,
-            {f"{k}": (1, {f"{j}": Constant((math.sin(k * j), math.cos(k + j))) for j in range(50)}) for k in range(40)},
+            {f"{k}": (1, {f"{j}": Constant((math.sin(k * j), math.cos(k + j))) for j in range(60)}) for k in range(40)},
         ),
     ),
+    "history, terminal root": Written((1.0, -1.0)),
+    "history, one player": Written({"x": (0.25, (0, "i", {"a": (1.0,), "b": (0.0,)})), "y": (0.75, (2.0,))}, players=1),
+    "history, impossible outcome": Written(
+        {
+            "x": (0.0, (0, "i", {"a": (1.0, 0.0), "b": (0.0, 1.0)})),
+            "y": (1.0, (0, "i", {"a": (1.0, 0.0), "b": (3.0, 1.0)})),
+        }
+    ),
+    "history, hidden move": matrix([[1.0, -2.0, 0.5], [-1.0, 3.0, 0.25]]),
 }
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_shapes(name: str) -> None:
+    follow(ODD[name], 1, (2, 3, 11))
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_odd_shapes_from_zero(name: str, schedule: str) -> None:
+    for tree in trees(ODD[name]):
+        solver = CFR(tree, schedule)
+        solver.step(50)
+        for strategy in (solver.average(), solver.current()):
+            assert all(sum(row.values()) == pytest.approx(1, abs=1e-12) for row in strategy.mapping().values())
+        assert solver.quality().nash_conv >= -1e-12
+
+
+def test_nothing_to_learn_stays_uniform() -> None:
+    """No pay-offs, or nobody to meet: no regrets, uniform play."""
+    void = WrittenPublic(DEALT, (0, {"a": Constant((0.0, 0.0)), "b": (1, {"a": Constant((0.0, 0.0)), "b": GRID})}))
+    for tree in trees(void):
+        solver = CFR(tree, "cfr+")
+        solver.regret[block(tree.infoset("0:"))] = solver.regret[block(tree.infoset("1:"))] = 1, 0
+        solver.regret[block(tree.infoset("2:"))] = 1, 0
+        solver.step(1)  # player 0 always plays a at first, so that player 1 is not reached
+        for name in ("0:b", "1:b"):
+            assert solver.regret[block(tree.infoset(name))].tolist() == [0, 0]
+            assert list(solver.current()[name].values()) == [0.5, 0.5]
+
+
+def test_an_information_set_met_twice_learns_twice() -> None:
+    """Imperfect recall: the regrets of both visits are added. By hand, against uniform play: 1/2 + 1/4."""
+    again = (0, "i", {"a": (1.0, -1.0), "b": (0.0, 0.0)})
+    solver = CFR(compile_game(Written((0, "i", {"a": again, "b": (0.0, 0.0)}))), "vanilla")
+    solver.step()
+    assert solver.regret.tolist() == [0.75, -0.75]
+
+
+def test_kuhn_by_hand() -> None:
+    """The first iteration of player 0, which meets uniform play, in units of one deal (1/6)."""
+    solver = CFR(compile_game(make("kuhn")), "vanilla")
+    solver.step()
+    # The king bets: called or not, 2 or 1 from either hand, 3 in all. It checks: 1 where player 1 checks too; where
+    # player 1 bets, -1 or 2 as it folds or calls: 1/2 (1) + 1/2 (1/2) = 3/4 from either hand, 3/2 in all.
+    assert solver.regret[block(solver.tree.infoset("K:"))].tolist() == pytest.approx([-3 / 4, 3 / 4])
+    # The jack bets: 1 or -2, -1/2 from either hand, -1 in all. It checks: -1, or -1 or -2: -5/4, -5/2 in all.
+    assert solver.regret[block(solver.tree.infoset("J:"))].tolist() == pytest.approx([-3 / 4, 3 / 4])
+    # The queen bets: 1 or 2 from the jack, 1 or -2 from the king, 1 in all; it checks: 3/4 and -5/4, -1/2 in all.
+    assert solver.regret[block(solver.tree.infoset("Q:"))].tolist() == pytest.approx([-3 / 4, 3 / 4])
+    # Facing a bet that comes half of the time: folding is -1, the jack loses 2, the king wins 2.
+    assert solver.regret[block(solver.tree.infoset("J:cr"))].tolist() == pytest.approx([1 / 2, -1 / 2])
+    assert solver.regret[block(solver.tree.infoset("Q:cr"))].tolist() == pytest.approx([-1 / 2, 1 / 2])
+    assert solver.regret[block(solver.tree.infoset("K:cr"))].tolist() == pytest.approx([-3 / 2, 3 / 2])
+
+
+# --- precision ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_single_precision(schedule: str) -> None:
+    for game in (make("leduc"), PUBLIC[1], HISTORY[2]):
+        tree = compile_game(game)
+        single, double = CFR(tree, schedule, dtype="float32"), CFR(tree, schedule)
+        assert single.regret.dtype == single.average_sums.dtype == np.float32
+        for solver in (single, double):
+            solver.regret[:] = np.random.default_rng(0).random(tree.table).astype(np.float32)
+            solver.iteration = 1
+            solver.step(10)
+        np.testing.assert_allclose(single.average().probabilities, double.average().probabilities, atol=1e-3)
+        for low, high in zip(single.quality().best, double.quality().best, strict=True):
+            assert low == pytest.approx(high, abs=1e-4)
+        with pytest.raises(InputError, match="one of float64, float32"):
+            CFR(tree, dtype="float16")
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_single_precision_converges(schedule: str) -> None:
+    tree = compile_game(make("leduc"))
+    solver = CFR(tree, schedule, dtype="float32")
+    solver.step(1000)
+    double = CFR(tree, schedule)
+    double.step(1000)
+    assert solver.exploitability() < 1.5 * double.exploitability() + 1e-5
+
+
+def test_reach_below_single_precision() -> None:
+    """Chance leads there with 10^-42: regrets are too small to divide by, and the strategy must still be one."""
+    rare: Any = (0, {"a": FOLD, "b": GRID})
+    for k in range(3):
+        rare = [(Outcome(f"x{k}", 1e-14), rare), (Outcome(f"y{k}", 1 - 1e-14), SHOWDOWN)]
+    for schedule in SCHEDULES:
+        for tree in trees(WrittenPublic(DEALT, rare)):
+            solver = CFR(tree, schedule, dtype="float32")
+            solver.step(20)
+            for strategy in (solver.current(), solver.average()):
+                assert all(sum(row.values()) == pytest.approx(1, abs=1e-6) for row in strategy.mapping().values())
+
+
+# --- OpenSpiel ------------------------------------------------------------------------------
+
+# OpenSpiel's CFR alternates ("which was not the case in the original paper"), and its CFR+ averages linearly.
+SPIEL = {"CFRSolver": "vanilla:alternating=1", "CFRPlusSolver": "cfr+"}
+
+
+@pytest.mark.parametrize("name", SPIEL)
+@pytest.mark.parametrize(("spec", "spiel"), [("kuhn", "kuhn_poker"), ("leduc", "leduc_poker")])
+def test_open_spiel(spec: str, spiel: str, name: str) -> None:
+    """The same average policies after ten iterations as those of the C++ solvers."""
+    pyspiel = pytest.importorskip("pyspiel")
+    theirs = getattr(pyspiel, name)(pyspiel.load_game(spiel))
+    for _ in range(10):
+        theirs.evaluate_and_update_policy()
+    tree = compile_game(make(spec))
+    ours = CFR(tree, SPIEL[name])
+    ours.step(10)
+    expected = from_open_spiel(tree, theirs.tabular_average_policy())
+    np.testing.assert_allclose(ours.average().probabilities, expected.probabilities, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SPIEL)
+@pytest.mark.parametrize(("spec", "spiel", "count"), [("kuhn", "kuhn_poker", 10), ("leduc", "leduc_poker", 4)])
+def test_open_spiel_from_anywhere(spec: str, spiel: str, count: int, name: str) -> None:
+    """The Python solvers, whose regrets can be set: equal on both trees, ties or not."""
+    pyspiel = pytest.importorskip("pyspiel")
+    from open_spiel.python.algorithms import cfr
+
+    from riverboat.strategy.open_spiel import to_open_spiel
+
+    for tree in trees(make(spec)):
+        ours, theirs = CFR(tree, SPIEL[name]), getattr(cfr, name)(pyspiel.load_game(spiel))
+        first = Strategy.from_sums(tree, np.random.default_rng(0).random(tree.table) + 0.1)
+        for infoset in tree.infosets():
+            ours.regret[block(infoset)] = 0.1 * first.row(infoset) / share(tree, infoset)
+        policy = to_open_spiel(first)
+        for node in theirs._info_state_nodes.values():
+            row = policy.action_probability_array[node.index_in_tabular_policy]
+            node.cumulative_regret.update({action: 0.1 * row[action] for action in node.legal_actions})
+        theirs._update_current_policy(theirs._current_policy, theirs._info_state_nodes)
+        ours.step(count)
+        for _ in range(count):
+            theirs.evaluate_and_update_policy()
+        average = from_open_spiel(tree, theirs.average_policy())
+        for infoset in tree.infosets():
+            np.testing.assert_allclose(ours.average().row(infoset), average.row(infoset), rtol=0, atol=1e-9)
+
+
+# --- known answers --------------------------------------------------------------------------
+
+LEDUC_VALUE = -0.085606424078  # Lanctot et al. 2017, appendix E.2
+
+
+@pytest.mark.parametrize(
+    ("spec", "value", "schedule", "iterations", "gap"),
+    [
+        ("kuhn", -1 / 18, "vanilla", 1000, 2e-2),
+        ("kuhn", -1 / 18, "cfr+", 1000, 1e-3),
+        ("kuhn", -1 / 18, "linear", 1000, 1e-3),
+        ("kuhn", -1 / 18, "dcfr", 1000, 1e-3),
+        ("kuhn", -1 / 18, "pcfr+", 1000, 1e-6),
+        ("leduc", LEDUC_VALUE, "vanilla", 1000, 1e-1),
+        ("leduc", LEDUC_VALUE, "cfr+", 1000, 1e-3),
+        ("leduc", LEDUC_VALUE, "linear", 1000, 2e-2),
+        ("leduc", LEDUC_VALUE, "dcfr", 1000, 1e-3),
+        ("leduc", LEDUC_VALUE, "pcfr+", 1000, 3e-3),
+        ("kuhn:cards=3,suits=2", -19 / 465, "dcfr", 1000, 1e-3),
+        ("clairvoyance:stack=1,chip=0.5", 1 / 4, "cfr+", 2000, 1e-3),
+        ("rps", 0.0, "cfr+", 100, 1e-3),
+    ],
+)
+def test_values(spec: str, value: float, schedule: str, iterations: int, gap: float) -> None:
+    for tree in trees(make(spec)):
+        solver = CFR(tree, schedule)
+        solver.step(iterations)
+        quality = solver.quality()
+        low, high = quality.bracket
+        assert low - 1e-12 <= value <= high + 1e-12
+        assert high - low == pytest.approx(quality.nash_conv, abs=1e-12)
+        assert high - low < gap
+
+
+def test_bluff() -> None:
+    """Bluff(1,1): the gap of CFR+ as measured by an independent program, and the value to the starter."""
+    solver = CFR(compile_game(make("bluff:1,1")), "cfr+")
+    for iteration, gap in ((10, 0.283), (100, 9.8e-3), (400, 1.6e-3)):
+        solver.step(iteration - solver.iteration)
+        assert solver.quality().nash_conv == pytest.approx(gap, rel=0.1)
+    low, high = solver.quality().bracket
+    assert low <= -0.02713 <= high
+
+
+@pytest.mark.parametrize(("spec", "expected"), [("kuhn", 11 / 12), ("leduc", 4.747222222222222)])
+def test_uniform_play(spec: str, expected: float) -> None:
+    for tree in trees(make(spec)):
+        assert response.quality(Strategy.uniform(tree)).nash_conv == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("spec", ["kuhn", "leduc"])
+def test_first_action_play(spec: str) -> None:
+    """Check, and fold to any bet: whoever bets wins an ante each time."""
+    for tree in trees(make(spec)):
+        first = Strategy.from_mapping(tree, {i.name: {i.actions[0]: 1.0} for i in tree.infosets()})
+        assert response.quality(first).nash_conv == pytest.approx(2, abs=1e-12)
+
+
+# --- the run --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schedule", [*SCHEDULES, "pcfr+:alternating=0"])
+def test_steps_add_up(schedule: str) -> None:
+    for tree in trees(make("kuhn:cards=4")):
+        once, often = CFR(tree, schedule), CFR(tree, schedule)
+        once.step(10)
+        for _ in range(10):
+            often.step()
+        often.step(0)
+        assert once.iteration == often.iteration == 10
+        assert once.regret.tobytes() == often.regret.tobytes()
+        assert once.average_sums.tobytes() == often.average_sums.tobytes()
+        assert once.nodes_touched == often.nodes_touched == 10 * 2 * len(tree.nodes.actor)
+
+
+def test_many_steps_at_once() -> None:
+    """More than one batch of iterations."""
+    tree = compile_game(make("coin_toss"))
+    once, often = CFR(tree, "dcfr"), CFR(tree, "dcfr")
+    once.step(70_000)
+    for _ in range(7):
+        often.step(10_000)
+    assert once.average_sums.tobytes() == often.average_sums.tobytes()
+    assert once.nodes_touched == often.nodes_touched
+
+
+def test_refusals() -> None:
+    tree = compile_game(make("kuhn"))
+    with pytest.raises(InputError, match="step"):
+        CFR(tree).step(-1)
+    with pytest.raises(InputError, match="seed -1"):
+        CFR(tree, seed=-1)
+    with pytest.raises(InputError, match="epsilon=0"):
+        CFR(tree, epsilon=0.0)
+    with pytest.raises(InputError, match="tick=0"):
+        CFR(tree, tick=0)
+    with pytest.raises(InputError, match="threads=0"):
+        CFR(tree, threads=0)
+
+
+def test_memory_is_counted() -> None:
+    for tree in trees(make("kuhn")):
+        for schedule in (*SCHEDULES, "pcfr+:alternating=0"):
+            solver = CFR(tree, schedule)
+            tables = {
+                id(view.base): view.base.nbytes
+                for seat in solver.tables
+                for view in seat
+                if len(view) and view.base is not None
+            }
+            assert sum(tables.values()) == table_bytes(tree, solver.schedule)
+
+
+def test_provenance() -> None:
+    solver = CFR(compile_game(make("kuhn")), "lcfr", seed=3)
+    solver.step(7)
+    assert dict(solver.average().provenance) == {
+        "game": "kuhn",
+        "method": "cfr",
+        "schedule": "linear",
+        "traversal": "full",
+        "iterations": 7,
+        "seed": 3,
+        "dtype": "float64",
+    }
+    assert solver.current().provenance["iterate"] == "last"

@@ -68,7 +68,9 @@ def test_switches() -> None:
     assert [name for name in SCHEDULES if not parse(name).discounts] == ["vanilla"]
 
 
-@pytest.mark.parametrize("schedule", ["linear", "dcfr", "dcfr:alpha=2,beta=0.5,gamma=3", "dcfr:alpha=1,beta=-1,gamma=0"])
+@pytest.mark.parametrize(
+    "schedule", ["linear", "dcfr", "dcfr:alpha=2,beta=0.5,gamma=3", "dcfr:alpha=1,beta=-1,gamma=0"]
+)
 def test_our_clock_is_the_papers(schedule: str) -> None:
     """Discounting before adding at T = t + 1 is discounting after adding at t (Brown & Sandholm 2019)."""
     made = parse(schedule)
@@ -143,9 +145,15 @@ def test_aliases(alias: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("dcrf", r"unknown schedule 'dcrf'; did you mean 'dcfr'\?.*cfr\+, dcfr, linear, module:object, pcfr\+, vanilla"),
+        (
+            "dcrf",
+            r"unknown schedule 'dcrf'; did you mean 'dcfr'\?.*cfr\+, dcfr, linear, module:object, pcfr\+, vanilla",
+        ),
         ("", "unknown schedule ''"),
-        ("dcfr:delta=1", r"'dcfr:delta=1': unknown option 'delta'.*alpha, alternating, beta, floored, gamma, predictive"),
+        (
+            "dcfr:delta=1",
+            r"'dcfr:delta=1': unknown option 'delta'.*alpha, alternating, beta, floored, gamma, predictive",
+        ),
         ("dcfr:alpa=1", "did you mean 'alpha'"),
         ("dcfr:alpha=big", r"alpha='big' is not a number"),
         ("dcfr:alpha=nan", r"alpha='nan' is not a number"),

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from riverboat.errors import InputError, unknown
 from riverboat.games import normal_form, small_poker, toy
@@ -42,9 +41,6 @@ GAMES: dict[str, Entry] = {
 FILES = {".efg": "load_efg", ".nfg": "load_nfg"}
 
 
-_SPECS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-
-
 def make(spec: str) -> Game:
     """The game that `spec` names. `riverboat.game` also solves the smaller games it may need."""
     game = _make(spec)
@@ -53,17 +49,15 @@ def make(spec: str) -> Game:
 
 
 def remember(game: Game, spec: str) -> None:
-    """Note how a game was named, so that artefacts can name it again."""
-    with contextlib.suppress(TypeError):  # a user's class without hash or weak references
-        _SPECS[game] = spec
+    """Note on a game how it was named, so that artefacts can name it again."""
+    with contextlib.suppress(AttributeError):  # a class with slots
+        object.__setattr__(game, "_spec", spec)  # games are frozen; this changes nothing of what they are
 
 
 def spec_of(game: Game) -> str | None:
     """How a game was named, if it was made by name."""
-    try:
-        return _SPECS.get(game)
-    except TypeError:
-        return None
+    spec: str | None = getattr(game, "_spec", None)
+    return spec
 
 
 def _make(spec: str) -> Game:

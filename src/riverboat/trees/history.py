@@ -208,6 +208,11 @@ class HistoryTree:
             pay = self.payoffs[wrong[0]]
             raise ZeroSumError(f"{self.name}: not zero-sum: one history pays {pay[0]:g} and {pay[1]:g}")
 
+    def _repr_svg_(self) -> str | None:
+        from riverboat.trees.draw import small_svg  # draws both kinds of tree, so it imports them
+
+        return small_svg(self)
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that a strategy for this tree depends on."""

@@ -286,6 +286,11 @@ class PublicTree:
             for hand in np.flatnonzero(self.live[player][self.boards[node]]):
                 yield self._infoset(node, int(hand), line)
 
+    def _repr_svg_(self) -> str | None:
+        from riverboat.trees.draw import small_svg  # draws both kinds of tree, so it imports them
+
+        return small_svg(self)
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that a strategy for this tree depends on."""

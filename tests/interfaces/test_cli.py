@@ -1,0 +1,144 @@
+"""The command line, as a person and as a script use it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from riverboat.interfaces import cli
+from riverboat.interfaces.terminal import duration
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            cli.main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return stopped.value.code, captured.out, captured.err
+
+    return call
+
+
+SOLVE_KEYS = {
+    "game", "method", "schedule", "traversal", "iterations", "seconds", "value", "value_low", "value_high",
+    "exploitability", "nash_conv", "unit", "infosets", "seed",
+}  # fmt: skip
+
+
+def test_solve_json_is_one_object_and_nothing_else(run):
+    code, out, _ = run("solve", "leduc", "--iterations", 100, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert set(found) >= SOLVE_KEYS
+    assert found["value_low"] < -0.0856064 < found["value_high"]
+    assert found["infosets"] == 936
+
+
+@pytest.mark.parametrize("method", ["lp", "egt"])
+def test_other_methods(run, method):
+    code, out, _ = run("solve", "kuhn", "--method", method, "--json")
+    assert code == 0
+    assert json.loads(out)["value"] == pytest.approx(-1 / 18, abs=1e-4)
+
+
+def test_schedules_compare_and_draw(run, tmp_path):
+    code, out, _ = run(
+        "solve", "kuhn", "--schedule", "dcfr:alpha=1.5,beta=0,gamma=2", "--schedule", "cfr+", "--iterations", 50,
+        "--plot", tmp_path / "a.png", "--json",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert code == 0
+    assert [r["schedule"] for r in found["runs"]] == ["dcfr", "cfr+"]
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_target_that_is_missed_exits_with_1(run):
+    assert run("solve", "kuhn", "--until", "1e-9", "--iterations", 5)[0] == 1
+    assert run("solve", "kuhn", "--until", "0.1")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["solve", "kuhnn"], "did you mean 'kuhn'"),
+        (["solve", "kuhn", "--schedule", "dcfrr"], "did you mean 'dcfr'"),
+        (["solve", "kuhn", "--traversal", "sideways"], "known: chance, external, full, opcs, outcome, pcs, spcs"),
+        (["solve", "kuhn", "--method", "magic"], "one of cfr, lp, egt"),
+        (["solve", "kuhn:cards=x"], "not a whole number"),
+        (["solve", "kuhn:colour=3"], "unknown option 'colour'"),
+        (["solve", "kuhn", "--time", "soon"], "write 90s"),
+        (["solve", "kuhn", "--resume"], "--resume needs --out"),
+        (["solve", "rps", "--traversal", "pcs"], "needs a public game"),
+        (["solve", "nowhere.efg"], "nowhere.efg"),
+        (["solve", "kuhn", "--iterations", "many"], "iterations"),
+        (["show", "nowhere"], "no such folder"),
+        (["fly"], "fly"),
+    ],
+)
+def test_bad_input_exits_with_2_and_one_line(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_reading_commands(run, tmp_path):
+    folder = tmp_path / "run"
+    assert run("solve", "kuhn", "--until", "1e-4", "--schedule", "pcfr+", "--out", folder)[0] == 0
+    facts = json.loads(run("show", folder, "--json")[1])
+    assert facts["game"] == "kuhn"
+    assert len(facts["strategy"]) == 12
+    row = json.loads(run("show", folder, "Q:r", "--json")[1])
+    assert row["strategy"]["c"] == pytest.approx(1 / 3, abs=0.02)
+    assert "information set" in run("show", folder)[1]
+    quality = json.loads(run("exploitability", folder, "--json")[1])
+    assert quality["exploitability"] <= 1e-4
+    assert quality["unit"] == "chips"
+    responses = json.loads(run("respond", folder, "--json")[1])["responses"]
+    assert sum(r["gain"] for r in responses) == pytest.approx(quality["nash_conv"], abs=1e-12)
+    assert run("respond", folder, "--player", 1, "--out", tmp_path / "best")[0] == 0
+    assert json.loads(run("show", tmp_path / "best", "K:r", "--json")[1])["strategy"]["c"] == 1.0
+    assert run("respond", folder, "--player", 7)[0] == 2
+    assert run("show", folder, "Z:r")[0] == 2
+    assert run("solve", "kuhn", "--schedule", "pcfr+", "--iterations", 900, "--out", folder, "--resume")[0] == 0
+
+
+def test_lists_and_traces(run, tmp_path):
+    games = json.loads(run("games", "--json")[1])["games"]
+    assert {"kuhn", "leduc", "bluff", "coin_toss", "clairvoyance", "rps", "rpst"} <= set(games)
+    assert "leduc" in run("games")[1]
+    code, out, _ = run("trace", "kuhn", "--deal", "QJ", "--svg", tmp_path / "t.svg")
+    assert code == 0
+    assert "Q:" in out
+    assert (tmp_path / "t.svg").read_text().lstrip().startswith("<svg")
+    assert json.loads(run("trace", "kuhn", "--deal", "QJ", "--json")[1])
+    assert run("trace", "kuhn", "--deal", "QQ")[0] == 2
+    assert run("cache")[0] == 0
+
+
+def test_demo_draws_and_certifies(run, tmp_path):
+    code, out, _ = run("demo", "--out", tmp_path)
+    assert code == 0
+    assert "-0.085606424078" in out
+    assert (tmp_path / "leduc-convergence.png").stat().st_size > 20_000
+
+
+def test_durations():
+    assert duration("90s") == 90
+    assert duration("1h30m") == 5400
+    assert duration("2.5") == 2.5
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    code = "import sys; from riverboat.interfaces import cli; print([m for m in ('numba', 'numpy', 'rich', 'scipy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    version = subprocess.run(
+        [sys.executable, "-m", "riverboat.interfaces.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert version.stdout.startswith("riverboat ")

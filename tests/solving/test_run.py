@@ -1,0 +1,166 @@
+"""The run loop: stoppers, log, checkpoints; resumed runs equal uninterrupted ones, bit for bit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import riverboat as rb
+from riverboat.errors import CorruptError, InputError, ZeroSumError
+from riverboat.solving.run import Run, after_iterations, below, stoppers
+from riverboat.strategy import files
+
+
+def test_solve_certifies_kuhn():
+    result = rb.solve("kuhn", schedule="pcfr+", until=1e-6)
+    assert result.reached
+    assert result.exploitability <= 1e-6
+    assert result.value_low <= -1 / 18 <= result.value_high
+    assert result.infosets == 12
+    assert result.strategy["J:r"]["f"] == pytest.approx(1.0, abs=1e-3)  # a jack never calls
+
+
+def test_the_first_stopper_wins():
+    assert rb.solve("kuhn", iterations=7, until=1e-12).iterations == 7
+    assert not rb.solve("kuhn", iterations=7, until=1e-12).reached
+    assert rb.solve("kuhn").iterations == 1000
+    started = time.perf_counter()
+    rb.solve("leduc", time=0.3)
+    assert time.perf_counter() - started < 5
+    assert rb.solve("kuhn", stop=[lambda p: p.iteration >= 3]).iterations == 3
+
+
+def test_callbacks_and_history():
+    seen = []
+    result = rb.solve("kuhn", iterations=50, callback=seen.append)
+    assert seen[-1].iteration == 50
+    assert [p.iteration for p in result.history] == [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 33, 41, 50]
+    assert all(p.checked for p in result.history)
+    every = rb.solve("kuhn", iterations=20, check_every=5)
+    assert [p.iteration for p in every.history] == [5, 10, 15, 20]
+
+
+def test_a_callers_own_loop():
+    solver = rb.CFR(rb.compile_game(rb.game("kuhn")), rb.cfr_plus())
+    while solver.exploitability() > 1e-3:
+        solver.step(10)
+    assert rb.quality(solver.average()).exploitability == pytest.approx(solver.exploitability(), abs=1e-15)
+    assert solver.current()["K:r"]["c"] > 0.9  # a king calls
+
+
+@pytest.mark.parametrize("traversal", ["full", "external", "outcome", "chance", "pcs"])
+@pytest.mark.parametrize("schedule", ["pcfr+", "dcfr", "vanilla"])
+def test_resumed_runs_equal_uninterrupted_ones(tmp_path, schedule, traversal):
+    options = {"schedule": schedule, "traversal": traversal, "seed": 3}
+    rb.solve("leduc", iterations=40, out=tmp_path, **options)
+    resumed = rb.solve("leduc", iterations=97, out=tmp_path, resume=True, **options)
+    straight = rb.solve("leduc", iterations=97, **options)
+    np.testing.assert_array_equal(resumed.strategy.probabilities, straight.strategy.probabilities)
+    assert resumed.nodes == straight.nodes
+    assert len(files.checkpoints(tmp_path)) == 2
+
+
+def test_log_lines(tmp_path):
+    log = tmp_path / "log.jsonl"
+    rb.solve("kuhn", iterations=10, log=log)
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [row["iteration"] for row in rows] == [1, 2, 3, 4, 5, 6, 7, 8, 10]
+    assert {"iteration", "seconds", "nodes", "exploitability", "unit"} <= set(rows[0])
+    assert rows[-1]["nodes"] == 10 * 2 * 9
+
+
+def test_a_run_is_not_overwritten_nor_mixed(tmp_path):
+    rb.solve("kuhn", iterations=5, out=tmp_path)
+    with pytest.raises(InputError, match="holds a run already"):
+        rb.solve("kuhn", iterations=5, out=tmp_path)
+    with pytest.raises(InputError, match="schedule='dcfr', not 'cfr\\+'"):
+        rb.solve("kuhn", schedule="cfr+", iterations=9, out=tmp_path, resume=True)
+    with pytest.raises(InputError, match="seed=0, not 4"):
+        rb.solve("kuhn", seed=4, iterations=9, out=tmp_path, resume=True)
+
+
+def test_a_spoilt_checkpoint_is_refused_by_name(tmp_path):
+    rb.solve("kuhn", iterations=5, out=tmp_path)
+    last = files.checkpoints(tmp_path)[-1]
+    path = last / "regret.npy"
+    body = bytearray(path.read_bytes())
+    body[-3] ^= 16
+    path.write_bytes(body)
+    with pytest.raises(CorruptError, match=r"checkpoint-000000000005.*regret\.npy"):
+        rb.solve("kuhn", iterations=9, out=tmp_path, resume=True)
+    with pytest.raises(CorruptError, match=r"regret\.npy"):
+        rb.load(tmp_path)
+
+
+def test_nothing_to_resume_starts_anew(tmp_path):
+    assert rb.solve("kuhn", iterations=5, out=tmp_path / "new", resume=True).iterations == 5
+    with pytest.raises(InputError, match="resume needs out"):
+        rb.solve("kuhn", resume=True)
+
+
+def test_what_cannot_be_solved_is_refused():
+    general = rb.matrix([[[1, 0], [0, 1]], [[1, 0], [0, 1]]])
+    with pytest.raises(ZeroSumError, match="not zero-sum"):
+        rb.solve(general)
+    for bad in ({"iterations": -1}, {"time": -1}, {"until": 0.0}, {"method": "magic"}, {"threads": 0}, {"seed": -1}):
+        with pytest.raises(InputError):
+            rb.solve("kuhn", **bad)
+    with pytest.raises(InputError, match="nothing says when to stop"):
+        Run("kuhn").go([])
+
+
+def test_interrupts_leave_a_checkpoint(tmp_path):
+    def stop(progress):
+        if progress.iteration >= 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rb.solve("kuhn", iterations=100, out=tmp_path, callback=stop, check_every=1)
+    assert rb.load(tmp_path).provenance["iterations"] >= 3
+
+
+def test_stoppers_compose():
+    stops = stoppers(10, None, 1e-3, [below(0.5)])
+    assert len(stops) == 3
+    assert after_iterations(3)(Run("kuhn")._progress()) is False
+
+
+def test_methods_agree():
+    for method in ("lp", "egt"):
+        result = rb.solve("kuhn", method=method)
+        assert result.value == pytest.approx(-1 / 18, abs=1e-4)
+        assert result.value_low - 1e-12 <= -1 / 18 <= result.value_high + 1e-12
+
+
+KILLED = (
+    "import riverboat as rb; rb.solve('bluff:2,1', iterations=100000, out={out!r}, resume=True, checkpoint_seconds=0.0)"
+)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.05, 0.11, 0.23])
+def test_a_killed_run_goes_on(tmp_path, pause):
+    """SIGKILL at some moment of a run that writes checkpoints all the time: what is there is whole."""
+    rb.game("bluff:2,1")  # its smaller game is solved and cached
+    out = tmp_path / "run"
+    process = subprocess.Popen([sys.executable, "-c", KILLED.format(out=str(out))], env=os.environ)
+    try:
+        deadline = time.monotonic() + 120
+        while not (out.is_dir() and files.checkpoints(out)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(pause)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    before = files.checkpoints(out)
+    assert before
+    run = Run("bluff:2,1", out=out, resume=True)
+    done = run.solver.iteration
+    assert done >= 1
+    run.go([after_iterations(done + 1)])
+    assert 0 < run.check().exploitability < 1
+    assert not list(out.glob(".*.tmp"))

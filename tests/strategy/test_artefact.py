@@ -1,0 +1,138 @@
+"""Artefacts: whole or not there, and refused by name when they are not what was written."""
+
+import json
+
+import numpy as np
+import pytest
+
+from riverboat.errors import CorruptError, InputError
+from riverboat.games.registry import make
+from riverboat.solving.values import game as make_game
+from riverboat.strategy import artefact, files
+from riverboat.strategy.table import Strategy
+from riverboat.trees.compile import compile_game
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return artefact.write(
+        tmp_path / "thing", "test", {"numbers": np.arange(1000.0)}, {"colour": "blue"}, {"a.txt": "words"}
+    )
+
+
+def test_round_trip(folder):
+    found, arrays = artefact.read(folder)
+    assert found["kind"] == "test"
+    assert found["colour"] == "blue"
+    np.testing.assert_array_equal(arrays["numbers"], np.arange(1000.0))
+    assert isinstance(arrays["numbers"], np.memmap)
+    assert (folder / "a.txt").read_text() == "words"
+
+
+def test_replacing_leaves_nothing_beside(folder):
+    artefact.write(folder, "test", {"numbers": np.zeros(3)}, {})
+    assert artefact.read(folder)[1]["numbers"].shape == (3,)
+    assert [p.name for p in folder.parent.iterdir()] == ["thing"]
+
+
+def test_a_truncated_file_is_refused_by_name(folder):
+    path = folder / "numbers.npy"
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(CorruptError, match=r"numbers\.npy.*truncated"):
+        artefact.read(folder)
+
+
+@pytest.mark.parametrize("place", [200, 4000, -1])
+def test_a_flipped_bit_is_refused_by_name(folder, place):
+    path = folder / "numbers.npy"
+    body = bytearray(path.read_bytes())
+    body[place] ^= 1
+    path.write_bytes(body)
+    with pytest.raises(CorruptError, match=r"numbers\.npy.*checksum"):
+        artefact.read(folder)
+
+
+def test_every_bit_of_the_manifest_counts(folder):
+    path = folder / artefact.MANIFEST
+    body = path.read_bytes()
+    meaning = json.loads(body)
+    refused = 0
+    for place in range(0, len(body), 7):
+        broken = bytearray(body)
+        broken[place] ^= 1
+        path.write_bytes(broken)
+        try:
+            artefact.read(folder)
+        except (CorruptError, InputError) as error:
+            refused += 1
+            assert str(folder) in str(error)
+        else:  # white space between tokens means nothing
+            assert json.loads(bytes(broken)) == meaning
+    assert refused > 50
+
+
+def test_missing_files_and_other_versions(folder):
+    (folder / "numbers.npy").unlink()
+    with pytest.raises(CorruptError, match="missing"):
+        artefact.read(folder)
+    with pytest.raises(InputError, match="no artefact here"):
+        artefact.manifest(folder.parent)
+
+
+def test_another_format_version_is_refused_by_name(folder, monkeypatch):
+    monkeypatch.setattr(artefact, "FORMAT_VERSION", 2)
+    with pytest.raises(InputError, match="format version 1; this release reads version 2"):
+        artefact.read(folder)
+
+
+def test_strategies_come_back_the_same(tmp_path):
+    game = make("leduc")
+    tree = compile_game(game)
+    rng = np.random.default_rng(1)
+    strategy = Strategy.from_sums(tree, rng.random(tree.table), {"method": "random"})
+    files.save(strategy, tmp_path / "s", game)
+    back = files.load(tmp_path / "s")
+    np.testing.assert_array_equal(back.probabilities, strategy.probabilities)
+    assert back.provenance["method"] == "random"
+    assert back["Ks:cr"] == strategy["Ks:cr"]
+
+
+def test_a_file_game_travels_with_its_strategy(tmp_path):
+    text = 'NFG 1 R "pennies" { "a" "b" } { 2 2 }\n\n1 -1 -1 1 -1 1 1 -1\n'
+    path = tmp_path / "pennies.nfg"
+    path.write_text(text)
+    game = make(str(path))
+    files.save(Strategy.uniform(compile_game(game)), tmp_path / "s", game)
+    path.unlink()
+    assert files.load(tmp_path / "s").tree.infoset_count == 2
+
+
+def test_smaller_games_values_travel_with_the_strategy(tmp_path):
+    game = make_game("bluff:2,1")
+    tree = compile_game(game)
+    files.save(Strategy.uniform(tree), tmp_path / "s", game)
+    assert files.load(tmp_path / "s").tree.fingerprint == tree.fingerprint
+
+
+def test_a_strategy_for_another_tree_is_refused(tmp_path):
+    game = make("kuhn")
+    files.save(Strategy.uniform(compile_game(game)), tmp_path / "s", game)
+    with pytest.raises(InputError, match="the trees differ"):
+        files.load(tmp_path / "s", make("kuhn:cards=4"))
+
+
+def test_an_unnamed_game_must_be_passed_again(tmp_path):
+    from riverboat.games.normal_form import matrix
+
+    game = matrix([[1, 0], [0, 1]])
+    files.save(Strategy.uniform(compile_game(game)), tmp_path / "s", game)
+    with pytest.raises(InputError, match="pass game="):
+        files.load(tmp_path / "s")
+    assert len(files.load(tmp_path / "s", game)) == 2
+
+
+def test_empty_folders(tmp_path):
+    with pytest.raises(InputError, match="no strategy and no checkpoint"):
+        files.load(tmp_path)
+    with pytest.raises(InputError, match="no such folder"):
+        files.load(tmp_path / "nowhere")
