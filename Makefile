@@ -20,7 +20,7 @@ check: .venv/.dev
 	$(BIN)/python -m pytest -q tests/test_layers.py
 
 bench: .venv/.dev
-	$(BIN)/riverboat bench
+	$(BIN)/riverboat bench --full
 
 .venv/bin/python:
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'Riverboat needs Python 3.11 or newer'"

@@ -1,7 +1,7 @@
 """Random small games for property tests. The same seed always gives the same game.
 
 `random_history_game` and `random_public_game` build one; `history_games()` and `public_games()` are
-hypothesis strategies over seeds (failures print the game's name, which holds its seed).
+hypothesis strategies over seeds (failures print the game with its seed).
 """
 
 from __future__ import annotations
@@ -202,6 +202,40 @@ class _SwappedNode:
 
     def payoffs(self) -> Sequence[float]:
         return tuple(self.state.payoffs())[::-1]
+
+
+# --- a game that is refused ---------------------------------------------------------------
+
+
+class Forgetful:
+    """Player 0 moves twice and forgets its first move: a game without perfect recall."""
+
+    name, players, unit = "forgetful", 2, "points"
+
+    def __init__(self, line: str = "") -> None:
+        self.line = line
+
+    def root(self) -> Forgetful:
+        return self
+
+    @property
+    def actor(self) -> int:
+        return 0 if len(self.line) < 2 else TERMINAL
+
+    def actions(self) -> tuple[str, ...]:
+        return ("a", "b")
+
+    def probabilities(self) -> tuple[float, ...]:
+        return ()
+
+    def child(self, index: int) -> Forgetful:
+        return Forgetful(self.line + "ab"[index])
+
+    def infoset(self) -> str:
+        return str(len(self.line))
+
+    def payoffs(self) -> tuple[float, float]:
+        return (1.0, -1.0) if self.line == "ab" else (0.0, 0.0)
 
 
 # --- public games ---------------------------------------------------------------------------

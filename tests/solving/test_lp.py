@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from random_games import history_games, public_games, random_history_game, swap_players
+from random_games import Forgetful, history_games, public_games, swap_players
 from riverboat.errors import InputError, RecallError, RiverboatError, ZeroSumError
 from riverboat.games.base import Array, PublicGame
 from riverboat.games.normal_form import NormalForm, matrix
@@ -53,6 +53,10 @@ def test_known_values(spec: str, value: float) -> None:
 
 def test_leduc_as_in_open_spiel() -> None:
     assert solve_lp(compile_game(make("leduc"))).value == pytest.approx(LEDUC_OPEN_SPIEL, abs=1e-9)
+
+
+def test_bluff_with_one_die_each() -> None:
+    assert solve_lp(compile_game(make("bluff:1,1"))).value == pytest.approx(-7 / 258, abs=1e-9)
 
 
 def test_kuhn_strategy() -> None:
@@ -193,15 +197,8 @@ def test_three_players_are_refused() -> None:
 
 
 def test_imperfect_recall_is_refused() -> None:
-    tree = HistoryTree.from_game(random_history_game(3, players=2))
-    tree.node_infoset.flags.writeable = True
-    mine = [i for i in tree.infosets() if i.player == 0 and len(i.actions) == 2]
-    numbers = {info.name: k for k, info in enumerate(tree.infosets())}
-    first = numbers[mine[0].name]
-    last = np.flatnonzero(tree.node_infoset == numbers[mine[-1].name])
-    tree.node_infoset[last] = first
-    with pytest.raises(RecallError, match="imperfect recall"):
-        solve_lp(tree)
+    with pytest.raises(RecallError, match="forgetful: imperfect recall: player 0"):
+        solve_lp(compile_game(Forgetful()))
 
 
 def test_large_trees_are_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from random_games import RandomPublicGame, history_games, public_games, random_history_game
+from random_games import Forgetful, RandomPublicGame, history_games, public_games, random_history_game
 from riverboat.errors import InputError, RecallError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Payoff, PublicState
 from riverboat.games.normal_form import NormalForm, matrix
@@ -194,34 +194,3 @@ def test_foreign_strategies_and_plans_are_refused() -> None:
 def test_random_games_repeat() -> None:
     one, two = (HistoryTree.from_game(random_history_game(7)) for _ in range(2))
     assert one.fingerprint == two.fingerprint
-
-
-class Forgetful:
-    """Player 0 moves twice and forgets its first move."""
-
-    name, players, unit = "forgetful", 2, "points"
-
-    def __init__(self, line: str = "") -> None:
-        self.line = line
-
-    def root(self) -> Forgetful:
-        return self
-
-    @property
-    def actor(self) -> int:
-        return 0 if len(self.line) < 2 else TERMINAL
-
-    def actions(self) -> tuple[str, ...]:
-        return ("a", "b")
-
-    def probabilities(self) -> tuple[float, ...]:
-        return ()
-
-    def child(self, index: int) -> Forgetful:
-        return Forgetful(self.line + "ab"[index])
-
-    def infoset(self) -> str:
-        return str(len(self.line))
-
-    def payoffs(self) -> tuple[float, float]:
-        return (1.0, -1.0) if self.line == "ab" else (0.0, 0.0)

@@ -11,6 +11,7 @@ sizes above the stack become all-in, equal results are one move.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,8 +33,13 @@ class BettingRules:
     chip: float = 1.0
 
     def __post_init__(self) -> None:
+        for what, amount in (("chip", self.chip), ("ante", self.ante), ("stack", self.stack)):
+            if amount is not None and not math.isfinite(amount):
+                raise InputError(f"{what}={amount:g}: must be a finite number of chips")
         if self.chip <= 0:
             raise InputError(f"chip={self.chip:g}: the smallest chip must be above zero")
+        if self.cap is not None and self.cap < 0:
+            raise InputError(f"cap={self.cap}: raises a round must not be negative")
         if self.ante < 0 or self.units(self.ante, "ante") < 0:
             raise InputError(f"ante={self.ante:g}: must not be negative")
         if self.sizes is None:
@@ -41,6 +47,9 @@ class BettingRules:
                 raise InputError(f"stack={self.stack}: a no-limit game needs a stack above zero")
             if not self.tokens:
                 raise InputError("menu is empty: give sizes such as '100%/a', or '*' for every size")
+            for token in self.tokens:
+                if token["chips"]:
+                    self.units(float(token["chips"]), f"menu size {token[0]}")
         else:
             for size in self.sizes:
                 if self.units(size, "bet size") <= 0:
@@ -50,6 +59,8 @@ class BettingRules:
 
     def units(self, amount: float, what: str) -> int:
         """Chips as whole units."""
+        if not math.isfinite(amount):
+            raise InputError(f"{what}={amount:g}: must be a finite number of chips")
         units = round(amount / self.chip)
         if abs(units * self.chip - amount) > 1e-9:
             raise InputError(f"{what}={amount:g} is not a multiple of the smallest chip {self.chip:g}")

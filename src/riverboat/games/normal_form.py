@@ -31,6 +31,13 @@ class NormalForm:
                 f"{self.name}: pay-offs of shape {self.table.shape}: expected one axis for each of the "
                 f"players and a last axis of that length"
             )
+        for player, names in enumerate(self.labels):
+            if len(names) != self.table.shape[player]:
+                raise InputError(
+                    f"{self.name}: {len(names)} names for the {self.table.shape[player]} moves of player {player}"
+                )
+            if len(set(names)) != len(names):
+                raise InputError(f"{self.name}: two moves of player {player} have one name: {', '.join(names)}")
         if not np.all(np.isfinite(self.table)):
             place = tuple(int(i) for i in np.argwhere(~np.isfinite(self.table))[0])
             raise InputError(f"{self.name}: the pay-off at {place} is {self.table[place]}: must be finite")
@@ -78,7 +85,10 @@ def matrix(
     name: str = "matrix",
 ) -> NormalForm:
     """A two-player game: a matrix of player 0's pay-offs (zero-sum), or a pair of matrices."""
-    first = np.asarray(payoffs, dtype=float)
+    try:
+        first = np.asarray(payoffs, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: pay-offs are no matrix of numbers: {error}") from None
     if first.ndim == 3 and first.shape[0] == 2:
         table = np.stack([first[0], first[1]], axis=-1)
     elif first.ndim == 2 and first.size:

@@ -73,13 +73,15 @@ def _make(spec: str) -> Game:
         return open_spiel.load(tail)
     if head in GAMES:
         return _call(GAMES[head].make, spec, tail)
-    if tail and all(part.isidentifier() for part in head.split(".")):
+    if tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
         return _import(spec, head, tail)
-    raise unknown("game", spec, [*GAMES, "open_spiel:NAME", "FILE.efg", "FILE.nfg", "module:object"])
+    raise unknown("game", head, [*GAMES, "open_spiel:NAME", "FILE.efg", "FILE.nfg", "module:object"])
 
 
 def options(name: str) -> dict[str, Any]:
     """The options of a named game with their defaults."""
+    if name not in GAMES:
+        raise unknown("game", name, GAMES)
     parameters = inspect.signature(GAMES[name].make).parameters
     return {p.name: p.default for p in parameters.values()}
 
@@ -96,6 +98,8 @@ def _call(maker: Callable[..., Game], spec: str, tail: str) -> Game:
             key, value = list(parameters)[place], text
         if key not in parameters:
             raise InputError(f"game {spec!r}: {unknown('option', key, parameters)}")
+        if key in given:
+            raise InputError(f"game {spec!r}: option {key!r} is given twice")
         given[key] = _convert(spec, key, value, str(parameters[key].annotation))
     return maker(**given)
 
@@ -117,9 +121,12 @@ def _import(spec: str, module: str, name: str) -> Game:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise InputError(f"game {spec!r}: {error}") from None
-    game = found() if callable(found) and not isinstance(found, HistoryGame | PublicGame) else found
-    if isinstance(found, type):
-        game = found()
+    game = found
+    if isinstance(found, type) or not isinstance(found, HistoryGame | PublicGame):
+        try:
+            game = found() if callable(found) else found
+        except TypeError as error:
+            raise InputError(f"game {spec!r}: {error}; name an object, or a maker that needs no arguments") from None
     if not isinstance(game, HistoryGame | PublicGame):
         raise InputError(
             f"game {spec!r}: {type(game).__name__} is no game; see docs/your-own-game.md for what it must answer"

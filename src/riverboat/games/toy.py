@@ -10,6 +10,7 @@ player 0 when the stack is on the grid of sizes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -33,6 +34,10 @@ class CoinToss:
     unit: str = field(default="points", init=False)
     joiner: str = field(default="-", init=False)
     hands: tuple[tuple[str, ...], tuple[str, ...]] = field(default=(("heads", "tails"), ("guesser",)), init=False)
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.left):
+            raise InputError(f"coin_toss: left={self.left:g}: must be finite")
 
     @cached_property
     def deal(self) -> Deal:
@@ -85,6 +90,8 @@ class Clairvoyance:
     hands: tuple[tuple[str, ...], tuple[str, ...]] = field(default=(("winner", "loser"), ("caller",)), init=False)
 
     def __post_init__(self) -> None:
+        if not (math.isfinite(self.chip) and math.isfinite(self.stack)):
+            raise InputError(f"clairvoyance: stack={self.stack:g}, chip={self.chip:g}: must be finite")
         if self.chip <= 0:
             raise InputError(f"clairvoyance: chip={self.chip:g}: must be above zero")
         if self.stack < self.chip:

@@ -157,7 +157,7 @@ def trace(spec: str, deal: str | None, schedule: str, iteration: int, svg: Path 
     if json:
         emit(found.to_dict())
     else:
-        Console().print(found)
+        Console(width=max(Console().width, 118)).print(found)  # its tables are wide
 
 
 def cache(clear: bool, json: bool) -> None:

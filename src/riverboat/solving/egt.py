@@ -12,8 +12,8 @@ softmax for each information set. The weights are those of Farina, Kroer & Sandh
 
 What theory would choose by worst-case bounds is chosen by trying (Hoda et al. 2010; Kroer, Farina & Sandholm
 2018): the smallest first mu that satisfies the condition, the larger mu to shrink, and the longest step after which the
-condition, which is checked, still holds. When the gap has fallen by a factor the method starts again around the
-plans it has found (Gilpin, Peña & Sandholm 2012), which in practice turns 1/t into a geometric rate.
+condition, which is checked, still holds. When the gap has fallen by a factor, or falls no more, a new round starts
+around the best plans so far (Gilpin, Peña & Sandholm 2012), which is much faster than 1/t on small games.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Seat:
 class EGT:
     """The method on one tree, step by step.
 
-    `restart` is the factor by which the gap must fall before the method starts again around its plans; infinity
+    `restart` is the factor by which the gap must fall before a new round starts around the plans found; infinity
     gives the method without restarts. `finished` says that rounding leaves nothing more to gain.
     """
 
@@ -108,7 +108,7 @@ class EGT:
         return self._look()[0]
 
     def average(self) -> Strategy:
-        """The strategy found so far: the iterates of this method are averages already."""
+        """The best strategy so far: the iterates of this method are averages already."""
         return self.form.strategy(*self.plans, {"method": "egt", "iterations": self.iteration})
 
     def bracket(self) -> tuple[float, float]:
@@ -132,11 +132,12 @@ class EGT:
                 self._start()
 
     def _ripe(self) -> bool:
-        """Whether to start again: the gap has fallen enough, or has fallen and for long not any more."""
-        if self.gap() * self.restart < self._centre_gap:
-            return True
+        """Whether to start again: the gap has fallen enough, or it did fall and has not for twice as long."""
+        if self.restart == math.inf:
+            return False
+        fallen = self.gap() * self.restart < self._centre_gap
         took, since = self._best_at - self._started_at, self.iteration - self._best_at
-        return self.restart < math.inf and 0 < 2 * took < since
+        return fallen or 0 < 2 * took < since
 
     def _start(self) -> None:
         """Begin a round around the best plans, with the smallest mu that satisfies the condition."""

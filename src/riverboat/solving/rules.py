@@ -45,7 +45,7 @@ def _specialise(rule: Rule) -> SimpleNamespace:
     for module in (_kernels, _loops):
         names = {**vars(module), **made}
         for name, function in vars(module).items():
-            if not isinstance(function, Dispatcher) or name in ("match", "learn"):
+            if not isinstance(function, Dispatcher) or function.__module__ != module.__name__ or name in made:
                 continue
             if not set(function.py_func.__code__.co_names) & set(made):
                 continue

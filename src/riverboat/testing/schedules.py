@@ -71,6 +71,8 @@ def _check_steps(schedule: AnySchedule, where: str) -> None:
         expected = np.array([step, schedule.step(t + 1)])
         if np.shape(rows) != (2, 5) or not np.array_equal(rows, expected):
             fail(here, f"steps({t}, 2) is {np.asarray(rows).tolist()}", f"{expected.tolist()}, as step says")
+        if rows.dtype != np.float64:  # the kernels would be compiled anew
+            fail(here, f"steps({t}, 2) has numbers of type {rows.dtype}", "float64: write 1.0 instead of 1")
         if not schedule.discounts and min(step.positive, step.negative, step.decay) < 1:
             fail(here, f"discounts is False and the step is {step}", "discounts to be True where a factor is below 1")
 
@@ -98,20 +100,19 @@ def _slice(values: Array) -> Array:
     return inside
 
 
-def _twice_and_by_hand(where: str, ask: Callable[[slice], Array], hands: int) -> Array:
-    """An answer for all hands together, which must be repeatable and that of each hand alone."""
-    together = ask(slice(None))
-    if not np.array_equal(together, ask(slice(None)), equal_nan=True):
-        fail(where, f"the same question had two answers, one of them {together.tolist()}", "one answer")
+def _check_answer(where: str, ask: Callable[[slice], Array], together: Array) -> None:
+    """The answer for all hands together must be repeatable, and that of each hand alone."""
+    again, hands = ask(slice(None)), together.shape[-1]
+    if not np.array_equal(together, again):
+        fail(where, f"the same question was answered {together.tolist()} and {again.tolist()}", "one answer")
     for hand in range(hands):
         alone = ask(slice(hand, hand + 1))[..., 0]
-        if not np.allclose(alone, together[..., hand], rtol=1e-9, atol=1e-12, equal_nan=True):
+        if not np.allclose(alone, together[..., hand], rtol=1e-9, atol=1e-12):
             fail(
                 where,
                 f"hand {hand} alone gives {alone.tolist()}, among {hands} hands {together[..., hand].tolist()}",
                 "columns that do not depend on each other: arrays are [actions, hands]",
             )
-    return together
 
 
 def _check_rule_strategy(rule: Rule, regret: Array, prediction: Array, t: float) -> None:
@@ -129,9 +130,10 @@ def _check_rule_strategy(rule: Rule, regret: Array, prediction: Array, t: float)
             fail(where, "numbers were written beside `out`", "only `out` to be written")
         return out
 
-    found = _twice_and_by_hand(where, ask, regret.shape[1])
+    found = ask(slice(None))
     if not (np.all(found >= 0) and np.all(np.abs(found.sum(axis=0) - 1) <= TOLERANCE)):
         fail(where, f"probabilities {found.tolist()}", "numbers of at least 0 that sum to one over axis 0, the actions")
+    _check_answer(where, ask, found)
 
 
 def _check_rule_update(rule: Rule, regret: Array, prediction: Array, instant: Array, t: float) -> None:
@@ -143,9 +145,10 @@ def _check_rule_update(rule: Rule, regret: Array, prediction: Array, instant: Ar
             rule.update(given, guess if rule.predictive else given, new, t)
         return np.stack([given, guess if rule.predictive else given])
 
-    found = _twice_and_by_hand(where, ask, regret.shape[1])
+    found = ask(slice(None))
     if not np.all(np.isfinite(found)):
         fail(where, f"regrets {found[0].tolist()} and predictions {found[1].tolist()}", "finite numbers")
+    _check_answer(where, ask, found)
 
 
 # --- solving --------------------------------------------------------------------------------
