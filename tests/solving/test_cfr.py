@@ -288,19 +288,19 @@ def test_nobody_to_meet_stays_uniform() -> None:
 def test_only_my_own_card_arrives() -> None:
     """The one hand that comes this way holds my card: nobody to meet either, though its reach is added and taken away.
 
-    Fails where the compiler may fuse a product with a sum: 3 x, rounded, less 3 x, not rounded, is not zero. What
-    is left, 10^-17, then plays in place of the uniform strategy.
+    Fails where the compiler may fuse products with sums ("contract"): 3 x, rounded, less 3 x, not rounded, is not
+    zero, and what is left (10^-18) plays in place of the uniform strategy.
     """
     showdown = Compare(((0, 1), (0, 1)), (3.0, -3.0), (0.0, 0.0), (-3.0, 3.0))
-    fold, call = Constant((3.0, -3.0)), (0, {"c": showdown, "f": Constant((-5.0, 5.0))})
-    deal = Deal((np.array([0.1, 0.3]), np.array([0.1, 0.7])), frozenset({(0, 0), (1, 1)}))
-    tree = compile_game(WrittenPublic(deal, (0, {"a": fold, "b": (1, {"f": fold, "c": call, "d": showdown})})))
+    answers = {"f": Constant((1.0, -1.0)), "g": Constant((3.0, -3.0)), "c": showdown}
+    deal = Deal((np.array([0.1, 0.2]), np.array([0.1, 0.2])), frozenset({(0, 0), (1, 1)}))
+    tree = compile_game(WrittenPublic(deal, (0, {"a": Constant((1.0, -1.0)), "b": (1, answers)})))
     solver = CFR(tree, "vanilla")
-    solver.regret[block(tree.infoset("0:"))] = 1, 1
+    solver.regret[block(tree.infoset("0:"))] = 2, 1
     solver.regret[block(tree.infoset("1:"))] = 1, 0  # so that b is played with card 0 only
     solver.step()
-    assert solver.regret[block(tree.infoset("0:b"))].tolist() == [0, 0, 0]
     assert np.abs(solver.regret[block(tree.infoset("1:b"))]).min() > 1e-3
+    assert solver.regret[block(tree.infoset("0:b"))].tolist() == [0, 0, 0]
 
 
 def test_an_information_set_met_twice_learns_twice() -> None:
