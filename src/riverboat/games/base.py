@@ -16,15 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
+
+from riverboat.arrays import Array as Array
 
 CHANCE = -1
 TERMINAL = -2
-
-Array: TypeAlias = npt.NDArray[Any]
 
 
 class State(Protocol):
