@@ -17,7 +17,7 @@ from riverboat.solving.egt import EGT, solve_egt
 from riverboat.solving.lp import solve_lp
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game
-from riverboat.trees.sequence import SequenceForm
+from riverboat.solving.sequence import SequenceForm
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from riverboat.solving.lp import solve_lp, undominated
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.history import HistoryTree
-from riverboat.trees.sequence import SequenceForm
+from riverboat.solving.sequence import SequenceForm
 
 LEDUC_OPEN_SPIEL = -0.08560642418  # from the tests of OpenSpiel's sequence_form_lp
 

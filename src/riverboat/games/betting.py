@@ -21,6 +21,9 @@ from riverboat.errors import InputError
 _SIZE = re.compile(r"(?P<percent>\d+(\.\d+)?)%|(?P<chips>\d+(\.\d+)?)c|(?P<all>a)|(?P<every>\*)")
 
 
+MAX_SIZES = 10_000  # of one menu
+
+
 @dataclass(frozen=True)
 class BettingRules:
     """Limit when `sizes` is given (chips to raise by, for each round), else no-limit."""
@@ -48,6 +51,10 @@ class BettingRules:
             if not self.tokens:
                 raise InputError("menu is empty: give sizes such as '100%/a', or '*' for every size")
             for token in self.tokens:
+                if token["every"] and self.units(self.stack, "stack") > MAX_SIZES:
+                    raise InputError(
+                        f"stack={self.stack:g} with menu '*': more than {MAX_SIZES:,} sizes; name sizes, or raise chip"
+                    )
                 if token["chips"]:
                     self.units(float(token["chips"]), f"menu size {token[0]}")
         else:

@@ -81,7 +81,10 @@ class Bluff:
             return 1.0
         if (a, b) not in self.values:
             raise InputError(f"{self.name} needs the value of bluff:{a},{b}: riverboat.game({self.name!r}) computes it")
-        return self.values[a, b]
+        value = self.values[a, b]
+        if not -1 <= value <= 1:
+            raise InputError(f"{self.name}: the value of bluff:{a},{b} is {value:g}: must be between -1 and 1")
+        return value
 
     @property
     def if_loses(self) -> tuple[float, float]:

@@ -35,16 +35,21 @@ def from_states(game: PublicGame) -> Layout:
     chances: dict[tuple[Outcome, ...], int] = {}
     payoffs: dict[Payoff, int] = {}
 
-    def visit(state: PublicState, line: tuple[str, ...]) -> None:
-        node = len(actor)
-        who = state.actor
+    # An explicit stack: lines may be longer than Python's recursion allows.
+    work: list[tuple[PublicState | None, int, str]] = [(game.root(), -1, "")]
+    while work:
+        state, closing, line = work.pop()
+        if state is None:
+            end[closing] = len(actor)
+            continue
+        node, who = len(actor), state.actor
         actor.append(who)
-        end.append(0)
+        end.append(node + 1)
         index.append(0)
-        labels: tuple[str, ...] = ()
         if who == TERMINAL:
             index[node] = payoffs.setdefault(state.payoff(), len(payoffs))
-        elif who == CHANCE:
+            continue
+        if who == CHANCE:
             outcomes = tuple(state.outcomes())
             index[node] = chances.setdefault(outcomes, len(chances))
             labels = tuple(o.label for o in outcomes)
@@ -53,15 +58,13 @@ def from_states(game: PublicGame) -> Layout:
             index[node] = menus.setdefault(labels, len(menus))
         else:
             raise InputError(f"{game.name}: actor {who!r} at {line!r}: must be 0, 1, CHANCE or TERMINAL")
-        if who != TERMINAL and not labels:
+        if not labels:
             raise InputError(f"{game.name}: no moves at {line!r}, which is not terminal")
         if len(set(labels)) != len(labels):
             raise InputError(f"{game.name}: two moves have one label at {line!r}: {labels}")
-        for k, label in enumerate(labels):
-            visit(state.child(k), (*line, label))
-        end[node] = len(actor)
-
-    visit(game.root(), ())
+        work.append((None, node, ""))
+        for k in reversed(range(len(labels))):
+            work.append((state.child(k), -1, f"{line}{game.joiner}{labels[k]}" if line else labels[k]))
     return Layout(
         np.asarray(actor, np.int8),
         np.asarray(end, np.int32),

@@ -62,10 +62,10 @@ def spec_of(game: Game) -> str | None:
 
 def _make(spec: str) -> Game:
     head, _, tail = spec.partition(":")
-    if Path(spec).suffix in FILES:
+    if Path(spec).suffix.lower() in FILES:
         from riverboat.games import gambit
 
-        loader: Callable[[str], Game] = getattr(gambit, FILES[Path(spec).suffix])
+        loader: Callable[[str], Game] = getattr(gambit, FILES[Path(spec).suffix.lower()])
         return loader(spec)
     if head == "open_spiel":
         from riverboat.games import open_spiel

@@ -108,6 +108,11 @@ class _State:
         return Compare((strength, strength), (stakes, -stakes), (0.0, 0.0), (-stakes, stakes))
 
 
+def _limit_takes_no_menu(name: str, menu: str) -> None:
+    if menu != "*":
+        raise InputError(f"{name}: menu={menu!r} belongs to the no-limit game: give a stack too")
+
+
 def kuhn(
     cards: int = 3,
     suits: int = 1,
@@ -120,8 +125,11 @@ def kuhn(
 ) -> OneCardPoker:
     """Kuhn poker with `cards` ranks; no-limit when `stack` (chips behind the ante) is given."""
     if stack is None:
+        _limit_takes_no_menu("kuhn", menu)
         rules = BettingRules(ante, (bet,), 1 if cap is None else cap, None, menu, chip)
     else:
+        if bet != 1.0:
+            raise InputError(f"kuhn: bet={bet:g} belongs to the limit game; with a stack, sizes come from menu")
         rules = BettingRules(ante, None, cap, stack, menu, chip)
     return OneCardPoker("kuhn", cards, suits, 1, rules)
 
@@ -137,6 +145,7 @@ def leduc(
 ) -> OneCardPoker:
     """Leduc poker; no-limit when `stack` (chips behind the ante) is given."""
     if stack is None:
+        _limit_takes_no_menu("leduc", menu)
         rules = BettingRules(ante, (2.0, 4.0), 2 if cap is None else cap, None, menu, chip)
     else:
         rules = BettingRules(ante, None, cap, stack, menu, chip)

@@ -27,8 +27,8 @@ import numpy as np
 from riverboat.errors import InputError
 from riverboat.games.base import Array
 from riverboat.strategy.table import Strategy, Tree
-from riverboat.trees import _treeplex_kernels
-from riverboat.trees.sequence import SequenceForm
+from riverboat.solving import _treeplex_kernels
+from riverboat.solving.sequence import SequenceForm
 
 CHECK = 10  # steps between two looks at the gap
 

@@ -51,6 +51,12 @@ class Schedule:
 
     rule: ClassVar[None] = None
 
+    def __post_init__(self) -> None:
+        _check_gamma(self.name, self.gamma)
+        for what, exponent in (("alpha", self.alpha), ("beta", self.beta)):
+            if math.isnan(exponent):
+                raise InputError(f"schedule {self.name!r}: {what} is not a number")
+
     def step(self, t: int) -> Step:
         """The numbers of iteration t (from 1)."""
         if t < 1:
@@ -70,7 +76,7 @@ class Schedule:
 
     def steps(self, first: int, count: int) -> Array:
         """The numbers of iterations first … first + count - 1. float64 [count, 5]"""
-        return np.array([self.step(t) for t in range(first, first + count)]).reshape(count, 5)
+        return np.array([self.step(t) for t in range(first, first + count)], float).reshape(count, 5)
 
     def __str__(self) -> str:
         default = _TABLE.get(self.name)
@@ -100,6 +106,9 @@ class Rule:
     alternating: bool = True
     discounts: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        _check_gamma(self.name, self.gamma)
+
     @property
     def rule(self) -> Rule:
         """Itself."""
@@ -111,7 +120,7 @@ class Rule:
 
     def steps(self, first: int, count: int) -> Array:
         """The numbers of iterations first … first + count - 1. float64 [count, 5]"""
-        return np.array([self.step(t) for t in range(first, first + count)]).reshape(count, 5)
+        return np.array([self.step(t) for t in range(first, first + count)], float).reshape(count, 5)
 
     def __str__(self) -> str:
         return self.name
@@ -126,7 +135,15 @@ def _discount(t: int, exponent: float) -> float:
         return 1.0
     if exponent == -NEVER:
         return 0.0
-    return 0.0 if t == 0 else 1.0 / (1.0 + float(t) ** -exponent)
+    if t == 0:
+        return 0.0
+    power = -exponent * math.log(t)
+    return 1.0 / (1.0 + math.exp(power)) if power < 700 else 0.0  # beyond, exp would overflow
+
+
+def _check_gamma(name: str, gamma: float) -> None:
+    if not 0 <= gamma < math.inf:
+        raise InputError(f"schedule {name!r}: gamma={gamma:g}: averages weigh iteration T by T^gamma, gamma 0 or more")
 
 
 _TABLE: dict[str, Schedule] = {
@@ -187,8 +204,10 @@ def _with_options(schedule: Schedule, text: str, tail: str) -> Schedule:
     changes: dict[str, Any] = {}
     for option in (o for o in tail.split(",") if o):
         key, equals, value = option.partition("=")
-        if key not in kinds or not equals:
+        if key not in kinds:
             raise InputError(f"schedule {text!r}: {unknown('option', key, kinds)}")
+        if not equals:
+            raise InputError(f"schedule {text!r}: option {key!r} needs a number: {key}=…")
         try:
             number = float(value)
         except ValueError:

@@ -24,8 +24,10 @@ class Strategy:
         if probabilities.shape != (tree.table,):
             raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table}")
         self.tree = tree
-        self.probabilities = probabilities.view()  # float [table]; tree.views gives [rows, hands]
-        self.probabilities.flags.writeable = False
+        if probabilities.flags.writeable:  # somebody may still write to it
+            probabilities = probabilities.copy()
+            probabilities.flags.writeable = False
+        self.probabilities = probabilities  # float [table]; tree.views gives [rows, hands]
         self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
 
     @staticmethod
@@ -35,6 +37,7 @@ class Strategy:
         n = tree.nodes
         for me, (given, made) in enumerate(zip(tree.views(sums), tree.views(out), strict=True)):
             _kernels.normalise(n.actor, n.width, n.data, me, given, made)
+        out.flags.writeable = False
         return Strategy(tree, out, provenance)
 
     @staticmethod

@@ -35,10 +35,10 @@ class Side(NamedTuple):
     kind: Array  # int8 [pay-offs]: CONSTANT, COMPARE or MATRIX
     pay: Array  # float64 [pay-offs, 3]: when my strength is higher, equal, lower
     row: Array  # int32 [pay-offs]: row of the next four (COMPARE) or of matrix (MATRIX)
-    order: Array  # int16 [rows, opponent hands]: the opponent's hands from weak to strong
-    place: Array  # int16 [rows, opponent hands]: where each stands in that order
-    below: Array  # int16 [rows, own hands]: how many of them my hand beats
-    upto: Array  # int16 [rows, own hands]: how many it beats or ties
+    order: Array  # int32 [rows, opponent hands]: the opponent's hands from weak to strong
+    place: Array  # int32 [rows, opponent hands]: where each stands in that order
+    below: Array  # int32 [rows, own hands]: how many of them my hand beats
+    upto: Array  # int32 [rows, own hands]: how many it beats or ties
     matrix: Array  # float64 [rows, own hands, opponent hands]
     chance: Array  # float64 [outcomes]: probability given a pair of hands that allows it
     live: Array  # float64 [outcomes, own hands]: 1, or 0 where the outcome makes the hand impossible

@@ -7,6 +7,7 @@ Information sets are numbered by their first visit in preorder, so parents come 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from riverboat.errors import InputError, RecallError, ZeroSumError
 from riverboat.games.base import CHANCE, TERMINAL, Array, HistoryGame, State
 from riverboat.trees import _kernels
 from riverboat.trees.arrays import CONSTANT, MATRIX, Nodes, Side
-from riverboat.trees.public import Infoset, PublicTree
+from riverboat.trees.public import MAX_WIDTH, Infoset, PublicTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +90,10 @@ class HistoryTree:
             kind=np.full(rows, CONSTANT, np.int8),
             pay=np.ascontiguousarray(np.repeat(self.payoffs[:, me : me + 1], 3, axis=1)),
             row=np.zeros(rows, np.int32),
-            order=np.zeros((0, 1), np.int16),
-            place=np.zeros((0, 1), np.int16),
-            below=np.zeros((0, 1), np.int16),
-            upto=np.zeros((0, 1), np.int16),
+            order=np.zeros((0, 1), np.int32),
+            place=np.zeros((0, 1), np.int32),
+            below=np.zeros((0, 1), np.int32),
+            upto=np.zeros((0, 1), np.int32),
             matrix=np.zeros((0, 1, 1)),
             chance=self.chance,
             live=np.ones((outcomes, 1)),
@@ -239,7 +240,8 @@ def _compile(game: HistoryGame) -> HistoryTree:
 
     def at_chance(state: State, node: int, labels: tuple[str, ...]) -> int:
         probabilities = tuple(float(p) for p in state.probabilities())
-        if len(probabilities) != len(labels) or min(probabilities) < 0 or abs(sum(probabilities) - 1) > 1e-6:
+        fits = len(probabilities) == len(labels) and min(probabilities) >= 0 and abs(sum(probabilities) - 1) <= 1e-6
+        if not fits:  # also where one of them is NaN
             raise InputError(f"{game.name}: chance at node {node} has probabilities {probabilities} for {labels}")
         key = labels, probabilities
         if key not in chances:
@@ -280,11 +282,17 @@ def _compile(game: HistoryGame) -> HistoryTree:
             pay = tuple(float(x) for x in state.payoffs())
             if len(pay) != game.players:
                 raise InputError(f"{game.name}: {len(pay)} pay-offs for {game.players} players")
+            if not all(math.isfinite(x) for x in pay):
+                raise InputError(f"{game.name}: node {node} pays {pay}: must be finite")
             data[node] = payoffs.setdefault(pay, len(payoffs))
             end[node] = node + 1
             continue
         if not labels:
             raise InputError(f"{game.name}: no moves at node {node}, which is not terminal")
+        if len(set(labels)) != len(labels):
+            raise InputError(f"{game.name}: two moves have one label at node {node}: {labels}")
+        if len(labels) > MAX_WIDTH:
+            raise InputError(f"{game.name}: {len(labels):,} moves at node {node}, more than {MAX_WIDTH:,}")
         if who == CHANCE:
             data[node] = at_chance(state, node, labels)
         elif 0 <= who < game.players:

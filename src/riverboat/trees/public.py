@@ -16,6 +16,9 @@ from riverboat.trees import _kernels
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side
 
 
+MAX_WIDTH = np.iinfo(np.int16).max  # of a node: widths are stored in 16 bits
+
+
 class Infoset(NamedTuple):
     """Where an information set lives in the table."""
 
@@ -47,6 +50,7 @@ class PublicTree:
                     f"{self.name}: {self.deal.weights[player].shape} deal weights for "
                     f"{self.hand_counts[player]} hands of player {player}"
                 )
+        self._check(layout)
         menu_width = np.array([len(m) for m in layout.menus] or [0], np.int16)
         chance_width = np.array([len(c) for c in layout.chances] or [0], np.int16)
         first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
@@ -62,6 +66,38 @@ class PublicTree:
         self.max_width = max(int(menu_width.max()), 1)  # of a decision
         self.sides = self._side(0), self._side(1)
         self.total: float = self._pair_mass()
+
+    def _check(self, layout: Layout) -> None:
+        """Refuse what the kernels could not tell from a proper game."""
+        for player in (0, 1):
+            weights = self.deal.weights[player]
+            if not np.all(np.isfinite(weights)) or weights.min() < 0:
+                raise InputError(
+                    f"{self.name}: a deal weight of player {player} is {weights.min():g}: must be 0 or more"
+                )
+        for pair in self.deal.excludes:
+            if not all(0 <= pair[p] < self.hand_counts[p] for p in (0, 1)):
+                raise InputError(f"{self.name}: the excluded pair {pair} names a hand that does not exist")
+        for labels in (*layout.menus, *layout.chances):
+            if len(labels) > MAX_WIDTH:
+                raise InputError(f"{self.name}: {len(labels):,} moves at one node, more than {MAX_WIDTH:,}")
+        for outcome in (o for chance in layout.chances for o in chance):
+            if not (np.isfinite(outcome.weight) and outcome.weight >= 0):
+                raise InputError(f"{self.name}: outcome {outcome.label!r} has probability {outcome.weight:g}")
+            for player in (0, 1):
+                if any(not 0 <= h < self.hand_counts[player] for h in outcome.dead[player]):
+                    raise InputError(
+                        f"{self.name}: outcome {outcome.label!r} rules out a hand of player {player} that does not exist"
+                    )
+        for payoff in layout.payoffs:
+            if isinstance(payoff, Constant):
+                numbers: Array = np.array(payoff.payoffs)
+            elif isinstance(payoff, Compare):
+                numbers = np.array((payoff.win, payoff.tie, payoff.lose))
+            else:
+                numbers = np.array(payoff.payoffs)
+            if not np.all(np.isfinite(numbers)):
+                raise InputError(f"{self.name}: a pay-off is not finite: {payoff}")
 
     def _pair_mass(self) -> float:
         w0, w1 = self.deal.weights
@@ -119,8 +155,8 @@ class PublicTree:
             kind=np.array(kind, np.int8),
             pay=np.array(pay, float).reshape(-1, 3),
             row=np.array(row, np.int32),
-            order=np.array(orders, np.int16).reshape(-1, opp),
-            place=np.array([np.argsort(order) for order in orders], np.int16).reshape(-1, opp),
+            order=np.array(orders, np.int32).reshape(-1, opp),
+            place=np.array([np.argsort(order) for order in orders], np.int32).reshape(-1, opp),
             below=_counts(mine_theirs, orders, "left").reshape(-1, own),
             upto=_counts(mine_theirs, orders, "right").reshape(-1, own),
             matrix=np.array(matrix, float).reshape(-1, own, opp),
@@ -307,4 +343,4 @@ class PublicTree:
 def _counts(pairs: list[tuple[Array, Array]], orders: list[Array], side: Literal["left", "right"]) -> Array:
     """How many of the opponent's hands each hand beats (left), or beats or ties (right)."""
     found = [np.searchsorted(theirs[order], mine, side) for (mine, theirs), order in zip(pairs, orders, strict=True)]
-    return np.array(found, np.int16)
+    return np.array(found, np.int32)

@@ -15,8 +15,9 @@ from scipy.sparse import csr_array
 
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Array
+from riverboat.solving import _treeplex_kernels
 from riverboat.strategy.table import Strategy, Tree
-from riverboat.trees import _kernels, _treeplex_kernels
+from riverboat.trees import _kernels
 from riverboat.trees.compile import histories
 from riverboat.trees.history import HistoryTree, Treeplex
 

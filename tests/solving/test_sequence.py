@@ -16,7 +16,7 @@ from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees.compile import compile_game
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree
-from riverboat.trees.sequence import SequenceForm
+from riverboat.solving.sequence import SequenceForm
 
 
 def random_strategy(tree: Tree, seed: int, zeros: float = 0.0) -> Strategy:

@@ -1,0 +1,194 @@
+"""A user's compiled rule in place of regret matching: `examples/own_rule.py` and a few more.
+
+Each rule is compiled once per process, for some seconds: few rules here, shared by the tests.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+from riverboat.errors import InputError
+from riverboat.games.registry import make
+from riverboat.solving import schedules
+from riverboat.solving.cfr import CFR
+from riverboat.solving.schedules import Rule
+from riverboat.strategy.table import Tree
+from riverboat.trees.compile import compile_game, histories
+
+ROOT = Path(__file__).parents[2]
+MATCHING, HEDGE = "examples.own_rule:REGRET_MATCHING", "examples.own_rule:HEDGE"
+
+
+@pytest.fixture(autouse=True)
+def _examples_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+
+
+def kuhn_and_leduc() -> list[Tree]:
+    """Public trees and histories."""
+    public = [compile_game(make(spec)) for spec in ("kuhn", "leduc")]
+    return [*public, *(histories(tree) for tree in public)]
+
+
+def assert_equal_runs(tree: Tree, rule: str | Rule, schedule: str, traversal: str, count: int, **options: Any) -> None:
+    own, built_in = CFR(tree, rule, traversal, **options), CFR(tree, schedule, traversal, **options)
+    own.step(count)
+    built_in.step(count)
+    np.testing.assert_array_equal(own.regret, built_in.regret)
+    np.testing.assert_array_equal(own.average_sums, built_in.average_sums)
+    np.testing.assert_array_equal(own.current().probabilities, built_in.current().probabilities)
+
+
+def test_regret_matching_is_vanilla() -> None:
+    """Written again by a user, it gives the same tables to the last bit, full walks and sampled ones."""
+    for tree in kuhn_and_leduc():
+        assert_equal_runs(tree, MATCHING, "vanilla", "full", 30)
+
+
+@pytest.mark.parametrize("traversal", ["chance", "external", "outcome"])
+def test_regret_matching_is_vanilla_when_sampled(traversal: str) -> None:
+    for tree in kuhn_and_leduc()[:2]:
+        assert_equal_runs(tree, MATCHING, "vanilla", traversal, 300, seed=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("traversal", ["chance", "external", "outcome", "pcs", "opcs", "spcs"])
+def test_regret_matching_is_vanilla_everywhere(traversal: str) -> None:
+    for tree in kuhn_and_leduc():
+        for dtype in ("float64", "float32"):
+            if traversal in ("chance", "external", "outcome") or tree.hand_counts[0] > 1:
+                assert_equal_runs(tree, MATCHING, "vanilla", traversal, 300, seed=5, dtype=dtype, tick=7)
+
+
+def test_hedge_converges() -> None:
+    public = compile_game(make("kuhn"))
+    for tree in (public, histories(public)):
+        solver = CFR(tree, HEDGE)
+        assert str(solver.schedule) == "hedge"
+        solver.step(2000)
+        low, high = solver.quality().bracket
+        assert low <= -1 / 18 <= high
+        assert solver.exploitability() < 0.01
+        assert solver.average().provenance["schedule"] == "hedge"
+
+
+def test_module_and_object() -> None:
+    from examples import own_rule  # type: ignore[import-not-found]
+
+    assert schedules.parse(HEDGE) is own_rule.HEDGE
+    assert schedules.parse(MATCHING) is own_rule.REGRET_MATCHING
+    with pytest.raises(InputError, match="examples.own_rule:NONE"):
+        schedules.parse("examples.own_rule:NONE")
+    with pytest.raises(InputError, match="neither a Schedule nor a Rule"):
+        schedules.parse("examples.own_rule:RATE")
+
+
+def plain(*_: Any) -> None:
+    """Not compiled."""
+
+
+@njit
+def compiled(*_: Any) -> None:
+    """Compiled, and does nothing."""
+
+
+@pytest.mark.parametrize(
+    ("rule", "what"),
+    [
+        (Rule(plain, compiled, "lazy"), "'lazy': strategy must be compiled"),
+        (Rule(compiled, plain, "lazy"), "'lazy': update must be compiled"),
+    ],
+)
+def test_functions_must_be_compiled(rule: Rule, what: str) -> None:
+    with pytest.raises(InputError, match=what + ": put @numba.njit above it"):
+        CFR(compile_game(make("kuhn")), rule)
+
+
+def test_step_of_a_rule() -> None:
+    """Regrets are the rule's own; averages weigh iteration T by T^gamma."""
+    rule = Rule(compiled, compiled, gamma=2.0)
+    assert [rule.step(t)[:3] for t in (1, 2, 5)] == [(1.0, 1.0, -np.inf)] * 3
+    assert [rule.step(t).decay for t in (1, 2, 3)] == pytest.approx([0, 1 / 4, 4 / 9])
+    np.testing.assert_array_equal(rule.steps(2, 3), [rule.step(t) for t in (2, 3, 4)])
+    assert rule.rule is rule
+
+
+# --- what a rule is told --------------------------------------------------------------------
+
+
+@njit
+def clock_strategy(regret, prediction, t, out):
+    """The first action with probability 1 / (1 + t), the rest shared by the others."""
+    for h in range(regret.shape[1]):
+        for a in range(regret.shape[0]):
+            out[a, h] = 1.0 / (1.0 + t) if a == 0 else t / (1.0 + t) / (regret.shape[0] - 1)
+
+
+@njit
+def note(regret, prediction, instant, t):
+    """Keep the time and the increments of the last update."""
+    prediction[:] = instant
+    regret[:] = t
+
+
+CLOCK = Rule(clock_strategy, note, "clock", predictive=True)
+
+
+def test_rules_know_the_time() -> None:
+    tree = compile_game(make("kuhn"))
+    solver = CFR(tree, CLOCK)
+    for t in (1, 2, 3):
+        assert solver.current()["J:"]["c"] == pytest.approx(1 / (1 + t))
+        solver.step()
+        assert set(solver.regret.tolist()) == {float(t)}
+    # γ = 0: the plain average of 1/2, 1/3 and 1/4
+    assert solver.average()["K:"]["c"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 3)
+    # The prediction table holds what the last walk gave: player 0's regrets against player 1's play at T = 3.
+    told = solver.prediction[: tree.bases[1]].reshape(-1, 3)
+    assert np.abs(told).max() > 0.1
+    np.testing.assert_allclose(told[0] / 4 + told[1] * 3 / 4, 0, atol=1e-12)
+
+
+def test_sampled_rules_know_the_tick() -> None:
+    """What `current` shows is what the next walk would play: a sampled run counts ticks.
+
+    Fails: `current` tells the rule the iteration, and the walks tell it the tick.
+    """
+    solver = CFR(compile_game(make("kuhn")), CLOCK, "external", tick=10)
+    solver.step(5)
+    assert set(solver.regret.tolist()) <= {0.0, 1.0}
+    assert solver.current()["J:"]["c"] == pytest.approx(1 / 2)
+
+
+# --- prediction -----------------------------------------------------------------------------
+
+
+@njit
+def match_prediction(regret, prediction, t, out):
+    """Regret matching on regrets and what is expected next."""
+    for h in range(regret.shape[1]):
+        total = 0.0
+        for a in range(regret.shape[0]):
+            out[a, h] = max(regret[a, h] + prediction[a, h], 0.0)
+            total += out[a, h]
+        for a in range(regret.shape[0]):
+            out[a, h] = out[a, h] * (1.0 / total) if total > 0 else 1.0 / regret.shape[0]
+
+
+@njit
+def floor_and_predict(regret, prediction, instant, t):
+    """Never below zero; the last increment is expected to come again."""
+    regret[:] = np.maximum(regret + instant, 0.0)
+    prediction[:] = instant
+
+
+@pytest.mark.slow
+def test_predictive_cfr_as_a_rule() -> None:
+    rule = Rule(match_prediction, floor_and_predict, "pcfr+", gamma=2.0, predictive=True)
+    for tree in kuhn_and_leduc():
+        assert_equal_runs(tree, rule, "pcfr+", "full", 30)
