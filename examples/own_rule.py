@@ -15,24 +15,30 @@ RATE = 4.0  # how sharply Hedge reacts; regrets are in the game's unit, times th
 @njit
 def softmax(regret, prediction, t, out):
     """Hedge (Freund & Schapire 1997): exponential in the regrets, ever slower, the largest taken out first."""
-    for h in range(regret.shape[1]):
-        top, total = regret[:, h].max(), 0.0
-        for a in range(regret.shape[0]):
+    actions, hands = regret.shape
+    for h in range(hands):
+        top = regret[0, h]
+        for a in range(1, actions):
+            top = max(top, regret[a, h])
+        total = 0.0
+        for a in range(actions):
             out[a, h] = math.exp(RATE * (regret[a, h] - top) / math.sqrt(t))
             total += out[a, h]
-        out[:, h] /= total
+        for a in range(actions):
+            out[a, h] /= total
 
 
 @njit
 def match(regret, prediction, t, out):
     """Regret matching once more, as an exercise: the same as schedule `vanilla`."""
-    for h in range(regret.shape[1]):
+    actions, hands = regret.shape
+    for h in range(hands):
         total = 0.0
-        for a in range(regret.shape[0]):
+        for a in range(actions):
             out[a, h] = max(regret[a, h], 0.0)
             total += out[a, h]
-        for a in range(regret.shape[0]):
-            out[a, h] = out[a, h] * (1.0 / total) if total > 0 else 1.0 / regret.shape[0]
+        for a in range(actions):
+            out[a, h] = out[a, h] * (1.0 / total) if total > 0 else 1.0 / actions
 
 
 @njit

@@ -1,7 +1,7 @@
-"""Compiled loops of the isomorphism index. Other loops call `index_one`, or `deal` round by round and `number` at the end.
+"""Compiled loops of the isomorphism index. Others may call `index_one`, or `deal` for each round and `number` at the end.
 
-The four suits of a deal stand side by side in lanes of 16 bits, so that one integer holds a set of cards, or a count for each
-suit. A lane never uses its top bit: integers stay positive.
+The four suits of a deal stand side by side in lanes of 16 bits, so that one integer holds a set of cards, or a count for
+each suit. A lane never uses its top bit: integers stay positive.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ NOWHERE = 255
 
 
 class Tables(NamedTuple):
-    """What a kernel needs to number the deals of one sequence of rounds. A shape is the cards a suit got in each round."""
+    """What a kernel needs to number the deals of some rounds. A shape is how many cards a suit gets in each round."""
 
     place: Array  # uint8 [256]: 16 · suit + rank of a card; NOWHERE for what is no card of the deck
     card: Array  # uint8 [64]: the card at a place
     rounds: Array  # int64 [rounds]: cards dealt in each
-    room: Array  # int64 [14, 14]: ways to choose b of the ranks that a suit has left after losing a
+    room: Array  # int64 [256]: at 16 a + b, the choices of b ranks of a suit that has lost a
     sets: Array  # uint16 [8192]: 16 · colexicographic rank of a set of ranks among those of its size + that size
     ranked: Array  # uint16 [8192]: the sets by size and rank
     first: Array  # int64 [14]: where those of a size begin
-    family: Array  # int16 [counts]: which shapes the suits have, by the number of the suits' counts
+    ways: Array  # int64 [53]: ways to spread n cards over four suits
+    spread: Array  # uint16 [4096]: which of them it is, by the counts of the first three suits, four bits each
+    family: Array  # int16 [spreads of all rounds]: which shapes the suits have
     offset: Array  # int64 [families + 1]: first index of a family, and the end
     kind: Array  # int8 [families, 4]: suits that share this one's shape, from this one on
     scale: Array  # int64 [families, 4]: what one step of this suit's group is worth
@@ -40,11 +42,14 @@ class Tables(NamedTuple):
 @part
 def multichoose(n, k):
     """Multisets of k out of n, which is also how many k-multisets come before those whose largest element is n."""
+    m = n
+    if k > 1:
+        m = m * (n + 1) >> 1
     if k > 2:
-        m = (n * (n + 1) >> 1) * (n + 2) // 3
-        return m * (n + 3) >> 2 if k > 3 else m
-    more = np.int64(k) - 1  # one and two alternate at random from deal to deal: no branch
-    return n * (1 + more * n) >> more
+        m = m * (n + 2) // 3
+    if k > 3:
+        m = m * (n + 3) >> 2
+    return m
 
 
 @part
@@ -59,30 +64,22 @@ def multiroot(m, k):
 
 
 @part
-def number_counts(counts):
-    """A number for how many cards each suit got; those of n cards at most come first, so that n cards need no gaps."""
-    third = (counts >> 32) & 15
-    second = third + ((counts >> 16) & 15)
-    return multichoose((counts & 15) + second, 3) + multichoose(second, 2) + third
-
-
-@part
 def extend(t, index, held, fresh):
     """The index of one suit with the ranks of another round, renumbered to leave out those already gone."""
     entry = np.int64(t.sets[fresh & LANE])
-    return index * t.room[held & 15, entry & 15] + (entry >> 4)
+    return index * t.room[(held & 15) << 4 | entry & 15] + (entry >> 4)
 
 
 @part
 def start():
-    """No cards yet: cards gone, counts, shapes, number of the counts, and the index of each suit."""
+    """No cards yet: cards gone, counts, shapes, number of the spreads, and the index of each suit."""
     return (0, 0, 0, 0, 0, 0, 0, 0)
 
 
 @part
 def deal(t, state, cards, at, count):
     """The state after another round, cards[at : at + count] of a flat array, in any order."""
-    used, held, shapes, vector, a, b, c, d = state
+    used, held, shapes, spreads, a, b, c, d = state
     now = 0
     fresh = 0
     counts = 0
@@ -98,14 +95,14 @@ def deal(t, state, cards, at, count):
     c = extend(t, c, held >> 32, fresh >> 32)
     d = extend(t, d, held >> 48, fresh >> 48)
     shapes = shapes * (count + 1) + counts  # in all lanes at once
-    vector = vector * multichoose(count + 1, 3) + number_counts(counts)
-    return (used | now, held + counts, shapes, vector, a, b, c, d)
+    spreads = spreads * t.ways[count] + t.spread[(counts | counts >> 12 | counts >> 24) & 0xFFF]
+    return (used | now, held + counts, shapes, spreads, a, b, c, d)
 
 
 @part
 def number(t, state):
     """The index of a deal: suits in order of shape, those of one shape as a multiset of their indices (Waugh 2013)."""
-    _, _, shapes, vector, a, b, c, d = state
+    _, _, shapes, spreads, a, b, c, d = state
     a |= (shapes & 0x7FFF) << INDEX_BITS
     b |= ((shapes >> 16) & 0x7FFF) << INDEX_BITS
     c |= ((shapes >> 32) & 0x7FFF) << INDEX_BITS
@@ -115,8 +112,8 @@ def number(t, state):
     a, c = max(a, c), min(a, c)
     b, d = max(b, d), min(b, d)
     b, c = max(b, c), min(b, c)
-    f = np.int64(t.family[vector])
-    # After k suits at most 4 - k follow: fewer steps are compiled.
+    f = np.int64(t.family[spreads])
+    # The last suits cannot begin large groups: to say so saves the steps.
     return (
         t.offset[f]
         + t.scale[f, 0] * multichoose(a & SUIT_INDEX, t.kind[f, 0])
@@ -190,21 +187,24 @@ def decode(t, index, suits):
 
 
 @part
-def place_set(t, ranks, used, suit, start, out, at):
-    """Write the cards of one suit and round into out[start : at], which is in order, and return its new end and `used`."""
-    for rank in range(13):
-        if (used >> rank) & 1:
-            continue
-        if ranks & 1:
-            used |= 1 << rank
-            card = t.card[16 * suit + rank]
-            k = at
-            while k > start and out[k - 1] > card:
-                out[k] = out[k - 1]
-                k -= 1
-            out[k] = card
-            at += 1
-        ranks >>= 1
+def put(t, ranks, used, suit, out, begin, at):
+    """Sort the cards of a suit and round into out[begin : at]; `ranks` are of those not `used`. Returns at and used."""
+    gone = used
+    place = 16 * suit
+    while ranks:
+        if gone & 1 == 0:
+            if ranks & 1:
+                used |= 1 << (place & 15)
+                card = t.card[place]
+                k = at
+                while k > begin and out[k - 1] > card:
+                    out[k] = out[k - 1]
+                    k -= 1
+                out[k] = card
+                at += 1
+            ranks >>= 1
+        gone >>= 1
+        place += 1
     return at, used
 
 
@@ -227,8 +227,8 @@ def unindex_one(
         for r in range(last, -1, -1):  # the last round is the last digit
             count = np.int64(t.shape[f, j, r])
             held -= count
-            rest = suits[j] // t.room[held, count]
-            colex[j, r] = suits[j] - rest * t.room[held, count]
+            rest = suits[j] // t.room[held << 4 | count]
+            colex[j, r] = suits[j] - rest * t.room[held << 4 | count]
             suits[j] = rest
     for j in range(4):
         suits[j] = 0  # from here on: the ranks gone
@@ -236,7 +236,7 @@ def unindex_one(
         begin = at
         for j in range(t.suits):
             ranks = np.int64(t.ranked[t.first[t.shape[f, j, r]] + colex[j, r]])
-            at, suits[j] = place_set(t, ranks, suits[j], j, begin, out, at)
+            at, suits[j] = put(t, ranks, suits[j], j, out, begin, at)
 
 
 @kernel

@@ -43,7 +43,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.notation import Cards, as_board, as_hand, show_cards
 from riverboat.errors import InputError
 
@@ -89,8 +89,9 @@ def classify(hand: Cards, board: Cards) -> HandClass:
 def classify_all(board: Cards) -> Classes:
     """The classes of all 1326 hands."""
     public = _postflop(board)
-    live = ~np.isin(HAND_CARDS, public).any(axis=1)
-    made, draws = np.full(len(live), -1, np.int8), np.zeros((len(live), len(DRAWS)), bool)
+    blocked = np.isin(HAND_CARDS, public)
+    live = ~(blocked[:, 0] | blocked[:, 1])
+    made, draws = np.full(HANDS, -1, np.int8), np.zeros((HANDS, len(DRAWS)), bool)
     made[live], draws[live] = _classify(HAND_CARDS[live].astype(np.int64), public)
     return Classes(made, draws)
 
@@ -165,7 +166,8 @@ def _made(ranks: Array, suits: Array, on_board: Array, public: Array) -> Array:
         "king high": high == _KING,
         "high card": np.ones(len(ranks), bool),
     }
-    return np.stack([kind[name] for name in MADE]).argmax(axis=0).astype(np.int8)
+    first: Array = np.stack([kind[name] for name in MADE]).argmax(axis=0)
+    return first.astype(np.int8)
 
 
 def _flush_draws(ranks: Array, suits: Array, public: Array) -> tuple[Array, Array]:
@@ -206,7 +208,8 @@ def _in_suit(suit: Array, public: Array) -> Array:
 
 def _bits(ranks: Array, where: Array) -> Array:
     """The ranks of the last axis, where they count, as bits of a number."""
-    return np.bitwise_or.reduce(np.where(where, 1 << ranks, 0), axis=-1)
+    bits: Array = np.bitwise_or.reduce(np.where(where, 1 << ranks, 0), axis=-1)
+    return bits
 
 
 def _ace_low(bits: Array) -> Array:
@@ -216,4 +219,5 @@ def _ace_low(bits: Array) -> Array:
 
 def _has_straight(bits: Array) -> Array:
     run = _ace_low(bits)
-    return (run & run >> 1 & run >> 2 & run >> 3 & run >> 4) != 0
+    five: Array = (run & run >> 1 & run >> 2 & run >> 3 & run >> 4) != 0
+    return five

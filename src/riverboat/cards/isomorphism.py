@@ -1,9 +1,9 @@
 """Deals that differ only in the names of the suits, or in the order of cards dealt together, get one number.
 
-The numbers have no gaps, so that they index arrays: 169 starting hands, 1,286,792 hands with a flop. The method is that of
-Waugh 2013 (A Fast and Optimal Hand Isomorphism Algorithm). Each suit of a deal has a shape, the number of its cards in each
-round, and an index among all suits of that shape; suits of one shape are interchangeable, so the deal is the family of its
-shapes and, for each, a multiset of indices.
+The numbers have no gaps, so that they index arrays: 169 starting hands, 1,286,792 hands with a flop. The method is
+Waugh's (A Fast and Optimal Hand Isomorphism Algorithm, 2013). Each suit of a deal has a shape, which is the number of its
+cards in each round, and an index among all suits of that shape. Suits of one shape are interchangeable: a deal is the
+family of its shapes and, for each shape, a multiset of indices.
 """
 
 from __future__ import annotations
@@ -25,40 +25,41 @@ Tables: TypeAlias = kernels.Tables
 Shape: TypeAlias = tuple[int, ...]  # cards of one suit in each round
 
 FULL_DECK = Deck()
-MOST_COUNTS = 1 << 18  # ways to spread the rounds over the suits: the one table that grows with the rounds
+MOST_SPREADS = 1 << 18  # ways to spread the rounds over the suits: the one table that grows fast with them
 MOST_CLASSES = 1 << 60
 
 
 class Indexer:
     """Numbers for all deals of some rounds: `Indexer((2, 3))` for two hole cards and a flop.
 
-    Cards of a round may come in any order, and any prefix of whole rounds can be numbered. Cards are 4 · rank + suit with
-    ranks and suits from 0; `for_deck` takes the cards of a deck instead.
+    Cards of a round may come in any order, and the last rounds may be left out. Cards are 4 · rank + suit with ranks and
+    suits from 0; `for_deck` takes the cards of a deck instead.
     """
 
     def __init__(self, rounds: tuple[int, ...], ranks: int = len(RANKS), suits: int = len(SUITS)) -> None:
+        self.rounds = tuple(rounds)
+        self.widths = tuple(accumulate(self.rounds))  # cards dealt up to each round
         if not (1 <= ranks <= len(RANKS) and 1 <= suits <= len(SUITS)):
-            raise InputError(f"Indexer with ranks={ranks}, suits={suits}: at most {len(RANKS)} and {len(SUITS)}")
-        self._set(rounds, ranks, suits, [4 * rank + suit for rank in range(ranks) for suit in range(suits)])
+            raise InputError(f"deck of {ranks} ranks and {suits} suits: at most {len(RANKS)} and {len(SUITS)}")
+        if not self.rounds or min(self.rounds) < 1 or self.widths[-1] > ranks * suits:
+            raise InputError(f"rounds {self.rounds}: one card or more in each, and {ranks * suits} at most in all")
+        self._tables = [_tables(self.rounds[: r + 1], ranks, suits) for r in range(len(self.rounds))]
+        self._use([4 * rank + suit for rank in range(ranks) for suit in range(suits)])
 
     @classmethod
     def for_deck(cls, deck: Deck, rounds: tuple[int, ...]) -> Indexer:
         """An indexer for the cards of a deck, which keep their numbers."""
-        self = cls.__new__(cls)
-        self._set(rounds, len(deck.ranks), len(deck.suits), deck.cards.tolist())
-        return self
+        indexer = cls(rounds, len(deck.ranks), len(deck.suits))
+        indexer._use(deck.cards.tolist())
+        return indexer
 
-    def _set(self, rounds: Sequence[int], ranks: int, suits: int, cards: list[int]) -> None:
-        self.rounds = tuple(rounds)
-        self.widths = tuple(accumulate(self.rounds))  # cards dealt up to each round
-        if not self.rounds or min(self.rounds) < 1 or self.widths[-1] > len(cards):
-            raise InputError(f"rounds {self.rounds}: one or more cards each, and at most the {len(cards)} of the deck")
-        place, card = np.full(256, kernels.NOWHERE, np.uint8), np.zeros(64, np.uint8)
+    def _use(self, cards: list[int]) -> None:
+        """Take these cards, in the order of their ranks, then suits."""
+        place, card, suits = np.full(256, kernels.NOWHERE, np.uint8), np.zeros(64, np.uint8), self._tables[0].suits
         for k, c in enumerate(cards):
             place[c] = 16 * (k % suits) + k // suits
             card[place[c]] = c
-        upto = [_tables(self.rounds[: r + 1], ranks, suits) for r in range(len(self.rounds))]
-        self._tables = [t._replace(place=place, card=card) for t in upto]
+        self._tables = [t._replace(place=place, card=card) for t in self._tables]
 
     def __repr__(self) -> str:
         return f"Indexer({self.rounds}, {self.size():,} classes)"
@@ -103,7 +104,7 @@ class Indexer:
         tables, given = self.tables(round), self._indices(indices, round)
         width = self.widths[round]
         out = np.empty((given.size, width), np.uint8)
-        scratch = np.empty((5, len(tables.rounds)), np.int64)
+        scratch = np.empty((4, len(tables.rounds)), np.int64)
         kernels.unindex_batch(tables, given.reshape(-1), width, np.empty(4, np.int64), scratch, out.reshape(-1))
         return out.reshape(*given.shape, width)
 
@@ -123,7 +124,7 @@ class Indexer:
         if outside.any():
             worst = given[outside].flat[0]
             raise InputError(f"index {worst}: deals of rounds {self._tables[round].rounds} have 0 to {size - 1:,}")
-        return np.ascontiguousarray(given, np.int64)
+        return np.asarray(given, np.int64, order="C")
 
     def _wrong_deal(self, cards: list[int], row: int) -> InputError:
         """Why a deal is refused."""
@@ -160,7 +161,7 @@ def _board_indexer(cards: int, deck: Deck) -> Indexer:
 
 
 @cache
-def _sets() -> tuple[Array, Array, Array]:
+def _rank_sets() -> tuple[Array, Array, Array]:
     """Sets of ranks numbered within their size: `sets`, `ranked` and `first` of the tables."""
     sizes = np.array([mask.bit_count() for mask in range(1 << 13)])
     ranked = np.argsort(sizes, kind="stable")  # among sets of one size, colexicographic order is numeric order
@@ -173,34 +174,34 @@ def _sets() -> tuple[Array, Array, Array]:
 @cache
 def _tables(rounds: tuple[int, ...], ranks: int, suits: int) -> Tables:
     """Tables for all rounds given, without the cards."""
-    counts = prod(comb(n + 3, 3) for n in rounds)
-    if counts > MOST_COUNTS:
-        raise InputError(
-            f"rounds {rounds}: {counts:,} ways to spread them over suits, at most {MOST_COUNTS:,} are kept"
-        )
-    spread = list(_spread(rounds, ranks, suits))
-    families = sorted({tuple(sorted(shapes, reverse=True)) for shapes in spread if shapes})
+    count = prod(comb(n + 3, 3) for n in rounds)
+    if count > MOST_SPREADS:
+        raise InputError(f"rounds {rounds}: {count:,} ways to spread over suits, {MOST_SPREADS:,} at most: join rounds")
+    spread = list(_families(rounds, ranks, suits))
+    families = sorted({family for family in spread if family})
     groups = [[(shape, len(list(alike))) for shape, alike in groupby(family)] for family in families]
     sizes = [[comb(_suit_size(shape, ranks) + m - 1, m) for shape, m in group] for group in groups]
     offset = [0, *accumulate(map(prod, sizes))]
     if offset[-1] > MOST_CLASSES:
-        raise InputError(f"rounds {rounds}: {offset[-1]:,} classes, numbers end at {MOST_CLASSES:,}")
+        raise InputError(f"rounds {rounds}: {offset[-1]:,} classes, {MOST_CLASSES:,} at most: deal fewer cards")
     kind = [[m - j for _, m in group for j in range(m)] for group in groups]
     scale = [
         [prod(size[g + 1 :]) for g, (_, m) in enumerate(group) for _ in range(m)]
         for group, size in zip(groups, sizes, strict=True)
     ]
     where = {family: f for f, family in enumerate(families)}
-    sets, ranked, first = _sets()
+    sets, ranked, first = _rank_sets()
     return Tables(
         place=np.empty(0, np.uint8),
         card=np.empty(0, np.uint8),
         rounds=np.array(rounds, np.int64),
-        room=np.array([[comb(max(ranks - a, 0), b) for b in range(14)] for a in range(14)], np.int64),
+        room=np.array([comb(max(ranks - a, 0), b) for a in range(16) for b in range(16)], np.int64),
         sets=sets,
         ranked=ranked,
         first=first,
-        family=np.array([where[tuple(sorted(s, reverse=True))] if s else -1 for s in spread], np.int16),
+        ways=np.array([comb(n + 3, 3) for n in range(53)], np.int64),
+        spread=_spread_numbers(),
+        family=np.array([where[family] if family else -1 for family in spread], np.int16),
         offset=np.array(offset, np.int64),
         kind=np.array(kind, np.int8),
         scale=np.array(scale, np.int64),
@@ -209,22 +210,33 @@ def _tables(rounds: tuple[int, ...], ranks: int, suits: int) -> Tables:
     )
 
 
-def _spread(rounds: tuple[int, ...], ranks: int, suits: int) -> Iterator[tuple[Shape, ...] | None]:
-    """Shapes of the four suits for every spread of the rounds, in the order of the kernels; None for the impossible."""
-    for counts in product(*map(_compositions, rounds)):
-        shapes = tuple(zip(*counts, strict=True))
-        possible = all(sum(shape) <= (ranks if suit < suits else 0) for suit, shape in enumerate(shapes))
-        yield shapes if possible else None
+def _families(rounds: tuple[int, ...], ranks: int, suits: int) -> Iterator[tuple[Shape, ...] | None]:
+    """Shapes of the suits, largest first, for every spread of the rounds; None where the deck has too few cards."""
+    most = [ranks if suit < suits else 0 for suit in range(4)]
+    for counts in product(*map(_spreads, rounds)):
+        shapes = list(zip(*counts, strict=True))
+        possible = all(sum(shape) <= n for shape, n in zip(shapes, most, strict=True))
+        yield tuple(sorted(shapes, reverse=True)) if possible else None
 
 
-def _compositions(cards: int) -> list[tuple[int, int, int, int]]:
-    """How many of a round's cards each suit gets, in the order of `number_counts`."""
+def _spreads(cards: int) -> list[tuple[int, int, int, int]]:
+    """How many of some cards each suit gets; the first three suits come in one order, however many cards there are."""
     return [
         (total - second, second - third, third, cards - total)
         for total in range(cards + 1)
         for second in range(total + 1)
         for third in range(second + 1)
     ]
+
+
+@cache
+def _spread_numbers() -> Array:
+    """The place of every spread in `_spreads`. uint16 [4096]"""
+    numbers = np.zeros(1 << 12, np.uint16)
+    for k, (a, b, c, _) in enumerate(_spreads(3 * len(RANKS))):
+        if max(a, b, c) <= len(RANKS):
+            numbers[a | b << 4 | c << 8] = k
+    return numbers
 
 
 def _suit_size(shape: Shape, ranks: int) -> int:

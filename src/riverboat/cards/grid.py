@@ -1,0 +1,288 @@
+"""The 13 × 13 grid of the 169 starting hands: pairs on the diagonal, suited above it, offsuit below, aces first.
+
+A grid shows weights, or the frequencies of actions beside each other in every cell, as high as the weight. It prints in
+a terminal, displays in a notebook, and is drawn as a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.cards.deck import HAND_CARDS, RANKS
+from riverboat.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.text import Text
+
+ORDER = RANKS[::-1]  # of rows and columns
+
+
+def class_of(high: int, low: int, suited: bool) -> int:
+    """The cell, 13 × row + column, of two ranks."""
+    high, low = max(high, low), min(high, low)
+    return 13 * (12 - high) + 12 - low if suited or high == low else 13 * (12 - low) + 12 - high
+
+
+def _names() -> tuple[str, ...]:
+    cells = ((row, column) for row in range(13) for column in range(13))
+    return tuple(
+        ORDER[min(cell)] + ORDER[max(cell)] + ("" if cell[0] == cell[1] else "s" if cell[0] < cell[1] else "o")
+        for cell in cells
+    )
+
+
+def _class_of_hand() -> Array:
+    cells = [class_of(b >> 2, a >> 2, a & 3 == b & 3) for a, b in HAND_CARDS.tolist()]
+    found = np.array(cells, np.int64)
+    found.flags.writeable = False
+    return found
+
+
+CLASS_NAMES = _names()  # 169 names, row by row: AA, AKs, …, 22
+CLASS_OF_HAND = _class_of_hand()  # int64 [1326]: the cell of every hand
+
+DARK, LIGHT = "#23272e", "#eceef1"  # cells without weight: in terminals, on paper
+INK, CHALK, PALE = "#16191d", "#f4f6f8", "#8b929c"  # text on light colours, on dark ones, in empty cells
+WEIGHT = "#e9b44c"
+FOLD, CALL = "#5b9bd9", "#63ba70"
+RAISES = ("#f6b09c", "#e2503d", "#8f1518")  # small, middle, large
+
+
+def action_colours(names: Sequence[str]) -> dict[str, str]:
+    """Blue for folding, green for checking and calling, reds for the rest, darker in the order given."""
+    calm = {"f": FOLD, "c": CALL, "k": CALL, "x": CALL}
+    bets = [name for name in names if name[:1].lower() not in calm]
+    reds = {
+        name: _mix(RAISES, (i + 0.5) / len(bets) if len(bets) < 3 else i / (len(bets) - 1))
+        for i, name in enumerate(bets)
+    }
+    return {name: reds[name] if name in reds else calm[name[0].lower()] for name in names}
+
+
+class Grid:
+    """Weights of the 169 starting hands, or actions with them: `str`, rich, notebook, `.figure()`, `.save(path)`."""
+
+    def __init__(self, values: Array, labels: Sequence[str] = CLASS_NAMES, title: str = "") -> None:
+        self.weight = _checked("weights", values)  # float64 [13, 13]
+        self.labels = tuple(labels)
+        if len(self.labels) != 169:
+            raise InputError(f"grid with {len(self.labels)} labels: 169 are needed, row by row from AA")
+        self.title = title
+        self.combos = np.bincount(CLASS_OF_HAND, minlength=169).reshape(13, 13)  # hands that each cell stands for
+        self.frequencies: dict[str, Array] = {}  # of actions, from left to right; none in a grid of weights
+        self.colours: dict[str, str] = {}
+
+    @classmethod
+    def actions(
+        cls,
+        frequencies: Mapping[
+            str, Array
+        ],  # [13, 13] of each action, passive ones first; sums of 1 where there is weight
+        weight: Array | None = None,  # [13, 13]; 1 everywhere if left out
+        combos: Array | None = None,  # [13, 13] hands that each cell stands for; 6, 4 and 12 if left out
+        title: str = "",
+    ) -> Grid:
+        """Actions side by side in every cell, as high as its weight."""
+        if not frequencies:
+            raise InputError("grid of actions: no actions given")
+        grid = cls(np.ones((13, 13)) if weight is None else weight, title=title)
+        if combos is not None:
+            grid.combos = np.broadcast_to(combos, (13, 13))
+        live = grid.weight > 0
+        rows = {name: np.where(live, f, 0.0) for name, f in frequencies.items() if np.shape(f) == (13, 13)}
+        found = {name: _checked(f"frequencies of {name!r}", rows.get(name, f)) for name, f in frequencies.items()}
+        total = sum(found.values(), np.zeros((13, 13)))
+        wrong = np.argwhere(live & (np.abs(total - 1) > 1e-6))
+        if len(wrong):
+            row, column = wrong[0]
+            name = CLASS_NAMES[13 * row + column]
+            raise InputError(f"grid of actions: the frequencies of {name} sum to {total[row, column]:.6g}, not to 1")
+        grid.colours = action_colours(list(found))
+        grid.frequencies = dict(reversed(found.items()))  # the largest bet stands on the left
+        return grid
+
+    def layers(self, row: int, column: int) -> list[tuple[str, float]]:
+        """Colours and widths that fill a cell from the left; the widths sum to 1."""
+        if not self.frequencies:
+            return [(WEIGHT, 1.0)]
+        return [
+            (self.colours[name], float(f[row, column])) for name, f in self.frequencies.items() if f[row, column] > 0
+        ]
+
+    def share(self, action: str) -> float:
+        """How often an action is taken, over all hands."""
+        held = self.weight * self.combos
+        return float((self.frequencies[action] * held).sum() / max(held.sum(), 1e-300))
+
+    def _shares(self) -> list[tuple[str, str]]:
+        """Colours and texts of the legend, in the order the actions were given."""
+        return [(self.colours[name], f"{name} {self.share(name):.1%}") for name in reversed(self.frequencies)]
+
+    # --- text -------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        titles = [self.title] if self.title else []
+        if not self.frequencies:
+            return "\n".join([*titles, *self._table(self.weight, self.labels)])
+        tables = []
+        for name, values in reversed(self.frequencies.items()):
+            tables += [f"{name} {self.share(name):.1%}", *self._table(values, None), ""]
+        return "\n".join([*titles, *tables[:-1]])
+
+    def _table(self, values: Array, full: Sequence[str] | None) -> Iterable[str]:
+        """Lines with a percentage in each cell; with names where cells are `full`, if there are any."""
+        yield ("   " + "".join(f"{rank:>5}" for rank in ORDER)).rstrip()
+        for row in range(13):
+            cells = []
+            for column in range(13):
+                value, present = values[row, column], self.weight[row, column] > 0
+                percent = f"{100 * value:.0f}%"
+                if full is not None and value == 1:
+                    percent = full[13 * row + column]
+                elif 0 < value < 0.01:
+                    percent = "<1%"
+                cells.append(f"{percent if value > 0 else '0%' if full is None and present else '·':>5}")
+            yield f"{ORDER[row]:>3}" + "".join(cells)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Text]:
+        from rich.text import Text
+
+        if console.color_system is None or console.no_color or options.max_width < 77:
+            yield Text(str(self), no_wrap=True, overflow="ignore")
+            return
+        if self.title:
+            yield Text(self.title, style="bold")
+        for row in range(13):
+            line = Text(no_wrap=True, overflow="ignore")
+            for column in range(13):
+                self._paint(line, row, column)
+                line.append(" " * (column < 12))
+            yield line
+        legend = Text()
+        for colour, text in self._shares():
+            if legend and len(legend) + len(text) + 3 > options.max_width:
+                yield legend
+                legend = Text()
+            legend.append("██", style=colour).append(f" {text}   ")
+        if legend:
+            yield legend
+
+    def _paint(self, line: Text, row: int, column: int) -> None:
+        """A cell of five characters, coloured in whole characters."""
+        label, weight = f"{self.labels[13 * row + column]:^5}"[:5], float(self.weight[row, column])
+        if weight == 0:
+            line.append(label, style=f"{PALE} on {DARK}")
+            return
+        ends = np.cumsum([width for _, width in self.layers(row, column)])
+        for place, letter in enumerate(label):
+            colour = self.layers(row, column)[int(np.searchsorted(ends[:-1], (place + 0.5) / 5))][0]
+            ground = _mix((DARK, colour), 0.25 + 0.75 * weight if weight < 1 else 1.0)
+            line.append(letter, style=f"{_ink(ground)} on {ground}")
+
+    # --- notebook ---------------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr>{''.join(self._html(row, column) for column in range(13))}</tr>" for row in range(13))
+        title = f"<div><b>{escape(self.title)}</b></div>" if self.title else ""
+        marks = "".join(
+            f'<span style="background:{colour};padding:0 .6em;margin-right:.4em"></span>'
+            f'<span style="margin-right:1.2em">{escape(text)}</span>'
+            for colour, text in self._shares()
+        )
+        legend = f"<div>{marks}</div>" if marks else ""
+        style = "border-collapse:separate;border-spacing:1px;table-layout:fixed;font:11px sans-serif"
+        return f'{title}<table style="{style}">{rows}</table>{legend}'
+
+    def _html(self, row: int, column: int) -> str:
+        cell, weight = 13 * row + column, float(self.weight[row, column])
+        stops, start = [], 0.0
+        for colour, width in self.layers(row, column) if weight > 0 else []:
+            stops.append(f"{colour} {100 * start:.4g}% {100 * (start + width):.4g}%")
+            start += width
+        fill = (
+            f"linear-gradient(to right,{','.join(stops)}) bottom/100% {100 * weight:.4g}% no-repeat " if stops else ""
+        )
+        tip = escape(f"{CLASS_NAMES[cell]}: {self._facts(row, column)}")
+        style = f"background:{fill}{LIGHT};color:{self._text_colour(row, column)};width:38px;height:32px;padding:0;text-align:center"
+        return f'<td title="{tip}" style="{style}">{escape(self.labels[cell])}</td>'
+
+    def _text_colour(self, row: int, column: int) -> str:
+        """Of a label in the middle of a light cell."""
+        weight, ends = self.weight[row, column], np.cumsum([width for _, width in self.layers(row, column)])
+        if weight < 0.5:
+            return INK if weight > 0 else PALE
+        return _ink(self.layers(row, column)[int(np.searchsorted(ends[:-1], 0.5))][0])
+
+    def _facts(self, row: int, column: int) -> str:
+        shares = [f"{name} {f[row, column]:.1%}" for name, f in reversed(self.frequencies.items())]
+        return ", ".join([f"weight {self.weight[row, column]:.4g}", *shares])
+
+    # --- picture ----------------------------------------------------------------------------
+
+    def figure(self) -> Any:
+        """A matplotlib figure."""
+        from matplotlib.figure import Figure
+        from matplotlib.patches import Patch, Rectangle
+
+        figure = Figure(figsize=(8, 8.4 if self.title or self.frequencies else 8), layout="constrained")
+        axes = figure.add_subplot()
+        axes.set(xlim=(0, 13), ylim=(13, 0), aspect="equal")
+        axes.set_axis_off()
+        for row in range(13):
+            for column in range(13):
+                weight, left = float(self.weight[row, column]), column + 0.02
+                axes.add_patch(Rectangle((left, row + 0.02), 0.96, 0.96, color=LIGHT, lw=0))
+                for colour, width in self.layers(row, column) if weight > 0 else []:
+                    size = 0.96 * width, 0.96 * weight
+                    axes.add_patch(Rectangle((left, row + 0.98 - size[1]), *size, color=colour, lw=0))
+                    left += size[0]
+                label, ink = self.labels[13 * row + column], self._text_colour(row, column)
+                axes.text(column + 0.5, row + 0.5, label, color=ink, ha="center", va="center")
+        if self.title:
+            axes.set_title(self.title)
+        if self.frequencies:
+            marks = [Patch(color=colour, label=text) for colour, text in self._shares()]
+            figure.legend(handles=marks, loc="outside lower center", ncols=min(len(marks), 5), frameon=False)
+        return figure
+
+    def save(self, path: str | Path) -> None:
+        """Draw the grid into a .png, .svg or .pdf file."""
+        path, figure = Path(path), self.figure()
+        if path.suffix.lstrip(".").lower() not in figure.canvas.get_supported_filetypes():
+            raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=130)
+
+
+def _checked(what: str, values: Array) -> Array:
+    """Float64 [13, 13] of numbers from 0 to 1."""
+    found = np.array(values, np.float64)
+    if found.shape != (13, 13):
+        raise InputError(f"grid: {what} of shape {found.shape}; (13, 13) is needed, aces first")
+    wrong = np.argwhere(~((found >= 0) & (found <= 1 + 1e-9)))
+    if len(wrong):
+        row, column = wrong[0]
+        raise InputError(
+            f"grid: {what} at {CLASS_NAMES[13 * row + column]} are {found[row, column]}; 0 to 1 are allowed"
+        )
+    return np.minimum(found, 1.0)
+
+
+def _mix(colours: Sequence[str], place: float) -> str:
+    """A colour from 0, the first one, to 1, the last."""
+    stops = np.array([[int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in colours])
+    at = np.linspace(0, 1, len(stops))
+    return "#" + "".join(f"{round(float(np.interp(place, at, stops[:, k]))):02x}" for k in range(3))
+
+
+def _ink(ground: str) -> str:
+    """Dark or light text, whichever is legible on the colour."""
+    red, green, blue = (int(ground[k : k + 2], 16) for k in (1, 3, 5))
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 110 else CHALK

@@ -1,0 +1,293 @@
+"""The documentation says what is true: its code runs, its links lead somewhere, its tables agree with the code.
+
+Blocks of Python run from top to bottom of a page, in an empty folder. So do lines of shell blocks that start with
+`riverboat`; a comment `# exits 2` says how a command ends when that is not 0.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import riverboat as rb
+from riverboat import errors
+from riverboat.games import registry
+from riverboat.interfaces import cli
+from riverboat.solving.run import Run
+from riverboat.solving.sampling import TRAVERSALS
+from riverboat.solving.schedules import SCHEDULES, parse
+from riverboat.strategy import artefact
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SOURCE = Path(rb.__file__).parent
+TEXT = {page: page.read_text() for page in PAGES}
+DOCS = "\n".join(text for page, text in TEXT.items() if (ROOT / "docs") in page.parents)
+SLOW = {"demo", "bench"}  # commands that other tests run
+
+BLOCK = re.compile(r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+
+
+def show(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path, *kinds: str) -> list[tuple[int, str]]:
+    """Line and text of the code blocks of some kinds."""
+    found = BLOCK.finditer(TEXT[page])
+    return [(TEXT[page][: m.start()].count("\n") + 1, m["body"]) for m in found if m["kind"] in kinds]
+
+
+def commands(page: Path) -> Iterator[tuple[int, str, int]]:
+    """Line, command and expected exit code of what a page tells the reader to type."""
+    for first, body in blocks(page, "sh"):
+        for place, line in enumerate(body.splitlines(), first + 1):
+            command = line.removeprefix("PYTHONPATH=. ")
+            if command.startswith("riverboat "):
+                text, _, comment = command.partition("#")
+                code = re.match(r"\s*exits (\d+)", comment)
+                yield place, text.strip(), int(code[1]) if code else 0
+
+
+def rows(page: str, heading: str, under: str = "") -> list[list[str]]:
+    """The cells of the first table whose first column has this heading, after the text `under`."""
+    text = TEXT[ROOT / page]
+    lines = text[text.index(under) :].splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(f"| {heading} |"))
+    table = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        table.append([cell.strip() for cell in line.strip("|").split("|")])
+    return table
+
+
+def names(cells: list[list[str]], column: int = 0) -> list[str]:
+    """What stands between backticks in one column."""
+    return [name for row in cells for name in re.findall(r"`([^`]+)`", row[column])]
+
+
+def run_command(text: str) -> int:
+    try:
+        cli.main(shlex.split(text)[1:])
+    except SystemExit as end:
+        return int(end.code or 0)
+    raise AssertionError("main always exits")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, and nobody's cache."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("riverboat.solving.values.cache_folder", lambda: tmp_path / "cache")
+    return tmp_path
+
+
+# --- code -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python") or list(commands(p))], ids=show)
+def test_code(page: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"__name__": show(page)}
+    for line, body in blocks(page, "python"):
+        code = compile("\n" * line + body, str(page), "exec")  # so that errors show the line of the page
+        exec(code, names)
+    for line, text, expected in commands(page):
+        if text.split()[1] in SLOW:
+            continue
+        found = run_command(text)
+        said = capsys.readouterr()
+        assert found == expected, f"{show(page)}:{line}: {text}\n{said.out}{said.err}"
+        if "--json" in text:
+            json.loads(said.out)
+
+
+def test_a_game_of_ones_own_is_found_by_pythonpath(tmp_path: Path) -> None:
+    """As the page says: in the checkout's folder with PYTHONPATH=. and not without."""
+    command = [sys.executable, "-P", "-m", "riverboat.interfaces.cli", "solve", "examples.own_game:AKQ", "--json"]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    found = subprocess.run(command, cwd=ROOT, env=environment | {"PYTHONPATH": "."}, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    answer = json.loads(found.stdout)
+    assert answer["value_low"] <= 1 / 18 <= answer["value_high"]
+    lost = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert lost.returncode == 2
+    assert "No module named 'examples'" in lost.stderr
+
+
+def test_the_readme_fits_on_a_screen() -> None:
+    assert len(TEXT[ROOT / "README.md"].splitlines()) <= 80
+
+
+# --- links and names ------------------------------------------------------------------------
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    prose = BLOCK.sub("", page.read_text())
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=show)
+def test_links(page: Path) -> None:
+    for match in LINK.finditer(BLOCK.sub("", TEXT[page])):
+        target, _, anchor = match["target"].partition("#")
+        if "://" in target:
+            continue
+        place = page.parent / target if target else page
+        assert place.exists(), f"{show(page)} links to {target}, which is not there"
+        if anchor:
+            assert anchor in anchors(place), f"{show(page)} links to {match['target']}: no such heading"
+
+
+def test_every_page_can_be_reached() -> None:
+    reached, work = set(), [ROOT / "README.md"]
+    while work:
+        page = work.pop()
+        if page not in reached and page in TEXT:
+            reached.add(page)
+            work += [(page.parent / m["target"].partition("#")[0]).resolve() for m in LINK.finditer(TEXT[page])]
+    assert reached == set(PAGES)
+
+
+def test_names_of_files_are_right() -> None:
+    """Paths in backticks that look like files of the checkout or of the package."""
+    for page, text in TEXT.items():
+        for path in re.findall(r"`((?:[\w.]+/)+\w+\.(?:py|md))`", BLOCK.sub("", text)):
+            places = [ROOT / path, SOURCE / path, SOURCE.parent / path]
+            assert any(place.exists() for place in places), f"{show(page)}: there is no {path}"
+
+
+@pytest.mark.parametrize("name", rb.__all__)
+def test_every_name_of_the_front_door_is_documented(name: str) -> None:
+    assert re.search(rf"\brb\.{name}\b", TEXT[ROOT / "docs" / "index.md"])
+
+
+def test_no_name_is_documented_that_is_not_there() -> None:
+    for page, text in TEXT.items():
+        for name in re.findall(r"\brb\.(\w+)", text):
+            assert name in rb.__all__, f"{show(page)}: rb.{name}"
+
+
+def test_words_of_the_command_line() -> None:
+    told = "\n".join(re.findall(r"`[^`\n]+`", DOCS))
+    for name in [*SCHEDULES, *TRAVERSALS, *registry.GAMES]:
+        assert f"`{name}`" in told, name
+    known = {command.callback.__name__ for command in cli.app.registered_commands if command.callback}
+    assert set(re.findall(r"`riverboat (\w+)", DOCS)) == known
+    assert set(names(rows("docs/formats.md", "name"))) >= set(registry.GAMES)
+
+
+def test_options_of_games() -> None:
+    for row in rows("docs/formats.md", "name"):
+        name = row[0].strip("`")
+        if name in registry.GAMES and name != "bluff":
+            assert names([row], 2) == list(registry.options(name))
+
+
+def test_rooms() -> None:
+    """The drawing has every room and every file on the ground."""
+    text = TEXT[ROOT / "docs" / "architecture.md"]
+    for path in SOURCE.iterdir():
+        if path.name not in ("__init__.py", "__pycache__") and (path.is_file() or any(path.glob("*.py"))):
+            assert re.search(rf"\b{path.stem}\b", text), f"architecture.md does not know {path.name}"
+
+
+def test_makefile() -> None:
+    told = {name.removeprefix("make ") for name in names(rows("CONTRIBUTING.md", "command"))}
+    phony = re.search(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert phony is not None
+    assert told == set(phony[1].split())
+
+
+def test_versions_agree() -> None:
+    assert f"version: {rb.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## [{rb.__version__}]" in TEXT[ROOT / "CHANGELOG.md"]
+
+
+# --- tables against the code ----------------------------------------------------------------
+
+
+def number(text: str) -> float:
+    return -math.inf if text == "−∞" else float(text)
+
+
+def test_the_clock() -> None:
+    table = rows("docs/algorithms/cfr.md", "schedule", "first five iterations")
+    assert names(table) == list(SCHEDULES)
+    for name, *cells in table:
+        for t, cell in enumerate(cells, start=1):
+            told = [number(x) for x in cell.split(" / ")]
+            assert told == pytest.approx(parse(name.strip("`")).step(t)[:4], abs=5e-5), f"{name} at T = {t}"
+
+
+def test_iterations_of_checks() -> None:
+    run, iteration, checks = Run("kuhn"), 0, []
+    while iteration < 27:
+        iteration = run._next_check(iteration)
+        checks.append(iteration)
+    told = ", ".join(map(str, checks))
+    assert told in TEXT[ROOT / "docs" / "decisions" / "0009-fixed-checks.md"].replace("\n", " ")
+
+
+def test_figures_of_the_demo() -> None:
+    (told,) = rows("docs/algorithms/cfr.md", "`vanilla`", "`riverboat demo`")
+    for schedule, figure in zip(SCHEDULES, told, strict=True):
+        found = rb.solve("leduc", schedule=schedule, iterations=2000, check_every=2000).exploitability
+        assert found == pytest.approx(float(figure), rel=0.05), schedule
+
+
+def test_fields_of_json_log_and_manifest(elsewhere: Path) -> None:
+    options: dict[str, Any] = {"iterations": 20, "check_every": 10}
+    result = rb.solve("kuhn", schedule="pcfr+", out="run", log="log.jsonl", **options)
+    fields = set(names(rows("docs/formats.md", "field", "## JSON")))
+    assert fields - {"cfr", "lp", "egt", "exact", "--until", "--schedule", "runs"} == set(result.to_dict())
+
+    lines = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    assert [line["iteration"] for line in lines] == [10, 20]
+    assert set(names(rows("docs/formats.md", "field", "## Log"))) == set(lines[0])
+
+    table = {row[0].strip("`"): row[1] for row in rows("docs/formats.md", "field of the manifest")}
+    saved = artefact.manifest(rb.save(result.strategy, "strategy"))
+    checkpoint = artefact.manifest(next(Path("run").iterdir()))
+    assert set(saved) | {"game_file", "values", "state", "history"} == set(table)
+    assert set(checkpoint) == set(saved) | {"state", "history"}
+    assert set(re.findall(r"`(\w+)`", table["state"])) == set(checkpoint["state"])
+    assert set(re.findall(r"`(\w+)`", table["provenance"])) == set(checkpoint["provenance"])
+    assert set(checkpoint["files"]) == {"regret.npy", "average.npy", "prediction.npy"}
+
+
+def test_exit_codes() -> None:
+    table = {int(row[0]) for row in rows("docs/formats.md", "code")}
+    raised = {e.exit_code for e in vars(errors).values() if isinstance(e, type) and issubclass(e, rb.RiverboatError)}
+    assert table == raised | {0, 1, 130}
+
+
+def test_sizes_of_bluff() -> None:
+    for spec, nodes, infosets in rows("docs/algorithms/bluff.md", "game"):
+        first, second = map(int, spec.strip("`").partition(":")[2].split(","))
+        rolls = [math.comb(dice + 5, 5) for dice in (first, second)]
+        assert int(nodes.replace(",", "")) == 2 ** (6 * (first + second) + 1) - 1
+        assert int(infosets.replace(",", "")) == sum(rolls) * 2 ** (6 * (first + second) - 1)
+
+
+# --- examples -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples_are_explained(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text()))
+    assert f"examples/{path.name}" in DOCS
