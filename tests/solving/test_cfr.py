@@ -242,7 +242,7 @@ ODD: dict[str, Game] = {
         DEALT,
         (
             0,
-            {f"{k}": (1, {f"{j}": Constant((math.sin(k * j), math.cos(k + j))) for j in range(60)}) for k in range(40)},
+            {f"{k}": (1, {f"{j}": Constant((math.sin(k * j), math.cos(k + j))) for j in range(40)}) for k in range(20)},
         ),
     ),
     "history, terminal root": Written((1.0, -1.0)),

@@ -15,9 +15,9 @@ from riverboat.games.normal_form import matrix
 from riverboat.games.registry import make
 from riverboat.solving.egt import EGT, solve_egt
 from riverboat.solving.lp import solve_lp
+from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game
-from riverboat.solving.sequence import SequenceForm
 
 
 @pytest.mark.parametrize(

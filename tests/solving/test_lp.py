@@ -14,10 +14,10 @@ from riverboat.games.base import Array, PublicGame
 from riverboat.games.normal_form import NormalForm, matrix
 from riverboat.games.registry import make
 from riverboat.solving.lp import solve_lp, undominated
+from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.history import HistoryTree
-from riverboat.solving.sequence import SequenceForm
 
 LEDUC_OPEN_SPIEL = -0.08560642418  # from the tests of OpenSpiel's sequence_form_lp
 

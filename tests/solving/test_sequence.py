@@ -12,11 +12,11 @@ from riverboat.errors import InputError, RecallError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Payoff, PublicState
 from riverboat.games.normal_form import NormalForm, matrix
 from riverboat.games.registry import make
+from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees.compile import compile_game
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree
-from riverboat.solving.sequence import SequenceForm
 
 
 def random_strategy(tree: Tree, seed: int, zeros: float = 0.0) -> Strategy:

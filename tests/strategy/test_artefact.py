@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from riverboat import artefact
 from riverboat.errors import CorruptError, InputError
 from riverboat.games.registry import make
 from riverboat.solving.values import game as make_game
-from riverboat.strategy import artefact, files
+from riverboat.strategy import files
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game
 

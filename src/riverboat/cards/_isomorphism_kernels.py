@@ -1,7 +1,7 @@
-"""Compiled loops of the isomorphism index. Others may call `index_one`, or `deal` for each round and `number` at the end.
+"""Compiled loops of the isomorphism index. Other loops call `index_one`, or `deal` for each round and then `number`.
 
-The four suits of a deal stand side by side in lanes of 16 bits, so that one integer holds a set of cards, or a count for
-each suit. A lane never uses its top bit: integers stay positive.
+The four suits of a deal stand side by side in lanes of 16 bits, so that one integer holds a set of cards, or a count
+for each suit. A lane never uses its top bit: integers stay positive.
 """
 
 from __future__ import annotations

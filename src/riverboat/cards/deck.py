@@ -14,8 +14,8 @@ from math import comb
 
 import numpy as np
 
-from riverboat.errors import InputError
 from riverboat.arrays import Array
+from riverboat.errors import InputError
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"

@@ -77,7 +77,7 @@ def _live(side: Side, board: tuple[int, ...], number: int) -> Array:
     chosen = Range.parse(side) if isinstance(side, str) else side
     weights = np.array(chosen.weights, float)
     for card in board:
-        weights[(_CARDS == card).any(axis=1)] = 0.0
+        weights[(card == _CARDS).any(axis=1)] = 0.0
     if not weights.sum() > 0:
         raise InputError(f"hand or range number {number} ({side}): nothing is left of it on {show_cards(board)!r}")
     return weights

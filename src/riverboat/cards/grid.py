@@ -59,11 +59,8 @@ def action_colours(names: Sequence[str]) -> dict[str, str]:
     """Blue for folding, green for checking and calling, reds for the rest, darker in the order given."""
     calm = {"f": FOLD, "c": CALL, "k": CALL, "x": CALL}
     bets = [name for name in names if name[:1].lower() not in calm]
-    reds = {
-        name: _mix(RAISES, (i + 0.5) / len(bets) if len(bets) < 3 else i / (len(bets) - 1))
-        for i, name in enumerate(bets)
-    }
-    return {name: reds[name] if name in reds else calm[name[0].lower()] for name in names}
+    reds = {name: _mix(RAISES, (place + 0.5) / len(bets)) for place, name in enumerate(bets)}
+    return {name: reds.get(name) or calm[name[0].lower()] for name in names}
 
 
 class Grid:
@@ -82,22 +79,24 @@ class Grid:
     @classmethod
     def actions(
         cls,
-        frequencies: Mapping[
-            str, Array
-        ],  # [13, 13] of each action, passive ones first; sums of 1 where there is weight
-        weight: Array | None = None,  # [13, 13]; 1 everywhere if left out
-        combos: Array | None = None,  # [13, 13] hands that each cell stands for; 6, 4 and 12 if left out
+        frequencies: Mapping[str, Array],
+        weight: Array | None = None,
+        combos: Array | None = None,
         title: str = "",
     ) -> Grid:
-        """Actions side by side in every cell, as high as its weight."""
+        """Actions side by side in every cell, as high as its weight; passive ones come first. All arrays are [13, 13].
+
+        Frequencies sum to 1 where there is weight; the weight is 1 if left out. Combos are the hands that each cell
+        stands for, for the totals in the legend: 6, 4 and 12 if left out, fewer on a board.
+        """
         if not frequencies:
             raise InputError("grid of actions: no actions given")
         grid = cls(np.ones((13, 13)) if weight is None else weight, title=title)
         if combos is not None:
-            grid.combos = np.broadcast_to(combos, (13, 13))
+            grid.combos = _square("combos", combos)
         live = grid.weight > 0
-        rows = {name: np.where(live, f, 0.0) for name, f in frequencies.items() if np.shape(f) == (13, 13)}
-        found = {name: _checked(f"frequencies of {name!r}", rows.get(name, f)) for name, f in frequencies.items()}
+        found = {name: _square(f"frequencies of {name!r}", values) for name, values in frequencies.items()}
+        found = {name: _checked(f"frequencies of {name!r}", np.where(live, f, 0.0)) for name, f in found.items()}
         total = sum(found.values(), np.zeros((13, 13)))
         wrong = np.argwhere(live & (np.abs(total - 1) > 1e-6))
         if len(wrong):
@@ -112,9 +111,14 @@ class Grid:
         """Colours and widths that fill a cell from the left; the widths sum to 1."""
         if not self.frequencies:
             return [(WEIGHT, 1.0)]
-        return [
-            (self.colours[name], float(f[row, column])) for name, f in self.frequencies.items() if f[row, column] > 0
-        ]
+        shares = [(self.colours[name], float(f[row, column])) for name, f in self.frequencies.items()]
+        return [(colour, width) for colour, width in shares if width > 0]
+
+    def _colour_at(self, row: int, column: int, place: float) -> str:
+        """The colour at a place from 0, the left of a cell, to 1."""
+        layers = self.layers(row, column)
+        ends = np.cumsum([width for _, width in layers])
+        return layers[int(np.searchsorted(ends[:-1], place))][0]
 
     def share(self, action: str) -> float:
         """How often an action is taken, over all hands."""
@@ -140,16 +144,16 @@ class Grid:
         """Lines with a percentage in each cell; with names where cells are `full`, if there are any."""
         yield ("   " + "".join(f"{rank:>5}" for rank in ORDER)).rstrip()
         for row in range(13):
-            cells = []
-            for column in range(13):
-                value, present = values[row, column], self.weight[row, column] > 0
-                percent = f"{100 * value:.0f}%"
-                if full is not None and value == 1:
-                    percent = full[13 * row + column]
-                elif 0 < value < 0.01:
-                    percent = "<1%"
-                cells.append(f"{percent if value > 0 else '0%' if full is None and present else '·':>5}")
-            yield f"{ORDER[row]:>3}" + "".join(cells)
+            cells = [self._entry(values, full, row, column) for column in range(13)]
+            yield f"{ORDER[row]:>3}" + "".join(f"{cell:>5}" for cell in cells)
+
+    def _entry(self, values: Array, full: Sequence[str] | None, row: int, column: int) -> str:
+        value = float(values[row, column])
+        if value == 0:
+            return "0%" if full is None and self.weight[row, column] > 0 else "·"
+        if value == 1 and full is not None:
+            return full[13 * row + column]
+        return "<1%" if value < 0.01 else f"{100 * value:.0f}%"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Text]:
         from rich.text import Text
@@ -180,10 +184,8 @@ class Grid:
         if weight == 0:
             line.append(label, style=f"{PALE} on {DARK}")
             return
-        ends = np.cumsum([width for _, width in self.layers(row, column)])
         for place, letter in enumerate(label):
-            colour = self.layers(row, column)[int(np.searchsorted(ends[:-1], (place + 0.5) / 5))][0]
-            ground = _mix((DARK, colour), 0.25 + 0.75 * weight if weight < 1 else 1.0)
+            ground = _mix((DARK, self._colour_at(row, column, (place + 0.5) / 5)), 0.25 + 0.75 * weight)
             line.append(letter, style=f"{_ink(ground)} on {ground}")
 
     # --- notebook ---------------------------------------------------------------------------
@@ -206,19 +208,17 @@ class Grid:
         for colour, width in self.layers(row, column) if weight > 0 else []:
             stops.append(f"{colour} {100 * start:.4g}% {100 * (start + width):.4g}%")
             start += width
-        fill = (
-            f"linear-gradient(to right,{','.join(stops)}) bottom/100% {100 * weight:.4g}% no-repeat " if stops else ""
-        )
+        height = f"bottom/100% {100 * weight:.4g}% no-repeat"
+        fill = f"linear-gradient(to right,{','.join(stops)}) {height} " if stops else ""
         tip = escape(f"{CLASS_NAMES[cell]}: {self._facts(row, column)}")
-        style = f"background:{fill}{LIGHT};color:{self._text_colour(row, column)};width:38px;height:32px;padding:0;text-align:center"
+        colours = f"background:{fill}{LIGHT};color:{self._text_colour(row, column)}"
+        style = f"{colours};width:38px;height:32px;padding:0;text-align:center"
         return f'<td title="{tip}" style="{style}">{escape(self.labels[cell])}</td>'
 
     def _text_colour(self, row: int, column: int) -> str:
         """Of a label in the middle of a light cell."""
-        weight, ends = self.weight[row, column], np.cumsum([width for _, width in self.layers(row, column)])
-        if weight < 0.5:
-            return INK if weight > 0 else PALE
-        return _ink(self.layers(row, column)[int(np.searchsorted(ends[:-1], 0.5))][0])
+        weight = self.weight[row, column]
+        return PALE if weight == 0 else INK if weight < 0.5 else _ink(self._colour_at(row, column, 0.5))
 
     def _facts(self, row: int, column: int) -> str:
         shares = [f"{name} {f[row, column]:.1%}" for name, f in reversed(self.frequencies.items())]
@@ -261,11 +261,17 @@ class Grid:
         figure.savefig(path, dpi=130)
 
 
-def _checked(what: str, values: Array) -> Array:
-    """Float64 [13, 13] of numbers from 0 to 1."""
+def _square(what: str, values: Array) -> Array:
+    """Float64 [13, 13]."""
     found = np.array(values, np.float64)
     if found.shape != (13, 13):
         raise InputError(f"grid: {what} of shape {found.shape}; (13, 13) is needed, aces first")
+    return found
+
+
+def _checked(what: str, values: Array) -> Array:
+    """Float64 [13, 13] of numbers from 0 to 1."""
+    found = _square(what, values)
     wrong = np.argwhere(~((found >= 0) & (found <= 1 + 1e-9)))
     if len(wrong):
         row, column = wrong[0]

@@ -1,9 +1,9 @@
 """Deals that differ only in the names of the suits, or in the order of cards dealt together, get one number.
 
 The numbers have no gaps, so that they index arrays: 169 starting hands, 1,286,792 hands with a flop. The method is
-Waugh's (A Fast and Optimal Hand Isomorphism Algorithm, 2013). Each suit of a deal has a shape, which is the number of its
-cards in each round, and an index among all suits of that shape. Suits of one shape are interchangeable: a deal is the
-family of its shapes and, for each shape, a multiset of indices.
+Waugh's (A Fast and Optimal Hand Isomorphism Algorithm, 2013). Each suit of a deal has a shape, which is the number of
+its cards in each round, and an index among all suits of that shape. Suits of one shape are interchangeable: a deal is
+the family of its shapes and, for each shape, a multiset of indices.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ MOST_CLASSES = 1 << 60
 class Indexer:
     """Numbers for all deals of some rounds: `Indexer((2, 3))` for two hole cards and a flop.
 
-    Cards of a round may come in any order, and the last rounds may be left out. Cards are 4 · rank + suit with ranks and
-    suits from 0; `for_deck` takes the cards of a deck instead.
+    Cards of a round may come in any order, and the last rounds may be left out. Cards are 4 · rank + suit, with ranks
+    and suits from 0; `for_deck` takes the cards of a deck instead.
     """
 
     def __init__(self, rounds: tuple[int, ...], ranks: int = len(RANKS), suits: int = len(SUITS)) -> None:
@@ -43,6 +43,9 @@ class Indexer:
             raise InputError(f"deck of {ranks} ranks and {suits} suits: at most {len(RANKS)} and {len(SUITS)}")
         if not self.rounds or min(self.rounds) < 1 or self.widths[-1] > ranks * suits:
             raise InputError(f"rounds {self.rounds}: one card or more in each, and {ranks * suits} at most in all")
+        ways = prod(comb(n + 3, 3) for n in self.rounds)
+        if ways > MOST_SPREADS:
+            raise InputError(f"rounds {rounds}: {ways:,} splits into suits, {MOST_SPREADS:,} at most: join rounds")
         self._tables = [_tables(self.rounds[: r + 1], ranks, suits) for r in range(len(self.rounds))]
         self._use([4 * rank + suit for rank in range(ranks) for suit in range(suits)])
 
@@ -174,9 +177,6 @@ def _rank_sets() -> tuple[Array, Array, Array]:
 @cache
 def _tables(rounds: tuple[int, ...], ranks: int, suits: int) -> Tables:
     """Tables for all rounds given, without the cards."""
-    count = prod(comb(n + 3, 3) for n in rounds)
-    if count > MOST_SPREADS:
-        raise InputError(f"rounds {rounds}: {count:,} ways to spread over suits, {MOST_SPREADS:,} at most: join rounds")
     spread = list(_families(rounds, ranks, suits))
     families = sorted({family for family in spread if family})
     groups = [[(shape, len(list(alike))) for shape, alike in groupby(family)] for family in families]

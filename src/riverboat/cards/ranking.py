@@ -19,7 +19,7 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards import _kernels
-from riverboat.cards.deck import RANKS, card_name, parse_card
+from riverboat.cards.deck import FULL_DECK, RANKS, Deck, card_name, parse_card
 from riverboat.errors import InputError
 
 # The smallest numbers, found one after the other, for which sums of up to seven cards (at most four of a rank) of equal
@@ -226,3 +226,22 @@ def count_categories(cards: int) -> Array:
     _kernels.count_all(cards, t.key, t.mask, t.offset, t.value, t.flush, np.zeros(8, np.int64), counts)
     assert counts.sum() == comb(52, cards)
     return counts
+
+
+def hand_strengths(board: Sequence[int], deck: Deck = FULL_DECK) -> Array:
+    """The class of every hand of a deck on a board; zero where the board holds one of its cards. uint16 [hands]
+
+    Any deck with one or two hole cards and any board of up to seven cards in all: classes compare on one board.
+    """
+    known = np.array(board, np.uint8)
+    foreign = [card_name(int(c)) for c in known if c not in deck.cards]
+    if foreign:
+        raise InputError(f"board card {foreign[0]} is not in this deck")
+    if len(set(known.tolist())) < len(known) or not 1 <= deck.hole + len(known) <= 7:
+        raise InputError(f"board of {len(known)} cards: they must differ, and make up to seven with the hole cards")
+    blocked = (deck.hands[:, :, None] == known).any(axis=(1, 2))
+    out = np.zeros(len(deck.hands), np.uint16)
+    live = deck.hands[~blocked]
+    cards = np.concatenate([live, np.broadcast_to(known, (len(live), len(known)))], axis=1)
+    out[~blocked] = rank_batch(cards, check=False)
+    return out

@@ -138,6 +138,49 @@ def trace(
 
 
 @app.command()
+def equity(
+    hands: Annotated[list[str], typer.Argument(help="Two to ten hands or ranges: AhKh, QQ, '22+,A2s+'.")],
+    board: Annotated[str, typer.Option(help="Three to five cards, such as 2h7h9c.")] = "",
+    threads: Annotated[int, typer.Option(help="Threads over boards.")] = 2,
+    samples: Annotated[int, typer.Option(help="Samples where several ranges cannot be enumerated.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
+    json: Json = False,
+) -> None:
+    """Equity of hands and ranges against each other, exact where it can be."""
+    from riverboat.interfaces import equities
+
+    equities.equity(hands, board, threads, samples, seed, json)
+
+
+@app.command("range")
+def range_(
+    text: Annotated[str, typer.Argument(help="A range such as '22+,A2s+:0.5', or @file.")],
+    board: Annotated[str, typer.Option(help="Cards that block hands of it.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Draw it as a picture.")] = None,
+    json: Json = False,
+) -> None:
+    """Show a range as a 13 × 13 grid."""
+    from riverboat.interfaces import cards
+
+    cards.show_range(text, board, out, json)
+
+
+@app.command()
+def features(
+    street: Annotated[str, typer.Argument(help="preflop, flop, turn or river.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the tables.")] = None,
+    bins: Annotated[int, typer.Option(help="Bins of the histogram of river strength.")] = 50,
+    ochs: Annotated[bool, typer.Option("--ochs", help="Strength against groups of starting hands instead.")] = False,
+    threads: Annotated[int, typer.Option(help="Threads over boards.")] = 2,
+    json: Json = False,
+) -> None:
+    """Strength tables of every canonical hand of a street."""
+    from riverboat.interfaces import equities
+
+    equities.features(street, out, bins, ochs, threads, json)
+
+
+@app.command()
 def demo(out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("runs/demo")) -> None:
     """Solve Leduc with five schedules, draw their convergence, and certify the value."""
     from riverboat.interfaces import solving

@@ -9,13 +9,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from riverboat import artefact
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.interfaces.terminal import emit, say
 from riverboat.solving import response
 from riverboat.solving.values import cache_folder
 from riverboat.solving.values import game as make_game
-from riverboat.strategy import artefact, files
+from riverboat.strategy import files
 from riverboat.strategy.table import Strategy
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.games.base import TERMINAL, Array
 from riverboat.jit import kernel, part
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX
 

@@ -26,9 +26,9 @@ import numpy as np
 
 from riverboat.errors import InputError
 from riverboat.games.base import Array
-from riverboat.strategy.table import Strategy, Tree
 from riverboat.solving import _treeplex_kernels
 from riverboat.solving.sequence import SequenceForm
+from riverboat.strategy.table import Strategy, Tree
 
 CHECK = 10  # steps between two looks at the gap
 

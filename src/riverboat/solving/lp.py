@@ -18,8 +18,8 @@ from scipy.sparse import csc_array, hstack, vstack
 
 from riverboat.errors import InputError, RiverboatError
 from riverboat.games.base import Array
-from riverboat.strategy.table import Strategy, Tree
 from riverboat.solving.sequence import SequenceForm
+from riverboat.strategy.table import Strategy, Tree
 
 _TIGHTEST = 1e-10  # the smallest tolerance that HiGHS takes
 _NOISE = 1e-12  # plan entries below this are rounding

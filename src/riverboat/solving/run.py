@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-
+from riverboat import artefact
 from riverboat.errors import InputError
 from riverboat.games.base import Game
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality, check_zero_sum
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.values import game as make_game
-from riverboat.strategy import artefact, files
+from riverboat.strategy import files
 from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees.compile import compile_game
 

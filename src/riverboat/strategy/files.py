@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from riverboat import artefact
 from riverboat.errors import CorruptError, InputError
 from riverboat.games import registry
 from riverboat.games.base import Game
-from riverboat.strategy import artefact
 from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees.compile import compile_game
 

@@ -15,7 +15,6 @@ from riverboat.games.layout import Layout, from_states
 from riverboat.trees import _kernels
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side
 
-
 MAX_WIDTH = np.iinfo(np.int16).max  # of a node: widths are stored in 16 bits
 
 

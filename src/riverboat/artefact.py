@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.errors import CorruptError, InputError
-from riverboat.games.base import Array
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"

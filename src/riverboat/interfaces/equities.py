@@ -1,0 +1,128 @@
+"""The commands about equities and feature tables."""
+
+from __future__ import annotations
+
+import sys
+import time as clock
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from riverboat import artefact
+from riverboat.cards import equity as equities
+from riverboat.cards import features as tables
+from riverboat.cards.notation import parse_board, show_cards
+from riverboat.errors import InputError
+from riverboat.interfaces.terminal import emit, say
+
+PATIENCE = 2.0  # seconds before a bar appears
+
+
+class Bar:
+    """A progress bar that appears only when the work takes more than two seconds."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        self.title, self.quiet, self.started = title, quiet, clock.monotonic()
+        self.bar: Any = None
+        self.task: Any = None
+        self.spoke = self.started
+
+    def __call__(self, share: float) -> None:
+        now = clock.monotonic()
+        if self.quiet or now - self.started < PATIENCE:
+            return
+        if not sys.stderr.isatty():
+            if now - self.spoke > 5:
+                say(f"{self.title}: {100 * share:.0f} %, {(now - self.started) * (1 / share - 1):.0f} s left")
+                self.spoke = now
+            return
+        if self.bar is None:
+            from rich.progress import Progress
+
+            self.bar = Progress(console=Console(stderr=True), transient=True)
+            self.bar.start()
+            self.task = self.bar.add_task(self.title, total=1.0)
+        self.bar.update(self.task, completed=share)
+
+    def done(self) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def equity(sides: list[str], board: str, threads: int, samples: int, seed: int, json: bool) -> None:
+    """Shares of the pot of hands and ranges."""
+    known = parse_board(board) if board else ()
+    bar = Bar("equity", quiet=json)
+    try:
+        found = equities.equity(*sides, board=known, threads=threads, samples=samples, seed=seed, progress=bar)
+    finally:
+        bar.done()
+    if json:
+        emit(
+            {
+                "hands": sides,
+                "board": show_cards(known),
+                "equity": list(found.shares),
+                "unit": "share of the pot",
+                "equity_is": "exact" if found.exact else "estimate ± 95 % half-width",
+                "half_width": list(found.half_width),
+                "showdowns": found.showdowns,
+                "wins": found.wins,
+                "ties": found.ties,
+                "seed": None if found.exact else seed,
+            }
+        )
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("hand or range", "equity", "wins", "ties"):
+        table.add_column(column, justify="left" if column == "hand or range" else "right")
+    for k, side in enumerate(sides):
+        shown = f"{100 * found.shares[k]:.4f} %" + ("" if found.exact else f" ± {100 * found.half_width[k]:.3f}")
+        wins = f"{found.wins[k]:,}" if found.wins is not None else ""
+        ties = f"{found.ties[k]:,}" if found.ties is not None else ""
+        table.add_row(side if len(side) < 50 else side[:47] + "…", shown, wins, ties)
+    console = Console()
+    console.print(table, highlight=False)
+    how = "exact" if found.exact else f"estimate from {found.showdowns:,} samples, 95 % interval, seed {seed}"
+    where = f" on {show_cards(known, ' ')}" if known else " before the flop"
+    console.print(f"{how}{where}", highlight=False)
+
+
+def features(street: str, out: Path | None, bins: int, ochs: bool, threads: int, json: bool) -> None:
+    """Compute the feature tables of a street and write them as an artefact."""
+    if out is not None and out.exists() and any(out.iterdir()) and not (out / artefact.MANIFEST).exists():
+        raise InputError(f"{out}: holds other files; choose an empty folder")
+    bar = Bar(f"features of the {street}", quiet=json)
+    started = clock.perf_counter()
+    try:
+        if ochs:
+            arrays = {"ochs": tables.ochs(street, threads=threads, progress=bar)}
+        else:
+            found = tables.features(street, bins, threads, bar)
+            arrays = {"mean": found.mean, "square": found.square}
+            if len(found.histogram):
+                arrays["histogram"] = found.histogram
+    finally:
+        bar.done()
+    seconds = clock.perf_counter() - started
+    facts: dict[str, Any] = {
+        "street": street,
+        "rounds": list(tables.rounds(street)),
+        "hands": len(next(iter(arrays.values()))),
+        "bins": bins,
+        "unit": "share of the pot",
+        "tables": {name: {"shape": list(a.shape), "dtype": str(a.dtype)} for name, a in arrays.items()},
+    }
+    if out is not None:
+        artefact.write(out, "features", arrays, facts)
+    if json:
+        emit(facts | {"seconds": seconds, "out": None if out is None else str(out)})
+        return
+    console = Console()
+    console.print(f"{street}: {facts['hands']:,} canonical hands in {seconds:.1f} s", highlight=False)
+    for name, array in arrays.items():
+        console.print(f"  {name}: {array.dtype} {list(array.shape)}, {array.nbytes / 2**20:,.0f} MB", highlight=False)
+    console.print(f"written to {out}" if out is not None else "nothing written: give --out DIR to keep them")
