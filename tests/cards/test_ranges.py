@@ -32,7 +32,7 @@ def hands(text: str) -> set[str]:
         ("98o-65o", 48), ("QJo-87o", 60), ("AQ-86", 112), ("random", 1326), ("*", 1326), ("any two", 1326),
         ("Any  Two:0.5", 663), ("AsKs", 1), ("AsKs:0.25", 0.25), ("AKs:0.5", 2), ("AKs,AKs", 4), ("AK,AKs:0", 12),
         ("AKs:0,AK", 16), ("QQ+,AKs,A5s-A2s:0.5,98o-65o,AsKs", 78), ("random,AsKs:0", 1325), ("AK:1e-1", 1.6),
-        ("AK:.5", 8), ("AK:1.", 16), ("AK:0.0,QQ", 6), ("random:0.3", 397.8),
+        ("any", 1326), ("AK:.5", 8), ("AK:1.", 16), ("AK:0.0,QQ", 6), ("random:0.3", 397.8),
     ],
 )  # fmt: skip
 def test_combos(text: str, combos: float) -> None:
@@ -52,7 +52,7 @@ def test_combos(text: str, combos: float) -> None:
         ("J9-97", "J9,T8,97"),
         ("KAs", "AKs"),
         ("TAs+", "ATs+"),
-        ("aks, qq+;KS as\n", "AKs QQ+"),
+        ("aks, qq+;ksAS\n", "AKs QQ+"),
         ("AKS,aKo", "AK"),
         ("KsAs,ksah", "AsKs,AhKs"),
         ("AKs-AKs", "AKs"),
@@ -62,10 +62,6 @@ def test_combos(text: str, combos: float) -> None:
     ],
 )
 def test_same(text: str, same: str) -> None:
-    if "KS as" in text:
-        with pytest.raises(InputError, match="token 'KS' at position 10"):  # a hand is one word
-            Range.parse(text)
-        return
     assert Range.parse(text) == Range.parse(same)
 
 
@@ -91,9 +87,9 @@ def test_hands() -> None:
         ("AsKs,AhKh:0.5", "AsKs,AhKh:0.5"),
         ("random", "random"),
         ("random:0.5", "random:0.5"),
-        ("22+,random:0.5", "22+,A2+:0.5,K2+:0.5,Q2+:0.5,J2+:0.5,T2+:0.5,92+:0.5,82+:0.5,72+:0.5,62+:0.5,52+:0.5,"
+        ("random:0.5,22+", "22+,A2+:0.5,K2+:0.5,Q2+:0.5,J2+:0.5,T2+:0.5,92+:0.5,82+:0.5,72+:0.5,62+:0.5,52+:0.5,"
          "42+:0.5,32:0.5"),
-        ("98o-65o,AsKs,QQ+,A5s-A2s:0.5,AKs:0.25", "QQ+,A5s-A2s:0.5,98o-65o,AsKs,AhKh:0.25,AdKd:0.25,AcKc:0.25"),
+        ("98o-65o,QQ+,A5s-A2s:0.5,AKs:0.25,AsKs", "QQ+,A5s-A2s:0.5,98o-65o,AsKs,AhKh:0.25,AdKd:0.25,AcKc:0.25"),
         ("AhAs,2c2d", "AsAh,2d2c"),
         ("22+,A2+,K9s+,QTs+,J9s+,T8s+,98s,87s,76s,65s,KTo+,QJo",
          "22+,A2+,KT+,QJ,K9s,QTs,J9s+,T8s+,98s-65s"),
@@ -101,8 +97,6 @@ def test_hands() -> None:
 )  # fmt: skip
 def test_printed(text: str, printed: str) -> None:
     found = Range.parse(text)
-    if text.startswith("98o"):
-        found = Range.parse(text + ",AsKs")
     assert str(found) == printed
     assert Range.parse(printed) == found
     assert repr(found) == f"Range({printed!r})"
@@ -169,8 +163,8 @@ def test_agrees_with_pokerkit() -> None:
 
 def test_order_of_weights() -> None:
     """2d2c 2h2c 2h2d 2s2c … is also PioSOLVER's show_hand_order, so its 1326 numbers can be given as they are."""
-    begin = "2d2c 2h2c 2h2d 2s2c 2s2d 2s2h 3c2c 3c2d 3c2h 3c2s 3d2c 3d2d 3d2h 3d2s 3d3c 3h2c".split()
-    assert [show_hand(h) for h in range(16)] == begin
+    begin = "2d2c 2h2c 2h2d 2s2c 2s2d 2s2h 3c2c 3c2d 3c2h 3c2s 3d2c 3d2d 3d2h 3d2s 3d3c 3h2c"
+    assert " ".join(show_hand(h) for h in range(16)) == begin
     weights = np.zeros(HANDS)
     weights[hand_index(*parse_hand("AsKs"))] = 0.25
     assert Range.from_weights(weights) == Range.parse("AsKs:0.25")
@@ -232,7 +226,7 @@ def test_nothing_changes_a_range() -> None:
         ("AKs:-0.5", "AKs:-0.5", 1, "weight '-0.5'"),
         ("AKs:nan", "AKs:nan", 1, "weight 'nan'"),
         ("AKs:1_0", "AKs:1_0", 1, "weight '1_0'"),
-        ("22 AsAS", "AsAS", 4, "the same card twice"),
+        ("22 AsAS", "AsAS", 4, "this is the same card twice"),
         ("AAs", "AAs", 1, "a pair is neither suited nor offsuit; write AA"),
         ("A5s-A2o", "A5s-A2o", 1, "A5s and A2o are not of one kind"),
         ("A5s-K2s", "A5s-K2s", 1, "a dash joins two pairs"),
@@ -242,17 +236,14 @@ def test_nothing_changes_a_range() -> None:
         ("QQ++", "QQ++", 1, "write hands"),
         ("QQ+-88", "QQ+-88", 1, "write hands"),
         ("1h2h", "1h2h", 1, "write hands"),
+        ("As Ks", "As", 1, "write hands"),
         ("AsK", "AsK", 1, "write hands"),
         ("AsKsQs", "AsKsQs", 1, "write hands"),
         ("0.5", "0.5", 1, "write hands"),
         ("AA,@file", "@file", 4, "write hands"),
-        ("any", None, 0, ""),
     ],
 )
-def test_bad_tokens(text: str, token: str | None, position: int, reason: str) -> None:
-    if token is None:
-        assert Range.parse(text).combos == HANDS
-        return
+def test_bad_tokens(text: str, token: str, position: int, reason: str) -> None:
     with pytest.raises(InputError) as caught:
         Range.parse(text)
     assert str(caught.value).startswith(f"range {text!r}: token {token!r} at position {position}: {reason}")

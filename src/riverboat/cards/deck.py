@@ -1,8 +1,8 @@
 """Cards, hands and decks as numbers: one order for the whole project.
 
-A card is 4 × rank + suit, with ranks 2 … A = 0 … 12 and suits c, d, h, s = 0 … 3: `2c` is 0, `As` is 51. A hold'em hand of
-cards a < b has the index b (b - 1) / 2 + a, 0 … 1325 (colexicographic: hands without the ace of spades come first). A
-small deck keeps these numbers for its cards and numbers its own hands the same way over its own cards.
+A card is 4 × rank + suit, with ranks 2 … A = 0 … 12 and suits c, d, h, s = 0 … 3: `2c` is 0, `As` is 51. A hold'em
+hand of cards a < b has the index b (b - 1) / 2 + a, 0 … 1325 (colexicographic: hands without the ace of spades come
+first). A small deck keeps these numbers for its cards and numbers its own hands the same way over its own cards.
 """
 
 from __future__ import annotations
@@ -98,3 +98,6 @@ class Deck:
     def hand_count(self) -> int:
         """How many hands there are."""
         return comb(len(self.cards), self.hole)
+
+
+FULL_DECK = Deck()

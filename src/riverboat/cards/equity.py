@@ -20,8 +20,8 @@ import numpy as np
 import platformdirs
 
 from riverboat.arrays import Array
+from riverboat.cards import _runout_kernels, ranking
 from riverboat.cards import _showdown_kernels as kernels
-from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, show_cards
@@ -108,14 +108,14 @@ def _hands(hands: list[int], board: tuple[int, ...]) -> Equity:
     deck, chosen, best, share, square, wins = _scratch(len(hands))
     if len(hands) == 2:
         out = np.zeros(3, np.int64)
-        kernels.versus(_CARDS[hands[0]], _CARDS[hands[1]], known, tables, deck, chosen, out)
+        _runout_kernels.versus(_CARDS[hands[0]], _CARDS[hands[1]], known, tables, deck, chosen, out)
         total = int(out.sum())
         first = (out[0] + out[1] / 2) / total
         return Equity(
             (float(first), float(1 - first)), True, (0.0, 0.0), total,
             (int(out[0]), int(out[2])), (int(out[1]), int(out[1])),
         )  # fmt: skip
-    total = kernels.multiway(_CARDS[hands], known, tables, 1.0, deck, chosen, best, share, square, wins)
+    total = _runout_kernels.multiway(_CARDS[hands], known, tables, 1.0, deck, chosen, best, share, square, wins)
     return Equity(
         tuple((share / total).tolist()), True, (0.0,) * len(hands), int(total),
         tuple(wins[:, 0].tolist()), tuple(wins[:, 1].tolist()),
@@ -141,9 +141,7 @@ def _symmetric(weights: Array) -> bool:
     return bool(np.all(low[used] == high[used]))
 
 
-def _two_ranges(
-    first: Array, second: Array, board: tuple[int, ...], threads: int, progress: Progress | None
-) -> Equity:
+def _two_ranges(first: Array, second: Array, board: tuple[int, ...], threads: int, progress: Progress | None) -> Equity:
     if not board and _symmetric(first) and _symmetric(second):
         boards, times = canonical_boards(5)
     else:
@@ -211,7 +209,7 @@ def _several(ranges: list[Array], held: list[Array], board: tuple[int, ...], sam
     _, _, best, share, square, wins = _scratch(players)
     cumulative = np.cumsum(np.array(ranges), axis=1)
     rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
-    kernels.sample_multiway(
+    _runout_kernels.sample_multiway(
         _CARDS, cumulative, np.array(board, np.uint8), samples, tables, rng,
         np.zeros((players, 2), np.uint8), best, share, square, wins,
     )  # fmt: skip
@@ -232,7 +230,9 @@ def _enumerated(ranges: list[Array], held: list[Array], board: tuple[int, ...]) 
         if len(set(cards.tolist())) < len(cards):
             continue
         weight = math.prod(float(r[h]) for r, h in zip(ranges, hands, strict=True))
-        boards = kernels.multiway(_CARDS[list(hands)], known, tables, weight, deck, chosen, best, share, square, wins)
+        boards = _runout_kernels.multiway(
+            _CARDS[list(hands)], known, tables, weight, deck, chosen, best, share, square, wins
+        )
         total += weight * boards
         showdowns += boards
     if not total > 0:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,16 +160,17 @@ class Grid:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Text]:
         from rich.text import Text
 
-        if console.color_system is None or console.no_color or options.max_width < 77:
+        if console.color_system is None or console.no_color:
             yield Text(str(self), no_wrap=True, overflow="ignore")
             return
         if self.title:
             yield Text(self.title, style="bold")
+        size, gap = (5, " ") if options.max_width >= 77 else (4, "")  # columns of a cell, and between cells
         for row in range(13):
             line = Text(no_wrap=True, overflow="ignore")
             for column in range(13):
-                self._paint(line, row, column)
-                line.append(" " * (column < 12))
+                self._paint(line, row, column, size)
+                line.append(gap if column < 12 else "")
             yield line
         legend = Text()
         for colour, text in self._shares():
@@ -178,15 +181,16 @@ class Grid:
         if legend:
             yield legend
 
-    def _paint(self, line: Text, row: int, column: int) -> None:
-        """A cell of five characters, coloured in whole characters."""
-        label, weight = f"{self.labels[13 * row + column]:^5}"[:5], float(self.weight[row, column])
+    def _paint(self, line: Text, row: int, column: int, size: int) -> None:
+        """A cell of some characters, coloured in whole characters."""
+        label, weight = f"{self.labels[13 * row + column]:^{size}}"[:size], float(self.weight[row, column])
         if weight == 0:
             line.append(label, style=f"{PALE} on {DARK}")
             return
-        for place, letter in enumerate(label):
-            ground = _mix((DARK, self._colour_at(row, column, (place + 0.5) / 5)), 0.25 + 0.75 * weight)
-            line.append(letter, style=f"{_ink(ground)} on {ground}")
+        colours = [self._colour_at(row, column, (place + 0.5) / size) for place in range(size)]
+        for colour, letters in groupby(zip(colours, label, strict=True), key=itemgetter(0)):
+            ground = _mix((DARK, colour), 0.25 + 0.75 * weight)
+            line.append("".join(letter for _, letter in letters), style=f"{_ink(ground)} on {ground}")
 
     # --- notebook ---------------------------------------------------------------------------
 

@@ -18,13 +18,12 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards import _isomorphism_kernels as kernels
-from riverboat.cards.deck import RANKS, SUITS, Deck, card_name
+from riverboat.cards.deck import FULL_DECK, RANKS, SUITS, Deck, card_name
 from riverboat.errors import InputError
 
 Tables: TypeAlias = kernels.Tables
 Shape: TypeAlias = tuple[int, ...]  # cards of one suit in each round
 
-FULL_DECK = Deck()
 MOST_SPREADS = 1 << 18  # ways to spread the rounds over the suits: the one table that grows fast with them
 MOST_CLASSES = 1 << 60
 

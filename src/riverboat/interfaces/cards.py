@@ -34,7 +34,7 @@ def show_range(text: str, board: str | None, out: Path | None, json: bool) -> No
         facts: dict[str, Any] = {"text": str(written), "combos": held.combos, "percent": percent}
         if cards:
             facts |= {"board": show_cards(cards), "made": made, "draws": draws}
-        emit(facts | {"weights": {name: weight for name, weight in names if weight > 0}})
+        emit(facts | {"weights": {name: round(weight, 12) for name, weight in names if weight > 0}})
         return
     console = Console()
     console.print(grid)
