@@ -185,7 +185,8 @@ def test_words_of_the_command_line() -> None:
     told = "\n".join(re.findall(r"`[^`\n]+`", DOCS))
     for name in [*SCHEDULES, *TRAVERSALS, *registry.GAMES]:
         assert f"`{name}`" in told, name
-    known = {command.callback.__name__ for command in cli.app.registered_commands if command.callback}
+    commands = [c for c in cli.app.registered_commands if c.callback]
+    known = {c.name or c.callback.__name__ for c in commands if c.callback}
     assert set(re.findall(r"`riverboat (\w+)", DOCS)) == known
     assert set(names(rows("docs/formats.md", "name"))) >= set(registry.GAMES)
 

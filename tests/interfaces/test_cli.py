@@ -135,10 +135,35 @@ def test_durations():
 
 
 def test_help_is_quick_and_imports_nothing_heavy():
-    code = "import sys; from riverboat.interfaces import cli; print([m for m in ('numba', 'numpy', 'rich', 'scipy') if m in sys.modules])"
+    heavy = "('numba', 'numpy', 'rich', 'scipy')"
+    code = f"import sys; from riverboat.interfaces import cli; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     version = subprocess.run(
         [sys.executable, "-m", "riverboat.interfaces.cli", "--version"], capture_output=True, text=True, check=True
     )
     assert version.stdout.startswith("riverboat ")
+
+
+def test_equities_and_ranges(run, tmp_path):
+    found = json.loads(run("equity", "AsAh", "KsKd", "--json")[1])
+    assert found["wins"] == [1399204, 305177]
+    assert found["equity_is"] == "exact"
+    assert found["equity"][0] == pytest.approx(0.819461, abs=1e-6)
+    code, out, _ = run("equity", "AhKh", "QQ", "--board", "2h7h9c")
+    assert code == 0
+    assert "exact on 2h 7h 9c" in out
+    assert run("equity", "AhKh", "QQ", "--board", "2h7h")[0] == 2
+    ranged = json.loads(run("range", "22+,A2s+", "--json")[1])
+    assert ranged["combos"] == 78 + 48
+    assert run("range", "22+,A2s+", "--out", tmp_path / "r.png")[0] == 0
+    assert (tmp_path / "r.png").read_bytes().startswith(b"\x89PNG")
+    assert run("range", "22+,AKx")[0] == 2
+
+
+def test_feature_tables_are_artefacts(run, tmp_path):
+    code, out, _ = run("features", "preflop", "--bins", 10, "--out", tmp_path / "f", "--json")
+    assert code == 0
+    assert json.loads(out)["tables"]["histogram"]["shape"] == [169, 10]
+    assert (tmp_path / "f" / "manifest.json").exists()
+    assert run("features", "rivr")[0] == 2

@@ -65,15 +65,21 @@ def test_regret_matching_is_vanilla_everywhere(traversal: str) -> None:
 
 
 def test_hedge_converges() -> None:
-    public = compile_game(make("kuhn"))
-    for tree in (public, histories(public)):
+    solver = CFR(compile_game(make("kuhn")), HEDGE, "external", seed=1, tick=10)
+    assert str(solver.schedule) == "hedge"
+    solver.step(20_000)
+    low, high = solver.quality().bracket
+    assert low <= -1 / 18 <= high
+    assert solver.exploitability() < 0.03
+    assert solver.average().provenance["schedule"] == "hedge"
+
+
+@pytest.mark.slow
+def test_hedge_converges_on_full_walks() -> None:
+    for tree in kuhn_and_leduc():
         solver = CFR(tree, HEDGE)
-        assert str(solver.schedule) == "hedge"
-        solver.step(2000)
-        low, high = solver.quality().bracket
-        assert low <= -1 / 18 <= high
-        assert solver.exploitability() < 0.01
-        assert solver.average().provenance["schedule"] == "hedge"
+        solver.step(3000)
+        assert solver.exploitability() < (0.01 if tree.name == "kuhn" else 0.3)
 
 
 def test_module_and_object() -> None:
@@ -131,10 +137,8 @@ def clock_strategy(regret, prediction, t, out):
 @njit
 def note(regret, prediction, instant, t):
     """Keep the time and the increments of the last update."""
-    for a in range(regret.shape[0]):
-        for h in range(regret.shape[1]):
-            prediction[a, h] = instant[a, h]
-            regret[a, h] = t
+    prediction[:] = instant
+    regret[:] = t
 
 
 CLOCK = Rule(clock_strategy, note, "clock", predictive=True)
@@ -157,10 +161,7 @@ def test_rules_know_the_time() -> None:
 
 
 def test_sampled_rules_know_the_tick() -> None:
-    """What `current` shows is what the next walk would play: a sampled run counts ticks.
-
-    Fails: `current` tells the rule the iteration, and the walks tell it the tick.
-    """
+    """What `current` shows is what the next walk would play: a sampled run counts ticks."""
     solver = CFR(compile_game(make("kuhn")), CLOCK, "external", tick=10)
     solver.step(5)
     assert set(solver.regret.tolist()) <= {0.0, 1.0}
@@ -215,11 +216,9 @@ def add_in_arrays(regret, prediction, instant, t):
     regret[:] = regret + instant
 
 
+@pytest.mark.slow
 def test_rules_may_use_array_expressions() -> None:
-    """NumPy style is what users write first.
-
-    Fails: the walks are compiled without reference counts, and so is what they call ("NRT required but not enabled").
-    """
+    """The walks are compiled without reference counts, but what they call may allocate."""
     solver = CFR(compile_game(make("kuhn")), Rule(match_in_arrays, add_in_arrays, "arrays"), "external")
     solver.step(10_000)
     assert solver.exploitability() < 0.05

@@ -102,7 +102,7 @@ def assert_unbiased(samples: Array, expected: Array, what: str) -> None:
 @pytest.mark.parametrize("traversal", SAMPLED)
 @pytest.mark.parametrize(
     ("game", "batches", "size"),
-    [(make("kuhn"), 100, 1000), (make("leduc"), 60, 1000), (random_public_game(1), 100, 500)],
+    [(make("kuhn"), 100, 1000), (make("leduc"), 40, 1000), (random_public_game(1), 100, 500)],
     ids=["kuhn", "leduc", "random"],
 )
 def test_unbiased(game: Any, batches: int, size: int, traversal: str) -> None:
@@ -145,7 +145,7 @@ def check_unbiased(game: Game, tree: Tree, traversal: str, batches: int, size: i
 @pytest.mark.parametrize("traversal", ["chance", "pcs", "opcs", "spcs"])
 def test_averages_weigh_own_reach(traversal: str) -> None:
     """A walk adds π_i σ wherever it comes, and where it comes does not hang on what is played."""
-    for game in (make("leduc"), random_public_game(1)):
+    for game in (random_public_game(1), random_public_game(20)):
         tree = compile_game(game)
         came = []
         for start in (1, 2):
@@ -273,7 +273,7 @@ def test_kuhn(traversal: str, schedule: str, figure: float) -> None:
     """30,000 iterations; uniform play is exploitable for 11/24 = 0.458."""
     for tree in trees(make("kuhn")):
         if traversal in traversals(tree):
-            solver = CFR(tree, schedule, traversal, seed=1)
+            solver = CFR(tree, schedule, traversal, seed=1, tick=10)
             solver.step(30_000)
             low, high = solver.quality().bracket
             assert low - 1e-12 <= -1 / 18 <= high + 1e-12
@@ -312,7 +312,6 @@ ODD: dict[str, Game] = {
     "one move": WrittenPublic(UNDEALT, (0, {"a": (1, {"a": SHOWDOWN})})),
     "wide": make("clairvoyance:stack=20,chip=0.1"),
     "history, terminal root": Written((1.0, -1.0)),
-    "history, one player": Written({"x": (0.25, (0, "i", {"a": (1.0,), "b": (0.0,)})), "y": (0.75, (2.0,))}, players=1),
     "history, impossible outcome": Written(
         {
             "x": (0.0, (0, "i", {"a": (1.0, 0.0), "b": (0.0, 1.0)})),
@@ -322,9 +321,8 @@ ODD: dict[str, Game] = {
 }
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_odd_shapes(name: str) -> None:
-    for tree in trees(ODD[name]):
+def check_odd_shape(game: Game) -> None:
+    for tree in trees(game):
         for traversal in traversals(tree):
             solver = CFR(tree, "dcfr", traversal, tick=10)
             solver.step(300)
@@ -332,6 +330,23 @@ def test_odd_shapes(name: str) -> None:
             for row in (*solver.average().mapping().values(), *solver.current().mapping().values()):
                 assert sum(row.values()) == pytest.approx(1, abs=1e-12)
                 assert min(row.values()) >= 0
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_shapes(name: str) -> None:
+    check_odd_shape(ODD[name])
+
+
+@pytest.mark.slow
+def test_one_player() -> None:
+    """Every number of players is compiled apart."""
+    game = Written({"x": (0.25, (0, "i", {"a": (1.0,), "b": (0.0,)})), "y": (0.75, (2.0,))}, players=1)
+    check_odd_shape(game)
+    for traversal in ANYWHERE:
+        solver = CFR(compile_game(game), "cfr+", traversal)
+        solver.step(1000)
+        assert solver.quality().best == pytest.approx((1.75,))
+        assert solver.current()["i"]["a"] == pytest.approx(1)
 
 
 # --- names ----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ class Scratch(NamedTuple):
     strength: Array  # uint16 [1326]: class, BLOCKED where the board holds one of the cards
     order: Array  # int16 [1326]: the live hands from weak to strong
     spare: Array  # int16 [1326]
-    count: Array  # int64 [257]
+    digits: Array  # int64 [257]
     twice: Array  # int32 [1326]: 2 wins + ties
     below: Array  # float64 [groups, 52]: weight of weaker hands, by card
     equal: Array  # float64 [groups, 52]
@@ -53,7 +53,7 @@ def sort_hands(
 ):
     """Rank every hand on a full board and sort the live ones by two passes over bytes; how many are live."""
     key, mask, offset, value, flush = t.key, t.mask, t.offset, t.value, t.flush
-    strength, order, spare, count = s.strength, s.order, s.spare, s.count
+    strength, order, spare, count = s.strength, s.order, s.spare, s.digits
     base = START
     base_mask = np.uint64(0)
     dead = np.uint64(0)

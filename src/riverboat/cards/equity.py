@@ -77,7 +77,7 @@ def _live(side: Side, board: tuple[int, ...], number: int) -> Array:
     chosen = Range.parse(side) if isinstance(side, str) else side
     weights = np.array(chosen.weights, float)
     for card in board:
-        weights[(card == _CARDS).any(axis=1)] = 0.0
+        weights[np.isin(_CARDS, card).any(axis=1)] = 0.0
     if not weights.sum() > 0:
         raise InputError(f"hand or range number {number} ({side}): nothing is left of it on {show_cards(board)!r}")
     return weights
@@ -125,7 +125,8 @@ def _hands(hands: list[int], board: tuple[int, ...]) -> Equity:
 def runouts(board: Sequence[int]) -> Array:
     """Every full board that a board can become. uint8 [runouts, 5]"""
     left = [c for c in range(52) if c not in board]
-    rest = np.array(list(combinations(left, 5 - len(board))), np.uint8).reshape(-1, 5 - len(board))
+    drawn = list(combinations(left, 5 - len(board)))
+    rest = np.array(drawn, np.uint8).reshape(len(drawn), 5 - len(board))
     known = np.broadcast_to(np.array(board, np.uint8), (len(rest), len(board)))
     return np.ascontiguousarray(np.concatenate([known, rest], axis=1))
 
@@ -248,7 +249,8 @@ def hand_classes() -> Array:
     ranks = 12 - (_CARDS >> 2).astype(np.int16)  # 0 is the ace
     high, low = ranks.min(axis=1), ranks.max(axis=1)
     suited = (_CARDS[:, 0] & 3) == (_CARDS[:, 1] & 3)
-    return np.where(suited, high * 13 + low, low * 13 + high).astype(np.int16)
+    found: Array = np.where(suited, high * 13 + low, low * 13 + high).astype(np.int16)
+    return found
 
 
 def preflop_table(threads: int = 1, progress: Progress | None = None) -> Array:

@@ -1,4 +1,4 @@
-"""Bluff (liar's dice, Dudo), with the rules of Lanctot et al. 2012.
+"""Bluff (liar's dice, Dudo), with the rules of Johanson et al. 2012.
 
 Each player rolls its dice in secret; faces are 1 to 5 and a star, which is wild and counts as the
 highest face in the order of bids. Players bid in turn, each bid `x-y` (at least x dice show y or a star)

@@ -11,37 +11,46 @@ from rich.table import Table
 
 from riverboat.errors import InputError
 from riverboat.interfaces.terminal import Live, say
-from riverboat.solving import _loops
+from riverboat.solving import _loops, schedules
+from riverboat.solving.cfr import table_bytes
 from riverboat.solving.exact import solve_exact
-from riverboat.solving.run import Result, Run, finish, stoppers
+from riverboat.solving.run import Result, Run, default_dtype, finish, stoppers
 from riverboat.solving.schedules import SCHEDULES
 from riverboat.solving.values import game as make_game
 from riverboat.strategy.table import Tree
 from riverboat.trees.compile import compile_game
 
 
-def solve_all(spec: str, schedules: list[str], options: dict[str, Any], *, quiet: bool) -> list[Result]:
+def solve_all(spec: str, names: list[str], options: dict[str, Any], *, quiet: bool) -> list[Result]:
     """Solve with each schedule in turn; the tree is compiled once."""
     method = options["method"]
     if method not in ("cfr", "lp", "egt"):
         raise InputError(f"method {method!r}: one of cfr, lp, egt")
     if options["resume"] and options["out"] is None:
         raise InputError("--resume needs --out, the folder of the run to go on with")
-    if len(schedules) > 1 and method != "cfr":
+    if options["resume"] and method != "cfr":
+        raise InputError(f"--resume goes on with a CFR run; method {method} starts anew")
+    if len(names) > 1 and method != "cfr":
         raise InputError(f"--schedule belongs to method cfr, not {method}")
-    if len(schedules) > 1 and options["resume"]:
+    if len(names) > 1 and options["resume"]:
         raise InputError("--resume goes on with one schedule at a time")
     made = make_game(spec, lambda name, width, wanted: None if quiet else _note(name, width, wanted))
     if method != "cfr":
         return [_exact(made, method, options, quiet=quiet)]
     tree = None if options["resume"] else compile_game(made)
     results = []
-    for schedule in schedules:
+    for schedule in names:
         out = options["out"]
-        if out is not None and len(schedules) > 1:
+        if out is not None and len(names) > 1:
             out = out / schedule.replace(":", "-").replace(",", "-")
         results.append(_one(spec if options["resume"] else made, tree, schedule, {**options, "out": out}, quiet=quiet))
     return results
+
+
+def _announce(tree: Tree, schedule: str, dtype: str | None) -> None:
+    """Say what will be allocated before it is."""
+    size = table_bytes(tree, schedules.parse(schedule), dtype or default_dtype(tree))
+    say(f"{tree.name}: {tree.infoset_count:,} information sets, tables of {size / 2**30:.2f} GB")
 
 
 def already_compiled() -> bool:
@@ -57,18 +66,17 @@ def _note(name: str, width: float, wanted: float) -> None:
 def _one(game: Any, tree: Tree | None, schedule: str, options: dict[str, Any], *, quiet: bool) -> Result:
     limits = options["iterations"], options["time"], options["until"]
     stops = stoppers(*limits)
+    if tree is not None and not quiet and tree.table > 1_000_000:
+        _announce(tree, schedule, options["dtype"])
     run = Run(
         game, schedule, options["traversal"], seed=options["seed"], threads=options["threads"], dtype=options["dtype"],
         out=options["out"], resume=options["resume"], log=options["log"], check_every=options["check_every"],
         checkpoint_seconds=options["checkpoint_seconds"], tree=tree,
     )  # fmt: skip
     count = options["iterations"] if any(x is not None for x in limits) else 1000
-    if not quiet and run.tree.table > 1_000_000:
-        nbytes = run.solver.regret.nbytes + run.solver.average_sums.nbytes + run.solver.prediction.nbytes
-        say(f"{run.tree.name}: {run.tree.infoset_count:,} information sets, tables of {nbytes / 2**30:.2f} GB")
     if not quiet and not already_compiled():
         say("compiling, once: the next start is quick")
-    live = Live(f"{run.tree.name} {schedule}", run.tree.unit, iterations=count, seconds=options["time"], until=options["until"], quiet=quiet)  # fmt: skip
+    live = _live(f"{run.tree.name} {schedule}", run.tree.unit, {**options, "iterations": count}, quiet=quiet)
     try:
         return finish(run, stops, options["until"], live)
     except KeyboardInterrupt:
@@ -86,8 +94,13 @@ def _one(game: Any, tree: Tree | None, schedule: str, options: dict[str, Any], *
         live.done()
 
 
+def _live(title: str, unit: str, options: dict[str, Any], *, quiet: bool) -> Live:
+    limits = {"iterations": options["iterations"], "seconds": options["time"], "until": options["until"]}
+    return Live(title, unit, **limits, quiet=quiet)
+
+
 def _exact(made: Any, method: str, options: dict[str, Any], *, quiet: bool) -> Result:
-    live = Live(f"{made.name} {method}", made.unit, iterations=options["iterations"], seconds=options["time"], until=options["until"], quiet=quiet)  # fmt: skip
+    live = _live(f"{made.name} {method}", made.unit, options, quiet=quiet)
     try:
         return solve_exact(
             made, method, until=options["until"], iterations=options["iterations"], time=options["time"],

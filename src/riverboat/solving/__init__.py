@@ -1,0 +1,1 @@
+"""Regret schedules, traversals, best responses, LP and EGT, and the run loop."""

@@ -81,7 +81,7 @@ class CFR:
         self.iteration = 0
         self.seed, self.threads = seed, threads
         self.rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
-        self._kernels = rules.kernels(self.schedule)
+        self._kernels = rules.kernels(self.schedule, dtype)
         self._walker = Walker(tree, dtype, threads, self._kernels)
         self._sampler = sampling.sampler(tree, kids=self.traversal.name in ("external", "outcome"))
         self._blocks = sampling.blocks(tree)
@@ -232,8 +232,9 @@ class CFR:
     def current(self) -> Strategy:
         """The last iterate: what the regrets play now."""
         out = np.zeros(self.tree.table)
+        clock = float(self.iteration + 1 if self._full else self.iteration // self.tick + 1)
         for me, rows in enumerate(self.tree.views(out)):
-            self._kernels.current_strategy(self.tree.nodes, me, self.tables[me], float(self.iteration + 1), rows)
+            self._kernels.current_strategy(self.tree.nodes, me, self.tables[me], clock, rows)
         return Strategy(self.tree, out, {**self.average_provenance(), "iterate": "last"})
 
     def quality(self) -> response.Quality:

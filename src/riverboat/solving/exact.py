@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from riverboat.errors import InputError
 from riverboat.games.base import Game
 from riverboat.solving.egt import EGT
 from riverboat.solving.lp import solve_lp
@@ -36,6 +37,8 @@ def solve_exact(
     """Solve on the sequence form; `lp` is exact, `egt` stops at `until` (1e-4 where nothing is given)."""
     from riverboat.solving.run import Progress, Result
 
+    if out is not None and Path(out).is_dir() and files.checkpoints(Path(out)):
+        raise InputError(f"{out}: holds a CFR run; choose another folder")
     made = make_game(game)
     tree = compile_game(made)
     check_zero_sum(tree)
@@ -55,7 +58,7 @@ def solve_exact(
         strategy, steps = _egt(tree, until, iterations, time, note)
     seconds = clock.perf_counter() - started
     found = quality(strategy)
-    low, high = found.bracket
+    low, high = sorted(found.bracket)  # rounding may cross them at an exact equilibrium
     if out is not None:
         files.save(strategy, Path(out) / "strategy", made)
     return Result(

@@ -11,6 +11,7 @@ from functools import cache
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
@@ -21,11 +22,15 @@ from riverboat.solving.schedules import AnySchedule, Rule
 
 
 @cache
-def _specialise(rule: Rule) -> SimpleNamespace:
+def _specialise(rule: Rule, dtype: str) -> SimpleNamespace:
     for what in ("strategy", "update"):
         if not isinstance(getattr(rule, what), Dispatcher):
             raise InputError(f"rule {rule.name!r}: {what} must be compiled: put @numba.njit above it")
     strategy, update = rule.strategy, rule.update
+    # Compile the rule by itself first: compiled from inside a kernel it would inherit that it may not allocate.
+    some = [np.ones((2, 2), dtype)[:, :1] for _ in range(3)]
+    strategy(some[0], some[1], 1.0, some[2])
+    update(some[0], some[1], some[2], 1.0)
 
     @njit(nogil=True)
     def match(regret, prediction, at, width, low, high, t, out, to):  # type: ignore[no-untyped-def]
@@ -57,6 +62,6 @@ def _specialise(rule: Rule) -> SimpleNamespace:
 _BUILT_IN = SimpleNamespace(**{**vars(_kernels), **vars(_loops)})
 
 
-def kernels(schedule: AnySchedule) -> SimpleNamespace:
+def kernels(schedule: AnySchedule, dtype: str) -> SimpleNamespace:
     """The compiled loops for a schedule or a rule."""
-    return _BUILT_IN if schedule.rule is None else _specialise(schedule.rule)
+    return _BUILT_IN if schedule.rule is None else _specialise(schedule.rule, dtype)

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from riverboat import artefact
 from riverboat.errors import InputError
+from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality, check_zero_sum
@@ -23,6 +24,11 @@ from riverboat.trees.compile import compile_game
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 KEEP = 2  # checkpoints
+
+
+def default_dtype(tree: Tree) -> str:
+    """Double precision until the tables grow large."""
+    return "float32" if tree.table > FLOAT32_ABOVE else "float64"
 
 
 @dataclass(frozen=True)
@@ -122,6 +128,8 @@ class Run:
         self.history: list[Progress] = []
         self.quality: Quality | None = None
         self._checked_at = -1
+        if self.folder is not None and (self.folder / "strategy").exists():
+            raise InputError(f"{self.folder}: holds a finished strategy; choose another folder")
         if resume:
             if self.folder is None:
                 raise InputError("resume needs out=…, the folder of the run to go on with")
@@ -133,7 +141,7 @@ class Run:
         self.game = make_game(game)
         self.tree = tree if tree is not None else compile_game(self.game)
         check_zero_sum(self.tree)
-        kind = dtype or ("float32" if self.tree.table > FLOAT32_ABOVE else "float64")
+        kind = dtype or default_dtype(self.tree)
         options = solver_options or {}
         self.solver = CFR(self.tree, schedule, traversal, seed=seed, threads=threads, dtype=kind, **options)
 
@@ -168,8 +176,6 @@ class Run:
             if self.folder is not None and self.seconds - saved_at >= self.checkpoint_seconds:
                 self.save()
                 saved_at = self.seconds
-        if callback is not None:
-            callback(self._progress())
 
     def _limit(self, stops: list[Stopper]) -> int:
         """Iterations that no stopper on the count would cut short."""
@@ -185,7 +191,7 @@ class Run:
         return low
 
     def _next_check(self, iteration: int) -> int:
-        """Checks at 1, 2, 3, 4, 5, 7, 9, … growing by a quarter, or every `check_every`."""
+        """Checks at 1 to 8, 10, 12, 15, 18, … growing by a quarter, or every `check_every`."""
         if self.check_every is not None:
             return (iteration // self.check_every + 1) * self.check_every
         check = 1
@@ -259,8 +265,9 @@ class Run:
         artefact.discard_leftovers(self.folder)
         place = files.checkpoints(self.folder)[-1]
         found, arrays = artefact.read(place)
-        self.game, self.tree = files.rebuild(place, found, None if isinstance(game, str) else game)
-        asked, past, state = self._asked(game, schedule, traversal, seed), found["provenance"], found["state"]
+        asked_game = registry.make(game) if isinstance(game, str) else game
+        self.game, self.tree = files.rebuild(place, found, asked_game)
+        asked, past, state = self._asked(schedule, traversal, seed), found["provenance"], found["state"]
         for key, value in asked.items():
             if past[key] != value:
                 raise InputError(f"{place}: this run has {key}={past[key]!r}, not {value!r}; resume it with the same")
@@ -278,14 +285,14 @@ class Run:
         self.seconds = state["seconds"]
         self.history = [Progress(**row) for row in found["history"]]
 
-    def _asked(self, game: str | Game, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
-        probe = CFR.describe(schedule, traversal)
-        return {"game": self.tree.name, "schedule": probe[0], "traversal": probe[1], "seed": seed}
+    def _asked(self, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
+        schedule_name, traversal_name = CFR.describe(schedule, traversal)
+        return {"schedule": schedule_name, "traversal": traversal_name, "seed": seed}
 
     def result(self, *, reached: bool = True) -> Result:
         """The frozen answer of the run so far."""
         quality = self.check()
-        low, high = quality.bracket
+        low, high = sorted(quality.bracket)  # rounding may cross them at an exact equilibrium
         provenance = self.solver.average_provenance()
         return Result(
             game=provenance["game"],
@@ -338,6 +345,9 @@ def solve(
     if method in ("lp", "egt"):
         from riverboat.solving.exact import solve_exact
 
+        if resume:
+            raise InputError(f"resume goes on with a CFR run; method {method!r} starts anew")
+
         return solve_exact(
             game, method, until=until, iterations=iterations, time=time, out=out, seed=seed, callback=callback
         )
@@ -373,6 +383,8 @@ def finish(run: Run, stops: list[Stopper], until: float | None, callback: Callba
             run.save()
         raise
     quality = run.check()
+    if callback is not None:
+        callback(run._progress())
     if run.folder is not None:
         run.save()
     return run.result(reached=until is None or bool(quality.exploitability <= until))

@@ -1,0 +1,1 @@
+"""What a solver leaves and everyone else reads."""

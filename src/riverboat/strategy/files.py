@@ -1,4 +1,4 @@
-"""Strategies to and from disk. A run's folder holds checkpoints and, when it is done, `strategy`."""
+"""Strategies to and from disk. A folder holds a strategy, or a CFR run's checkpoints."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def rebuild(folder: Path, found: dict[str, Any], game: Game | None = None) -> tu
             game = registry.make(str(folder / found["game_file"]))
         else:
             game = registry.make(found["game"])
-        if "values" in found:
-            game = game.with_values({(int(a), int(b)): float(v) for a, b, v in found["values"]})  # type: ignore[union-attr]
+    if "values" in found and hasattr(game, "with_values"):
+        game = game.with_values({(int(a), int(b)): float(v) for a, b, v in found["values"]})
     tree = compile_game(game)
     if tree.fingerprint != found["fingerprint"]:
-        raise InputError(f"{folder}: solved for another version of {found['game']!r}: the trees differ")
+        raise InputError(f"{folder}: solved for {found['game']!r}, another game or version of it: the trees differ")
     return game, tree
 
 

@@ -1,0 +1,1 @@
+"""Games compiled to flat arrays, and trees made from trees."""
