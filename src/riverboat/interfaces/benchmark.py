@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from riverboat.interfaces import benchmark_cards
 from riverboat.interfaces.terminal import emit, say
 from riverboat.solving.cfr import CFR
 from riverboat.solving.exact import solve_exact
@@ -252,7 +253,10 @@ def main(full: bool, json: bool) -> None:
     found["exported"] = exported()
     found["own_rule"] = own_rule()
     found["startup"] = startup()
+    found["ranking"] = benchmark_cards.ranking_speed()
+    found["matchups"] = benchmark_cards.matchups()
     if full:
+        found["streets"] = benchmark_cards.streets()
         found["bluff22"] = bluff22()
     if json:
         emit(found)
@@ -264,9 +268,12 @@ def main(full: bool, json: bool) -> None:
         "exported": "exported to OpenSpiel",
         "own_rule": "a rule of one's own: vanilla CFR written as one",
         "startup": "start-up",
+        "ranking": "ranking, one thread",
+        "matchups": "equities",
+        "streets": "feature tables",
     }
     for key, title in titles.items():
-        if found[key]:
+        if found.get(key):
             _print(console, title, found[key])
     if full:
         _print(console, "Bluff(2,2)", [{"what": k, "is": v} for k, v in found["bluff22"].items()])

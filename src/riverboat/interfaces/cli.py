@@ -190,7 +190,9 @@ def demo(out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Pa
 
 @app.command()
 def bench(
-    full: Annotated[bool, typer.Option("--full", help="Also Bluff(2,2): 6 GB and some minutes.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Also Bluff(2,2) (6 GB) and feature tables: ten minutes.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Measure speed on fixed work, against OpenSpiel where it is installed."""
