@@ -51,11 +51,12 @@ class Frames(NamedTuple):
     sigma: Array  # float [rows, own hands]: my strategy
     sigma_opp: Array  # float [width, opponent hands]: the opponent's, where it is just being entered
     mass: Array  # float64 [opponent hands + 1]: scratch of the showdown
-    journal: Array  # int32 [own nodes] or [0]: nodes whose increments wait in Tables.delta
+    journal: Array  # int32 [nodes] or [0]: one node for each block whose increments wait in Tables.delta
+    stamp: Array  # int64 [table] or [0]: the walk that has last noted the block that starts there
     visits: Array  # int64 [1]: nodes entered
 
 
-def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int) -> Frames:
+def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int, table: int) -> Frames:
     """Room for a walk."""
     rows = depth * width + 1
     return Frames(
@@ -71,6 +72,7 @@ def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int)
         sigma_opp=np.zeros((width, opp), dtype),
         mass=np.zeros(opp + 1),
         journal=np.zeros(journal, np.int32),
+        stamp=np.zeros(table if journal else 0, np.int64),
         visits=np.zeros(1, np.int64),
     )
 
@@ -258,7 +260,7 @@ def finish(
     tables,  # Tables
     at,
     width,
-    step,  # float64 [5]
+    step,  # float64 [6]
     mode,
     low,
     high,
@@ -282,13 +284,16 @@ def finish(
                 for a in range(width):
                     delta[at + a, h] = a == best
         return
+    kind = value.dtype.type
+    noise = kind(step[5])
     for h in range(low, high):
         total = sigma[row, h] * value[row, h]
         for a in range(1, width):
             total += sigma[row + a, h] * value[row + a, h]
         value[to, h] = total
         for a in range(width):
-            value[row + a, h] -= total
+            regret = value[row + a, h] - total
+            value[row + a, h] = regret if abs(regret) > noise else kind(0)
     if mode != LEARN:
         return
     average = tables.average
@@ -316,7 +321,7 @@ def walk(
     me,
     root,
     tables,  # Tables of `me`
-    step,  # float64 [5]: positive, negative, floor, decay, t
+    step,  # float64 [6]: positive, negative, floor, decay, t, noise (regrets up to it are rounding errors)
     mode,  # LEARN; COLLECT: reach at the cuts only; EVALUATE; RESPOND
     low,
     high,  # my hands low … high - 1 are walked
@@ -333,7 +338,7 @@ def walk(
 ):
     """One walk for player `me`: values up, reach down, regrets and averages on the way.
 
-    Returns how many nodes were noted in the journal (sampled walks of trees whose nodes share blocks).
+    Returns how many blocks were noted in the journal (sampled walks of trees whose nodes share blocks).
     """
     actor, end, widths, data = nodes.actor, nodes.end, nodes.width, nodes.data
     chance, live, live_opp = side.chance, side.live, side.live_opp
@@ -347,6 +352,7 @@ def walk(
     next_cut = 0
     journal = 0
     visits = 0
+    mark = f.visits[0] + 1  # of this walk: every walk visits some node
     d = 0
     n = root
     own_at[0] = 0
@@ -415,7 +421,8 @@ def walk(
                     finish(
                         tables, data[n], widths[n], step, mode, low, high, shared, sigma, own, value, d * span + 1, to
                     )
-                if shared and sample:
+                if shared and sample and f.stamp[data[n]] != mark:
+                    f.stamp[data[n]] = mark
                     f.journal[journal] = n
                     journal += 1
             elif who >= 0:

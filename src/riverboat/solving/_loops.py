@@ -50,7 +50,10 @@ def learn_blocks(blocks, tables, step):
 
 @part
 def learn_block(tables, at, width, step):
-    """Apply what waits in tables.delta to one information set."""
+    """Apply what waits in tables.delta to one information set; sums that are rounding errors count as zero."""
+    for a in range(width):
+        if abs(tables.delta[at + a, 0]) <= step[5]:
+            tables.delta[at + a, 0] = 0
     learn(tables.regret, tables.prediction, at, width, 0, 1, step[0], step[1], step[2], step[4], tables.delta, at)
     for a in range(width):
         tables.delta[at + a, 0] = 0
@@ -58,14 +61,9 @@ def learn_block(tables, at, width, step):
 
 @part
 def learn_journal(nodes, tables, step, journal, count):
-    """Apply what waits in tables.delta at the nodes that a sampled walk has visited."""
+    """Apply what waits in tables.delta at the blocks that a sampled walk has visited."""
     for i in range(count):
-        at, width = nodes.data[journal[i]], nodes.width[journal[i]]
-        some = False
-        for a in range(width):
-            some = some or tables.delta[at + a, 0] != 0
-        if some:  # another node of the same information set may have been applied already
-            learn_block(tables, at, width, step)
+        learn_block(tables, nodes.data[journal[i]], nodes.width[journal[i]], step)
 
 
 @part
@@ -85,7 +83,7 @@ def full_iterations(
     sides,  # (Side, …) one per player
     blocks,  # (Blocks, …) used where nodes share blocks
     tables,  # (Tables, …) one per player
-    steps,  # float64 [iterations, 5]
+    steps,  # float64 [iterations, 6]
     simultaneous,
     shared,
     rng,  # uint64 [1]
@@ -146,7 +144,7 @@ def public_iterations(
     sides,  # (Side, …)
     sampler,  # Sampler
     tables,  # (Tables, …) one per player
-    step,  # float64 [5]
+    step,  # float64 [6]
     count,
     own_all,  # whether the walk carries all of the traverser's hands
     opp_all,  # … and all of the opponent's
@@ -221,7 +219,7 @@ def external_iterations(
     sides,  # (Side, …)
     sampler,  # Sampler
     tables,  # (Tables, …) one per player
-    step,  # float64 [5]
+    step,  # float64 [6]
     count,
     rng,  # uint64 [1] INOUT
     held,  # int64 [players] scratch: hands
@@ -303,7 +301,7 @@ def outcome_iterations(
     sides,  # (Side, …)
     sampler,  # Sampler
     tables,  # (Tables, …) one per player
-    step,  # float64 [5]
+    step,  # float64 [6]
     count,
     epsilon,
     rng,  # uint64 [1] INOUT

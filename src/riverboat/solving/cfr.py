@@ -21,6 +21,7 @@ from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees.public import PublicTree
 
 DTYPES = ("float64", "float32")
+ROUNDING = 1e-14  # of the largest pay-off
 BATCH = 65_536  # iterations in one compiled call
 
 
@@ -42,6 +43,22 @@ def available_memory() -> int | None:
     except OSError:
         pass
     return None
+
+
+def _noise(tree: Tree, dtype: str) -> float:
+    """Regrets up to this come from rounding alone.
+
+    Actions often tie exactly, above all in the first iterations. Regret matching would turn a difference of 1e-18 into
+    a pure strategy, and runs would depend on the order of additions. Single precision has no room for such a bound.
+    """
+    if dtype != "float64":
+        return 0.0
+    largest = max(
+        max(float(np.abs(side.pay).max(initial=0.0)), float(np.abs(side.matrix).max(initial=0.0)))
+        * float(side.weight_opp.sum())
+        for side in tree.sides
+    )
+    return ROUNDING * largest
 
 
 class CFR:
@@ -77,6 +94,7 @@ class CFR:
         sampling.check(tree, self.traversal)
         # With no public chance to sample, PCS is the full walk.
         self._full = not self.traversal.sampled or (self.traversal.name == "pcs" and not np.any(tree.nodes.actor == -1))
+        self.noise = _noise(tree, dtype)
         self.tick = tick or max(1, tree.infoset_count // 10)
         self.iteration = 0
         self.seed, self.threads = seed, threads
@@ -134,19 +152,20 @@ class CFR:
                 self._full_walks(self.iteration + 1 + done, min(BATCH, count - done))
         else:
             for t in range(self.iteration + 1, self.iteration + 1 + count):
-                self._threaded(np.array(self.schedule.step(t)))
+                self._threaded(np.array([*self.schedule.step(t), self.noise]))
         self.iteration += count
 
     def warm(self) -> None:
         """Compile now what the first step would compile, so that clocks measure solving alone."""
         if not self._full:
-            self._sampled_walks(np.array([1.0, 1.0, 0.0, 1.0, 1.0]), 0)
+            self._sampled_walks(np.array([1.0, 1.0, 0.0, 1.0, 1.0, self.noise]), 0)
         else:
             self._full_walks(0, 0)
 
     def _full_walks(self, first: int, count: int) -> None:
+        steps = np.column_stack([self.schedule.steps(first, count), np.full(count, self.noise)])
         self._kernels.full_iterations(
-            self.tree.nodes, self.tree.sides, self._blocks, self.tables, self.schedule.steps(first, count),
+            self.tree.nodes, self.tree.sides, self._blocks, self.tables, steps,
             not self.schedule.alternating, self.tree.shared, self.rng, self._walker.no_cuts,
             np.zeros((0, 1), self.dtype), tuple(self._walker.room),
         )  # fmt: skip
@@ -167,7 +186,7 @@ class CFR:
                 some = min(some, self.tick - (self.iteration + done) % self.tick)
             clock = (self.iteration + done) // self.tick + 1
             floor = self.schedule.step(clock).floor
-            self._sampled_walks(np.array([1.0, 1.0, floor, 1.0, float(clock)]), some)
+            self._sampled_walks(np.array([1.0, 1.0, floor, 1.0, float(clock), self.noise]), some)
             done += some
             if self.schedule.discounts and (self.iteration + done) % self.tick == 0:
                 after = self.schedule.step(clock + 1)

@@ -231,4 +231,7 @@ def _import(text: str, module: str, name: str) -> AnySchedule:
 
 
 def _show(value: float) -> str:
-    return f"{int(value)}" if isinstance(value, bool) else f"{value:g}"
+    if isinstance(value, bool):
+        return f"{int(value)}"
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)

@@ -23,7 +23,7 @@ from riverboat.trees.public import PublicTree
 # Subtrees of at most this share of the tree are one task; fewer nodes than SMALL are not worth a thread.
 TASKS = 64
 SMALL = 20_000
-_FULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0])
+_FULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0, 0.0])
 
 
 class Walker:
@@ -49,6 +49,7 @@ class Walker:
             len(side.weight),
             len(side.weight_opp),
             journal,
+            self.tree.table,
         )
 
     @cached_property
