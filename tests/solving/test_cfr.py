@@ -95,11 +95,11 @@ def count_histories(tree: HistoryTree) -> dict[str, int]:
 
 
 def follow(game: Game, seed: int | None, checks: tuple[int, ...]) -> None:
-    """Both trees of a game, all schedules, both orders, against one twin each."""
+    """Both trees of a game (one of them in both orders), all schedules, each beside a twin."""
     root, both = expand(game), trees(game)
     for schedule in SCHEDULES:
         for alternating in ORDERS:
-            for tree in both:
+            for tree in both if alternating else both[:1]:
                 solver, twin = solver_and_twin(tree, root, schedule, alternating)
                 if seed is not None:
                     start_anywhere(solver, twin, seed)
@@ -396,7 +396,7 @@ def test_open_spiel(spec: str, spiel: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPIEL)
-@pytest.mark.parametrize(("spec", "spiel", "count"), [("kuhn", "kuhn_poker", 10), ("leduc", "leduc_poker", 4)])
+@pytest.mark.parametrize(("spec", "spiel", "count"), [("kuhn", "kuhn_poker", 10), ("leduc", "leduc_poker", 3)])
 def test_open_spiel_from_anywhere(spec: str, spiel: str, count: int, name: str) -> None:
     """The Python solvers, whose regrets can be set: equal on both trees, ties or not."""
     pyspiel = pytest.importorskip("pyspiel")
