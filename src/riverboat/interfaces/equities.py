@@ -77,13 +77,13 @@ def equity(sides: list[str], board: str, threads: int, samples: int, seed: int, 
         )
         return
     table = Table(box=None, pad_edge=False)
-    for column in ("hand or range", "equity", "wins", "ties"):
+    counted = found.wins is not None and found.ties is not None
+    for column in ("hand or range", "equity", "wins", "ties") if counted else ("hand or range", "equity"):
         table.add_column(column, justify="left" if column == "hand or range" else "right")
     for k, side in enumerate(sides):
         shown = f"{100 * found.shares[k]:.4f} %" + ("" if found.exact else f" ± {100 * found.half_width[k]:.3f}")
-        wins = f"{found.wins[k]:,}" if found.wins is not None else ""
-        ties = f"{found.ties[k]:,}" if found.ties is not None else ""
-        table.add_row(side if len(side) < 50 else side[:47] + "…", shown, wins, ties)
+        counts = [f"{c[k]:,}" for c in (found.wins, found.ties) if c is not None]
+        table.add_row(side if len(side) < 50 else side[:47] + "…", shown, *counts)
     console = Console()
     console.print(table, highlight=False)
     how = "exact" if found.exact else f"estimate from {found.showdowns:,} samples, 95 % interval, seed {seed}"
