@@ -7,9 +7,12 @@ call that passes a tuple of arrays costs more than the work behind it, and are n
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config, njit
 
 # Re-association lets sums use vector registers; NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -18,3 +21,26 @@ _PART: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cf
 
 kernel: Any = njit(cache=True, **OPTIONS)
 part: Any = njit(cache=True, **OPTIONS, **_PART)
+
+
+def _drop_stale(package: Path) -> None:
+    """Forget compiled loops when any of their sources has changed.
+
+    Numba looks only at the file of the function it loads, not at the files of what was inlined into it.
+    """
+    sources = [p for p in sorted(package.rglob("*.py")) if "kernels" in p.name or p.name in ("_loops.py", "jit.py", "arrays.py")]
+    facts = [(p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sources]
+    stamp = hashlib.sha256(repr(facts).encode()).hexdigest()
+    folder = Path(config.CACHE_DIR) if config.CACHE_DIR else package
+    note = folder / "__pycache__" / "kernels.stamp"
+    with contextlib.suppress(OSError):  # a place that cannot be written to has no caches of ours either
+        if not note.exists() or note.read_text() != stamp:
+            modules = {p.stem for p in sources}
+            for index in folder.rglob("*.nbi"):
+                if index.name.split(".")[0] in modules:
+                    index.unlink(missing_ok=True)
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_text(stamp)
+
+
+_drop_stale(Path(__file__).parent)

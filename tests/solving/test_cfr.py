@@ -1,8 +1,8 @@
 """Every schedule on every kind of tree against slow twins, OpenSpiel and known values.
 
-Where the largest regret of an information set is exactly zero, what is played next is up to the last bit of rounding.
-Twins are therefore also started from random regrets, where no such tie can come up: then the fast walk must follow them
-for any game, any schedule and any number of iterations.
+Where the largest regret of an information set is exactly zero, what is played next is up to the last bit of rounding,
+in the twins as well. Twins are therefore also started from random regrets, where no such tie can come up: then the fast
+walk must follow them for any game, any schedule and any number of iterations.
 """
 
 from __future__ import annotations
@@ -69,23 +69,23 @@ def start_anywhere(solver: CFR, twin: Twin, seed: int) -> None:
         twin.memory[infoset.name] = (regrets, [0.0] * len(regrets)) if predicts else regrets
 
 
-def assert_same(solver: CFR, twin: Twin, *, tables: bool) -> None:
+def assert_same(solver: CFR, twin: Twin, *, tables: bool, tolerance: float = 1e-12) -> None:
     """The same last iterate and average; with `tables` also the same regrets and sums."""
     last, average = solver.current(), solver.average()
     current, averaged, regrets = twin.current(), twin.average(), twin.regrets()
     for infoset in solver.tree.infosets():
         name, where = infoset.name, block(infoset)
         here = f"{solver.tree.name} {solver.schedule} T={solver.iteration} {name}"
-        np.testing.assert_allclose(last.row(infoset), current[name], rtol=0, atol=1e-12, err_msg=here)
-        np.testing.assert_allclose(average.row(infoset), averaged[name], rtol=0, atol=1e-12, err_msg=here)
-        if tables:
+        np.testing.assert_allclose(last.row(infoset), current[name], rtol=0, atol=tolerance, err_msg=here)
+        np.testing.assert_allclose(average.row(infoset), averaged[name], rtol=0, atol=tolerance, err_msg=here)
+        if tables and len(infoset.actions) > 1:  # forced moves may keep nothing
             ours = as_stored(twin.rule, solver.regret[where] * share(solver.tree, infoset), twin.t)
             scale = max(1.0, np.abs(regrets[name]).max())
-            np.testing.assert_allclose(ours, regrets[name], rtol=0, atol=1e-12 * scale, err_msg=here)
+            np.testing.assert_allclose(ours, regrets[name], rtol=0, atol=tolerance * scale, err_msg=here)
             sums = solver.average_sums[where] * float(twin.t) ** twin.rule.gamma
             if isinstance(solver.tree, HistoryTree):  # each history of an information set adds its part
                 sums = sums / count_histories(solver.tree)[name]
-            np.testing.assert_allclose(sums, twin.sums[name], rtol=1e-12, atol=1e-12, err_msg=here)
+            np.testing.assert_allclose(sums, twin.sums[name], rtol=tolerance, atol=tolerance, err_msg=here)
 
 
 @cache
@@ -94,7 +94,7 @@ def count_histories(tree: HistoryTree) -> dict[str, int]:
     return {infoset.name: int(n) for infoset, n in zip(tree.infosets(), counts, strict=True)}
 
 
-def follow(game: Game, seed: int | None, checks: tuple[int, ...]) -> None:
+def follow(game: Game, seed: int | None, checks: tuple[int, ...], tolerance: float = 1e-12) -> None:
     """Both trees of a game (one of them in both orders), all schedules, each beside a twin."""
     root, both = expand(game), trees(game)
     for schedule in SCHEDULES:
@@ -106,30 +106,35 @@ def follow(game: Game, seed: int | None, checks: tuple[int, ...]) -> None:
                 for t in checks:
                     solver.step(t - twin.t)
                     twin.step(t - twin.t)
-                    assert_same(solver, twin, tables=seed is not None)
+                    assert_same(solver, twin, tables=seed is not None, tolerance=tolerance)
 
 
 # --- twins ----------------------------------------------------------------------------------
 
-NO_TIES = ["kuhn:cards=4", "coin_toss", "kuhn:cards=3,stack=2", "clairvoyance:stack=1,chip=0.25", "rps"]
 
-
-@pytest.mark.parametrize("spec", NO_TIES)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "kuhn",
+        "kuhn:cards=4",
+        "coin_toss",
+        "kuhn:cards=3,stack=2",
+        "kuhn:cards=3,suits=2",
+        "clairvoyance:chip=0.25",
+        "rps",
+    ],
+)
 def test_from_zero(spec: str) -> None:
     follow(make(spec), None, (1, 2, 3, 10))
 
 
-@pytest.mark.parametrize(("spec", "checks"), [("kuhn", (1, 2, 3, 10)), ("leduc", (1, 2, 3))])
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_poker_from_zero(spec: str, checks: tuple[int, ...], schedule: str) -> None:
-    """On public trees, whose sums leave exact zeros where nobody arrives (see `test_only_my_own_card_arrives`)."""
-    game = make(spec)
-    root, tree = expanded(spec), compile_game(game)
-    for alternating in ORDERS:
-        solver, twin = solver_and_twin(tree, root, schedule, alternating)
-        for t in checks:
-            solver.step(t - twin.t)
-            twin.step(t - twin.t)
+def test_leduc_from_zero(schedule: str) -> None:
+    for tree in trees(make("leduc")):
+        solver, twin = solver_and_twin(tree, expanded("leduc"), schedule, parse(schedule).alternating)
+        for _ in range(3):
+            solver.step()
+            twin.step()
             assert_same(solver, twin, tables=False)
 
 
@@ -183,8 +188,9 @@ def test_leduc_from_anywhere(schedule: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 200))
 def test_many_random_games(seed: int) -> None:
+    """More games and iterations, in which rounding errors grow."""
     for game in (random_public_game(seed), random_history_game(seed), random_history_game(seed, players=3)):
-        follow(game, seed, (2, 11, 30))
+        follow(game, seed, (2, 11, 30), tolerance=1e-7)
 
 
 def test_first_regrets_from_zero() -> None:
@@ -288,8 +294,8 @@ def test_nobody_to_meet_stays_uniform() -> None:
 def test_only_my_own_card_arrives() -> None:
     """The one hand that comes this way holds my card: nobody to meet either, though its reach is added and taken away.
 
-    Fails where the compiler may fuse products with sums ("contract"): 3 x, rounded, less 3 x, not rounded, is not
-    zero, and what is left (10^-18) plays in place of the uniform strategy.
+    Where the compiler fuses products with sums, 3 x, rounded, less 3 x, not rounded, is not zero. What is left (10^-18)
+    must not play in place of the uniform strategy.
     """
     showdown = Compare(((0, 1), (0, 1)), (3.0, -3.0), (0.0, 0.0), (-3.0, 3.0))
     answers = {"f": Constant((1.0, -1.0)), "g": Constant((3.0, -3.0)), "c": showdown}
@@ -380,19 +386,16 @@ SPIEL = {"CFRSolver": "vanilla:alternating=1", "CFRPlusSolver": "cfr+"}
 @pytest.mark.parametrize("name", SPIEL)
 @pytest.mark.parametrize(("spec", "spiel"), [("kuhn", "kuhn_poker"), ("leduc", "leduc_poker")])
 def test_open_spiel(spec: str, spiel: str, name: str) -> None:
-    """The same average policies after ten iterations as those of the C++ solvers.
-
-    Needs exact zeros where nobody arrives (see `test_only_my_own_card_arrives`), for ties come up on the way.
-    """
+    """The same average policies after ten iterations as those of the C++ solvers, whatever ties come up on the way."""
     pyspiel = pytest.importorskip("pyspiel")
     theirs = getattr(pyspiel, name)(pyspiel.load_game(spiel))
     for _ in range(10):
         theirs.evaluate_and_update_policy()
-    tree = compile_game(make(spec))
-    ours = CFR(tree, SPIEL[name])
-    ours.step(10)
-    expected = from_open_spiel(tree, theirs.tabular_average_policy())
-    np.testing.assert_allclose(ours.average().probabilities, expected.probabilities, rtol=0, atol=1e-9)
+    for tree in trees(make(spec)):
+        ours = CFR(tree, SPIEL[name])
+        ours.step(10)
+        expected = from_open_spiel(tree, theirs.tabular_average_policy())
+        np.testing.assert_allclose(ours.average().probabilities, expected.probabilities, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", SPIEL)

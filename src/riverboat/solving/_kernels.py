@@ -378,7 +378,9 @@ def walk(
             path[d] = n
             turn[d] = 0
             row, at, width = d * span + 1, data[n], widths[n]
-            if who == me:
+            if width == 1:
+                pass  # a forced move: nothing to decide, reach and value are the child's
+            elif who == me:
                 if learning:
                     match(tables.regret, tables.prediction, at, width, low, high, step[4], sigma, row)
                 elif mode == EVALUATE:
@@ -414,7 +416,11 @@ def walk(
             turn[d] = k + 1
             more = k + 1 < widths[n]
             to = value_at[d]
-            if who == me:
+            if who >= 0 and widths[n] == 1:
+                if who == me and mode == RESPOND and len(tables.delta) > 0:
+                    for h in range(low, high):
+                        tables.delta[data[n], h] = 1
+            elif who == me:
                 if more:
                     break
                 if mode != COLLECT:
@@ -426,10 +432,7 @@ def walk(
                     f.journal[journal] = n
                     journal += 1
             elif who >= 0:
-                if k == 0:
-                    for h in range(low, high):
-                        value[to, h] = value[below, h]
-                else:
+                if k > 0:  # the first child has written to the node's own row
                     for h in range(low, high):
                         value[to, h] += value[below, h]
                 if more:
@@ -448,12 +451,16 @@ def walk(
         own_at[d + 1] = own_at[d]
         opp_at[d + 1] = opp_at[d]
         value_at[d + 1] = row  # children of others share a row: their values are added up
-        if who == me:
+        if who >= 0 and widths[n] == 1:
+            value_at[d + 1] = value_at[d]
+        elif who == me:
             if mode != RESPOND:
                 own_at[d + 1] = row + k
             value_at[d + 1] = row + k
         elif who >= 0:
             opp_at[d + 1] = row + k
+            if k == 0:
+                value_at[d + 1] = value_at[d]
         else:
             outcome = data[n] + k
             weight = chance[outcome]
