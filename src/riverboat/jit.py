@@ -14,8 +14,9 @@ from typing import Any
 
 from numba import config, njit
 
-# Re-association lets sums use vector registers; NaN and infinity keep their meaning.
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+# Re-association lets sums use vector registers; NaN and infinity keep their meaning. Multiplications and additions are
+# not fused: where that happens depends on what is inlined where, and equal runs must stay equal bit for bit.
+FAST = {"reassoc", "nsz", "arcp"}
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": FAST, "_nrt": False}
 _PART: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -28,10 +29,15 @@ def _drop_stale(package: Path) -> None:
 
     Numba looks only at the file of the function it loads, not at the files of what was inlined into it.
     """
-    sources = [p for p in sorted(package.rglob("*.py")) if "kernels" in p.name or p.name in ("_loops.py", "jit.py", "arrays.py")]
+    sources = [
+        p
+        for p in sorted(package.rglob("*.py"))
+        if "kernels" in p.name or p.name in ("_loops.py", "jit.py", "arrays.py")
+    ]
     facts = [(p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sources]
     stamp = hashlib.sha256(repr(facts).encode()).hexdigest()
-    folder = Path(config.CACHE_DIR) if config.CACHE_DIR else package
+    elsewhere = getattr(config, "CACHE_DIR", "")
+    folder = Path(elsewhere) if elsewhere else package
     note = folder / "__pycache__" / "kernels.stamp"
     with contextlib.suppress(OSError):  # a place that cannot be written to has no caches of ours either
         if not note.exists() or note.read_text() != stamp:

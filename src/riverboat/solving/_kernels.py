@@ -3,8 +3,8 @@
 `walk` carries vectors over hands through the tree in preorder: full traversals, the public-chance samplers,
 evaluation and best response are modes of it. It keeps one frame per level and never recurses.
 
-`match` and `learn` are the local rule. A user's rule takes their place by compiling the same kernels with
-other globals (`riverboat.solving.rules`).
+`match` and `learn` are the local rule; `reach_on` and `absorb` are the same fused with what follows. A user's rule takes
+their place by compiling the same kernels with other globals (`riverboat.solving.rules`).
 
 What makes small games fast: reach and values are rows that children point to, so going down and up copies nothing;
 loops over hands are few, because a loop of six costs little more than its start; functions take whole arrays and a
@@ -22,6 +22,7 @@ from riverboat.jit import kernel, part
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX
 
 LEARN, COLLECT, EVALUATE, RESPOND = 0, 1, 2, 3
+U = np.uint64  # indices: with signed ones every access first asks whether it counts from the end
 TINY = 1e-30  # positive regrets that sum to less count as none: one over them would overflow in float32
 
 
@@ -49,7 +50,7 @@ class Frames(NamedTuple):
     opp: Array  # float [rows, opponent hands]: reach of opponent and chance
     value: Array  # float [rows, own hands]: what a subtree is worth
     sigma: Array  # float [rows, own hands]: my strategy
-    sigma_opp: Array  # float [width, opponent hands]: the opponent's, where it is just being entered
+    sigma_opp: Array  # float [width, opponent hands]: the opponent's, in walks that sample it
     mass: Array  # float64 [opponent hands + 1]: scratch of the showdown
     journal: Array  # int32 [nodes] or [0]: one node for each block whose increments wait in Tables.delta
     stamp: Array  # int64 [table] or [0]: the walk that has last noted the block that starts there
@@ -101,7 +102,9 @@ def match(
     to,  # first row of out
 ):
     """Regret matching: proportional to the positive part, uniform where there is none."""
+    at, width, low, high, to = U(at), U(width), U(low), U(high), U(to)
     kind = out.dtype.type
+    uniform = kind(1) / kind(width)
     predicts = len(prediction) > 0
     for h in range(low, high):
         total = kind(0)
@@ -112,13 +115,49 @@ def match(
             x = max(x, kind(0))
             out[to + a, h] = x
             total += x
-        if total > TINY:
-            share = kind(1) / total
-            for a in range(width):
-                out[to + a, h] *= share
-        else:
-            for a in range(width):
-                out[to + a, h] = kind(1) / kind(width)
+        # without a branch, which nobody could predict
+        some = total > TINY
+        share = kind(1) / max(total, kind(TINY))
+        share = share if some else kind(0)
+        rest = kind(0) if some else uniform
+        for a in range(width):
+            out[to + a, h] = out[to + a, h] * share + rest
+
+
+@part
+def reach_on(
+    regret,  # float [rows, hands]
+    prediction,  # float [rows, hands] or [0, hands]
+    at,
+    width,
+    low,
+    high,
+    t,
+    reach,  # float [rows, hands]
+    here,  # row of reach
+    after,  # the same array: reach after each action, OUT
+    row,  # first row of after
+):
+    """`match` times reach, where the strategy itself is not needed: at the opponent's nodes."""
+    at, width, low, high, here, row = U(at), U(width), U(low), U(high), U(here), U(row)
+    kind = after.dtype.type
+    uniform = kind(1) / kind(width)
+    predicts = len(prediction) > 0
+    for h in range(low, high):
+        total = kind(0)
+        for a in range(width):
+            x = regret[at + a, h]
+            if predicts:
+                x += prediction[at + a, h]
+            x = max(x, kind(0))
+            after[row + a, h] = x
+            total += x
+        some = total > TINY
+        share = reach[here, h] / max(total, kind(TINY))
+        share = share if some else kind(0)
+        rest = kind(0) if some else reach[here, h] * uniform
+        for a in range(width):
+            after[row + a, h] = after[row + a, h] * share + rest
 
 
 @part
@@ -147,6 +186,35 @@ def learn(
         if predicts:
             for h in range(low, high):
                 prediction[at + a, h] = instant[to + a, h]
+
+
+@part
+def absorb(
+    regret,  # float [rows, hands] INOUT
+    prediction,  # float [rows, hands] INOUT, or [0, hands]
+    average,  # float [rows, hands] INOUT
+    at,
+    width,
+    low,
+    high,
+    step,  # float64 [6]
+    instant,  # float [rows, hands]: regrets of this iteration
+    reach,  # float [rows, hands]: reach after each action
+    row,  # first row of instant and reach
+):
+    """`learn`, and the average in the same loop."""
+    at, width, low, high, row = U(at), U(width), U(low), U(high), U(row)
+    kind = regret.dtype.type
+    up, down, least, decay = kind(step[0]), kind(step[1]), kind(step[2]), kind(step[3])
+    predicts = len(prediction) > 0
+    for a in range(width):
+        for h in range(low, high):
+            r = regret[at + a, h]
+            regret[at + a, h] = max(r * (up if r > 0 else down) + instant[row + a, h], least)
+            average[at + a, h] = average[at + a, h] * decay + reach[row + a, h]
+        if predicts:
+            for h in range(low, high):
+                prediction[at + a, h] = instant[row + a, h]
 
 
 @part
@@ -184,7 +252,8 @@ def settle(
     to,  # row of out
 ):
     """Value of a terminal for my hands low … high - 1: O(n), but for MATRIX pay-offs."""
-    kind, row = side.kind[e], side.row[e]
+    e, at, low, high, opp_low, opp_high, to = U(e), U(at), U(low), U(high), U(opp_low), U(opp_high), U(to)
+    kind, row = side.kind[e], U(side.row[e])
     win, tie, lose = side.pay[e, 0], side.pay[e, 1], side.pay[e, 2]
     exclude, order, place, below, upto = side.exclude, side.order, side.place, side.below, side.upto
     total = 0.0
@@ -200,7 +269,7 @@ def settle(
             total += opp[at, j]
         for h in range(low, high):
             out[to, h] = win * total
-    elif opp_high - opp_low == 1:
+    elif opp_high - opp_low == U(1):
         here = place[row, opp_low]
         for h in range(low, high):
             u = win if here < below[row, h] else (tie if here < upto[row, h] else lose)
@@ -208,13 +277,13 @@ def settle(
     else:
         mass[0] = 0.0
         for k in range(opp_high):
-            total += opp[at, order[row, k]]
-            mass[k + 1] = total
+            total += opp[at, U(order[row, k])]
+            mass[k + U(1)] = total
         for h in range(low, high):
-            out[to, h] = lose * total + (win - tie) * mass[below[row, h]] + (tie - lose) * mass[upto[row, h]]
-    for k in range(exclude.shape[1]):
+            out[to, h] = lose * total + (win - tie) * mass[U(below[row, h])] + (tie - lose) * mass[U(upto[row, h])]
+    for k in range(U(exclude.shape[1])):
         for h in range(low, high):
-            j = exclude[h, k]
+            j = U(exclude[h, k])  # -1 becomes the largest number, which is no hand
             if opp_low <= j < opp_high:
                 u = win
                 if kind == COMPARE and place[row, j] >= below[row, h]:
@@ -272,11 +341,12 @@ def finish(
     to,  # row of value that the node's own value goes to
 ):
     """An own node whose actions are all valued: its value, and in LEARN its regrets and average."""
+    at, width, low, high, row, to = U(at), U(width), U(low), U(high), U(row), U(to)
     if mode == RESPOND:
         delta = tables.delta
         for h in range(low, high):
-            best = 0
-            for a in range(1, width):
+            best = U(0)
+            for a in range(U(1), width):
                 if value[row + a, h] > value[row + best, h]:
                     best = a
             value[to, h] = value[row + best, h]
@@ -288,7 +358,7 @@ def finish(
     noise = kind(step[5])
     for h in range(low, high):
         total = sigma[row, h] * value[row, h]
-        for a in range(1, width):
+        for a in range(U(1), width):
             total += sigma[row + a, h] * value[row + a, h]
         value[to, h] = total
         for a in range(width):
@@ -304,14 +374,7 @@ def finish(
                 delta[at + a, h] += value[row + a, h]
                 average[at + a, h] += own[row + a, h]
         return
-    learn(
-        tables.regret, tables.prediction, at, width, low, high,
-        step[0], step[1], step[2], step[4], value, row,
-    )  # fmt: skip
-    decay = average.dtype.type(step[3])
-    for a in range(width):
-        for h in range(low, high):
-            average[at + a, h] = average[at + a, h] * decay + own[row + a, h]
+    absorb(tables.regret, tables.prediction, average, at, width, low, high, step, value, own, row)
 
 
 @kernel
@@ -343,11 +406,10 @@ def walk(
     actor, end, widths, data = nodes.actor, nodes.end, nodes.width, nodes.data
     chance, live, live_opp = side.chance, side.live, side.live_opp
     path, turn, own_at, opp_at, value_at = f.node, f.turn, f.own_at, f.opp_at, f.value_at
-    own, opp, value, sigma, sigma_opp = f.own, f.opp, f.value, f.sigma, f.sigma_opp
+    own, opp, value, sigma = f.own, f.opp, f.value, f.sigma
     kind = own.dtype.type
     learning = mode == LEARN or mode == COLLECT
-    top = np.int64(0)
-    span = len(sigma_opp)  # rows of a level
+    span = len(f.sigma_opp)  # rows of a level
     cuts = len(cut)
     next_cut = 0
     journal = 0
@@ -391,16 +453,17 @@ def walk(
                         for h in range(low, high):
                             own[row + a, h] = own[here, h] * sigma[row + a, h]
             elif who >= 0:
-                if learning:
-                    match(
-                        tables.opp_regret, tables.opp_prediction, at, width, opp_low, opp_high, step[4], sigma_opp, top
-                    )
-                else:
-                    normalised(tables.opp_average, at, width, opp_low, opp_high, sigma_opp, top)
                 here = opp_at[d]
-                for a in range(width):
-                    for j in range(opp_low, opp_high):
-                        opp[row + a, j] = opp[here, j] * sigma_opp[a, j]
+                if learning:
+                    reach_on(
+                        tables.opp_regret, tables.opp_prediction, at, width, opp_low, opp_high, step[4],
+                        opp, here, opp, row,
+                    )  # fmt: skip
+                else:
+                    normalised(tables.opp_average, at, width, opp_low, opp_high, opp, row)
+                    for a in range(width):
+                        for j in range(opp_low, opp_high):
+                            opp[row + a, j] *= opp[here, j]
         child = n + 1
         # --- climb out of finished subtrees
         while leaf:

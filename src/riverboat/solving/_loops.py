@@ -42,13 +42,6 @@ def decay_blocks(blocks, average, factor):
 
 
 @part
-def learn_blocks(blocks, tables, step):
-    """Apply what waits in tables.delta to one player's information sets, once an iteration."""
-    for i in range(len(blocks.at)):
-        learn_block(tables, blocks.at[i], blocks.width[i], step)
-
-
-@part
 def learn_block(tables, at, width, step):
     """Apply what waits in tables.delta to one information set; sums that are rounding errors count as zero."""
     for a in range(width):
@@ -57,6 +50,13 @@ def learn_block(tables, at, width, step):
     learn(tables.regret, tables.prediction, at, width, 0, 1, step[0], step[1], step[2], step[4], tables.delta, at)
     for a in range(width):
         tables.delta[at + a, 0] = 0
+
+
+@part
+def learn_blocks(blocks, tables, step):
+    """Apply what waits in tables.delta to one player's information sets, once an iteration."""
+    for i in range(len(blocks.at)):
+        learn_block(tables, blocks.at[i], blocks.width[i], step)
 
 
 @part

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riverboat.errors import ZeroSumError
+from riverboat.errors import InputError, ZeroSumError
 from riverboat.games.base import TERMINAL, Array
 from riverboat.solving import _kernels
 from riverboat.solving.threads import Walker
@@ -109,7 +109,7 @@ def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Ar
     """
     tree = strategy.tree
     if not isinstance(tree, PublicTree):
-        raise ZeroSumError(f"{tree.name} has no hands: values by hand need a public game")
+        raise InputError(f"{tree.name} has no hands: values by hand need a public game")
     mode = _kernels.RESPOND if respond else _kernels.EVALUATE
     raw = Walker(tree, np.float64, 1).walk(player, _strategy_tables(tree, player, strategy.probabilities), mode)
     joint = tree.deal.joint()

@@ -46,12 +46,29 @@ def _specialise(rule: Rule, dtype: str) -> SimpleNamespace:
             regret[at : at + width, low:high], guess[at : at + width, low:high], instant[to : to + width, low:high], t
         )
 
-    made: dict[str, Any] = {"match": match, "learn": learn}
+    @njit(**OPTIONS)
+    def reach_on(regret, prediction, at, width, low, high, t, reach, here, after, row):  # type: ignore[no-untyped-def]
+        match(regret, prediction, at, width, low, high, t, after, row)
+        for a in range(width):
+            for h in range(low, high):
+                after[row + a, h] *= reach[here, h]
+
+    @njit(**OPTIONS)
+    def absorb(  # type: ignore[no-untyped-def]
+        regret, prediction, average, at, width, low, high, step, instant, reach, row
+    ):
+        learn(regret, prediction, at, width, low, high, step[0], step[1], step[2], step[4], instant, row)
+        for a in range(width):
+            for h in range(low, high):
+                average[at + a, h] = average[at + a, h] * step[3] + reach[row + a, h]
+
+    made: dict[str, Any] = {"match": match, "learn": learn, "reach_on": reach_on, "absorb": absorb}
     for module in (_kernels, _loops):
         names = {**vars(module), **made}
         for name, function in vars(module).items():
             if not isinstance(function, Dispatcher) or function.__module__ != module.__name__ or name in made:
                 continue
+            # In the order of the file: a function stands below those it calls.
             if not set(function.py_func.__code__.co_names) & set(made):
                 continue
             copy = FunctionType(function.py_func.__code__, names, name)

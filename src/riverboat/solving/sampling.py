@@ -69,7 +69,7 @@ def sampler(tree: Tree, *, kids: bool) -> Sampler:
     """Tables for drawing hands and for stepping to the k-th child."""
     if isinstance(tree, PublicTree):
         joint = tree.deal.joint()
-        pairs = np.argwhere(joint > 0).astype(np.int32)
+        pairs = np.ascontiguousarray(np.argwhere(joint > 0), np.int32)
         accept, alias = _alias(joint[joint > 0])
         marginal = joint.sum(axis=1), joint.sum(axis=0)
     else:

@@ -84,7 +84,9 @@ class Walker:
         cuts = self.cuts
         value, own, opp = self._cut_room(me, len(cuts))
         collect = _kernels.COLLECT if mode == _kernels.LEARN else mode
+        counted = frames.visits[0]
         self._call(me, 0, self._read_only(tables, mode), step, collect, frames, cuts, value, own, opp)
+        frames.visits[0] = counted - len(cuts)  # the trunk is walked again below, and cuts are roots of subtrees
 
         def subtree(task: int, room: _kernels.Frames) -> None:
             room.own[0], room.opp[0] = own[task], opp[task]
