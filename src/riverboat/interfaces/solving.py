@@ -13,7 +13,6 @@ from riverboat.errors import InputError
 from riverboat.interfaces.terminal import Live, say
 from riverboat.solving import _loops, schedules
 from riverboat.solving.cfr import table_bytes
-from riverboat.solving.exact import solve_exact
 from riverboat.solving.run import Result, Run, default_dtype, finish, stoppers
 from riverboat.solving.schedules import SCHEDULES
 from riverboat.solving.values import game as make_game
@@ -101,6 +100,8 @@ def _live(title: str, unit: str, options: dict[str, Any], *, quiet: bool) -> Liv
 
 def _exact(made: Any, method: str, options: dict[str, Any], *, quiet: bool) -> Result:
     live = _live(f"{made.name} {method}", made.unit, options, quiet=quiet)
+    from riverboat.solving.exact import solve_exact  # brings SciPy and HiGHS along
+
     try:
         return solve_exact(
             made, method, until=options["until"], iterations=options["iterations"], time=options["time"],
@@ -135,6 +136,7 @@ def report(results: list[Result]) -> None:
 def demo(out: Path) -> None:
     """Leduc by five schedules, drawn and certified."""
     from riverboat.interfaces.plots import convergence
+    from riverboat.solving.exact import solve_exact
 
     console = Console()
     console.print(
