@@ -29,6 +29,7 @@ bench: .venv/.dev
 
 .venv/.core: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install -q -e .
+	@echo "compiling the loops, once"; $(BIN)/riverboat solve kuhn --json > /dev/null
 	touch $@
 
 .venv/.dev: .venv/bin/python pyproject.toml
