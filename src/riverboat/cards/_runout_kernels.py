@@ -6,6 +6,7 @@ import numpy as np
 
 from riverboat.cards._kernels import START, ranked
 from riverboat.jit import kernel, part
+from riverboat.rng import random
 
 
 @part
@@ -159,17 +160,6 @@ def multiway(
             chosen[j] = chosen[j - 1] + 1
 
 
-@part
-def next_random(state):  # uint64 [1] INOUT
-    """Uniform in [0, 1): splitmix64."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
 @kernel
 def sample_multiway(
     cards,  # uint8 [1326, 2]
@@ -198,7 +188,7 @@ def sample_multiway(
             dead |= np.uint64(1) << np.uint64(board[k])
         fits = True
         for p in range(players):
-            x = next_random(rng) * cumulative[p, 1325]
+            x = random(rng) * cumulative[p, 1325]
             low, high = 0, 1325
             while low < high:
                 middle = (low + high) // 2
@@ -217,9 +207,9 @@ def sample_multiway(
         if not fits:
             continue
         for _ in range(5 - len(board)):
-            c = np.uint64(next_random(rng) * 52)
+            c = np.uint64(random(rng) * 52)
             while (dead >> c) & np.uint64(1):
-                c = np.uint64(next_random(rng) * 52)
+                c = np.uint64(random(rng) * 52)
             dead |= np.uint64(1) << c
             base += t.key[c]
             base_mask += t.mask[c]

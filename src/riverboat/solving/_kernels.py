@@ -19,6 +19,7 @@ import numpy as np
 
 from riverboat.games.base import TERMINAL, Array
 from riverboat.jit import kernel, part
+from riverboat.rng import random
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX
 
 LEARN, COLLECT, EVALUATE, RESPOND = 0, 1, 2, 3
@@ -76,17 +77,6 @@ def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int,
         stamp=np.zeros(table if journal else 0, np.int64),
         visits=np.zeros(1, np.int64),
     )
-
-
-@part
-def random(state):  # uint64 [1] INOUT
-    """Uniform in [0, 1): splitmix64."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @part

@@ -8,7 +8,8 @@ import numpy as np
 
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.jit import kernel, part
-from riverboat.solving._kernels import LEARN, draw_outcome, learn, match, random, walk
+from riverboat.rng import random
+from riverboat.solving._kernels import LEARN, draw_outcome, learn, match, walk
 from riverboat.trees.arrays import COMPARE, CONSTANT
 
 

@@ -1,0 +1,18 @@
+"""Random numbers for compiled loops: the state is an array that the caller keeps, so runs can be repeated and resumed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riverboat.jit import part
+
+
+@part
+def random(state):  # type: ignore[no-untyped-def]  # uint64 [1] INOUT
+    """Uniform in [0, 1): splitmix64 (Steele, Lea & Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
