@@ -154,8 +154,6 @@ def agree(game: Game, schedule: str, deals: tuple[str | None, ...] = (None,), it
     solver = CFR(tree, schedule)
     for t in range(1, iterations + 1):
         solver.step(1)
-        # Where actions tie, the kernels' regrets are rounding errors, which regret matching blows up to a strategy.
-        solver.regret[np.abs(solver.regret) < 1e-12] = 0.0
         current = solver.current()
         for deal in deals:
             for row in trace(tree, deal, schedule, t).infosets:
