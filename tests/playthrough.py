@@ -20,7 +20,9 @@ from riverboat.games.base import CHANCE, TERMINAL, Constant, HistoryGame, Matrix
 FOLDER = Path(__file__).parent / "playthroughs"
 WALKS = 3
 MOST = 40  # items of a list that are shown
-SPECS: dict[str, str] = {}  # for games that cannot be made by their name alone: what to make instead
+SPECS = {
+    "holdem": "holdem:2-1,ranks=7,suits=1"
+}  # for games that cannot be made by their name alone: what to make instead
 
 
 def playthrough(name: str) -> str:

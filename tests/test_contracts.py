@@ -12,6 +12,7 @@ import numba
 import numpy as np
 import pytest
 
+from playthrough import SPECS
 from random_games import random_history_game, random_public_game
 from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, Deal, Matrix, Outcome, Payoff
@@ -53,7 +54,7 @@ def raises(check: Callable[[], Any], *words: str) -> None:
 
 @pytest.mark.parametrize("spec", [*registry.GAMES, *VARIANTS])
 def test_registered_games(spec: str) -> None:
-    report = check_game(registry.make(spec))
+    report = check_game(registry.make(SPECS.get(spec, spec)))
     assert report.complete
     assert report.zero_sum
     assert report.infosets

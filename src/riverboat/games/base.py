@@ -173,7 +173,8 @@ class PublicState(Protocol):
 class PublicGame(Protocol):
     """A game given by its public states and private hands.
 
-    `joiner` stands between the labels of a line (`""` for `crc`, `","` for `1x3,2x5`).
+    `joiner` stands between the labels of a line (`""` for `crc`, `","` for `1x3,2x5`), but not before one that begins
+    with `/` (`b120-c/8h-x`).
     A game whose tree is too large to be walked in Python also has a method `layout()` that
     returns it as a `riverboat.games.layout.Layout`.
     """
@@ -194,6 +195,11 @@ class PublicGame(Protocol):
     def deal(self) -> Deal: ...
 
     def root(self) -> PublicState: ...
+
+
+def extend(line: str, joiner: str, label: str) -> str:
+    """A line with one more label."""
+    return f"{line}{joiner}{label}" if line and not label.startswith("/") else line + label
 
 
 Game: TypeAlias = HistoryGame | PublicGame

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riverboat.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState
+from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState, extend
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def from_states(game: PublicGame) -> Layout:
             raise InputError(f"{game.name}: two moves have one label at {line!r}: {labels}")
         work.append((None, node, ""))
         for k in reversed(range(len(labels))):
-            work.append((state.child(k), -1, f"{line}{game.joiner}{labels[k]}" if line else labels[k]))
+            work.append((state.child(k), -1, extend(line, game.joiner, labels[k])))
     return Layout(
         np.asarray(actor, np.int8),
         np.asarray(end, np.int32),

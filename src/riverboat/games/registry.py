@@ -1,4 +1,4 @@
-"""Games by name: `kuhn`, `kuhn:cards=6`, `bluff:2,1`, a file, `open_spiel:NAME(...)`, `module:object`."""
+"""Games by name: `kuhn`, `kuhn:cards=6`, `holdem:2-1`, a file, `open_spiel:NAME(...)`, `module:object`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.errors import InputError, unknown
-from riverboat.games import normal_form, small_poker, toy
+from riverboat.games import holdem, normal_form, small_poker, toy
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.bluff import Bluff
 
@@ -32,13 +32,14 @@ GAMES: dict[str, Entry] = {
     "kuhn": Entry(small_poker.kuhn, "Kuhn poker: one card each, one round of betting"),
     "leduc": Entry(small_poker.leduc, "Leduc poker: one card each, a public card, two rounds"),
     "bluff": Entry(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2"),
+    "holdem": Entry(holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
     "coin_toss": Entry(toy.CoinToss, "Coin Toss, the smallest endgame-solving example"),
     "clairvoyance": Entry(toy.Clairvoyance, "one player knows who wins and bets any size"),
     "rps": Entry(normal_form.rock_paper_scissors, "rock-paper-scissors"),
     "rpst": Entry(normal_form.rpst, "rock-paper-scissors-toothpick, a game with gifts"),
 }
 
-FILES = {".efg": "load_efg", ".nfg": "load_nfg"}
+FILES = {".efg": "gambit:load_efg", ".nfg": "gambit:load_nfg", ".toml": "spot_file:load"}
 
 
 def make(spec: str) -> Game:
@@ -63,9 +64,8 @@ def spec_of(game: Game) -> str | None:
 def _make(spec: str) -> Game:
     head, _, tail = spec.partition(":")
     if Path(spec).suffix.lower() in FILES:
-        from riverboat.games import gambit
-
-        loader: Callable[[str], Game] = getattr(gambit, FILES[Path(spec).suffix.lower()])
+        module, _, name = FILES[Path(spec).suffix.lower()].partition(":")
+        loader: Callable[[str], Game] = getattr(importlib.import_module(f"riverboat.games.{module}"), name)
         return loader(spec)
     if head == "open_spiel":
         from riverboat.games import open_spiel
@@ -75,7 +75,7 @@ def _make(spec: str) -> Game:
         return _call(GAMES[head].make, spec, tail)
     if tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
         return _import(spec, head, tail)
-    raise unknown("game", head, [*GAMES, "open_spiel:NAME", "FILE.efg", "FILE.nfg", "module:object"])
+    raise unknown("game", head, [*GAMES, "open_spiel:NAME", *(f"FILE{suffix}" for suffix in FILES), "module:object"])
 
 
 def options(name: str) -> dict[str, Any]:

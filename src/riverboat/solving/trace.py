@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from riverboat.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Game, Payoff
+from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Game, Payoff, extend
 from riverboat.solving import schedules
 from riverboat.solving.schedules import AnySchedule, Schedule
 from riverboat.strategy.table import Tree
@@ -279,7 +279,7 @@ class _Learner:
                 places = self.places(node)
                 shares = regret_matching(self.regret[places] + self.prediction[places])
                 steps = [((*reach[:who], reach[who] * share, *reach[who + 1 :]), chance) for share in shares]
-            lines = (f"{line}{self.joiner}{label}" if line else label for label in self.tree.labels(node))
+            lines = (extend(line, self.joiner, label) for label in self.tree.labels(node))
             children = zip(self.tree.children(node), lines, steps, strict=True)
             below = np.array([self.walk(child, to, *step) for child, to, step in children])
             value = np.sum(shares[:, None] * below, axis=0)

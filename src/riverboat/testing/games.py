@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from riverboat.errors import RecallError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Game, HistoryGame, PublicGame
+from riverboat.games.base import CHANCE, TERMINAL, Array, Game, HistoryGame, PublicGame, extend
 from riverboat.games.layout import Layout, from_states
 from riverboat.solving.response import Quality, quality
 from riverboat.strategy.table import Strategy
@@ -216,7 +216,7 @@ def _history_values(game: HistoryGame, strategy: Strategy) -> tuple[float, ...]:
 def _public_values(game: PublicGame, strategy: Strategy) -> tuple[float, ...]:
     """The same for a public game, with the probability of each pair of hands carried along."""
     rows, counts, total = strategy.mapping(), (len(game.hands[0]), len(game.hands[1])), np.zeros(2)
-    work: list[tuple[Any, tuple[str, ...], Array]] = [(game.root(), (), game.deal.joint())]
+    work: list[tuple[Any, str, Array]] = [(game.root(), "", game.deal.joint())]
     while work:
         state, line, reach = work.pop()
         if state.actor == TERMINAL:
@@ -226,11 +226,12 @@ def _public_values(game: PublicGame, strategy: Strategy) -> tuple[float, ...]:
                 after = reach * outcome.weight
                 after[list(outcome.dead[0]), :] = 0.0
                 after[:, list(outcome.dead[1])] = 0.0
-                work.append((state.child(k), (*line, outcome.label), after))
+                work.append((state.child(k), extend(line, game.joiner, outcome.label), after))
         else:
-            who, names = state.actor, [f"{hand}:{game.joiner.join(line)}" for hand in game.hands[state.actor]]
+            who, names = state.actor, [f"{hand}:{line}" for hand in game.hands[state.actor]]
             for k, label in enumerate(state.actions()):
                 # Hands that are dead here have no information set, and no weight either.
                 played = np.array([rows.get(name, {}).get(label, 0.0) for name in names])
-                work.append((state.child(k), (*line, label), reach * (played[:, None] if who == 0 else played)))
+                after = reach * (played[:, None] if who == 0 else played)
+                work.append((state.child(k), extend(line, game.joiner, label), after))
     return tuple(total.tolist())

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from riverboat.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Matrix, PublicGame
+from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Matrix, PublicGame, extend
 from riverboat.games.layout import Layout, from_states
 from riverboat.trees import _kernels
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side
@@ -239,15 +239,13 @@ class PublicTree:
 
     def line(self, node: int) -> str:
         """The public actions that lead to a node."""
-        labels: list[str] = []
-        here = 0
+        line, here = "", 0
         while here != node:
             for child, label in zip(self.children(here), self.labels(here), strict=True):
                 if child <= node < self.nodes.end[child]:
-                    labels.append(label)
-                    here = child
+                    line, here = extend(line, self.joiner, label), child
                     break
-        return self.joiner.join(labels)
+        return line
 
     def node(self, line: str) -> int:
         """The node that a line leads to."""
@@ -308,7 +306,7 @@ class PublicTree:
             line = ""
             if open_nodes:
                 _, above, labels = open_nodes[-1]
-                line = f"{above}{self.joiner}{next(labels)}" if above else next(labels)
+                line = extend(above, self.joiner, next(labels))
             if who != TERMINAL:
                 open_nodes.append((int(end), line, iter(self.labels(node))))
             if who >= 0:

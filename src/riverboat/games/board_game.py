@@ -1,0 +1,224 @@
+"""Hold'em games as the compiler of trees wants them: a tree of betting, and cards that lie beside it.
+
+In hold'em the legal moves do not depend on the cards. So the betting is walked once, whatever is dealt (`BettingTree`),
+and the cards are given apart: what lies on the board, how many cards each deal brings, and how often each player holds
+each hand (`BoardGame`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.cards.deck import Deck
+from riverboat.cards.notation import parse_cards
+from riverboat.errors import InputError
+from riverboat.games.base import CHANCE, TERMINAL
+
+Pay: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+
+
+class BettingState(Protocol):
+    """Where the betting of a hand stands, whatever the cards. States are immutable."""
+
+    @property
+    def actor(self) -> int:
+        """The player to move, CHANCE when the next street is dealt, TERMINAL when the hand is over."""
+        ...
+
+    @property
+    def street(self) -> int:
+        """Deals since the root."""
+        ...
+
+    @property
+    def spent(self) -> tuple[float, float]:
+        """Chips that each player has put in."""
+        ...
+
+    @property
+    def showdown(self) -> bool:
+        """At a terminal: whether hands are compared."""
+        ...
+
+    def moves(self) -> Sequence[str]:
+        """At a decision: labels of the legal moves."""
+        ...
+
+    def move(self, label: str) -> BettingState:
+        """The state after a move that `moves()` lists."""
+        ...
+
+    def next_street(self) -> BettingState:
+        """At CHANCE: the state after the deal."""
+        ...
+
+    def pay(self) -> Pay:
+        """At a terminal: what (player 0, player 1) get when player 0's hand is stronger, equal, weaker."""
+        ...
+
+
+class Place(NamedTuple):
+    """Where a line leads."""
+
+    node: int
+    dealt: tuple[tuple[int, ...], ...]  # cards of each deal on the way
+
+
+@dataclass(frozen=True, eq=False)
+class BettingTree:
+    """Nodes in preorder: the first child of n is n + 1, the subtree of n is n … end[n] - 1.
+
+    A CHANCE node deals one more street and has one child. All-in and call before the last street: as many of them as
+    streets are left, then a showdown.
+    """
+
+    actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
+    end: Array  # int32 [nodes]: one past the last node of the subtree
+    street: Array  # int8 [nodes]: deals since the root; a CHANCE node belongs to the street that it ends
+    label: tuple[str, ...]  # of the move that leads to each node; "" at the root and after a deal
+    showdown: Array  # bool [nodes]: terminals where hands are compared
+    pay: Array  # float64 [nodes, 3, 2]: by player 0's hand stronger, equal, weaker; then by player. Folds: all three equal
+    spent: Array  # float64 [nodes, 2]: chips that each player has put in, blinds included
+
+    def children(self, node: int) -> Iterator[int]:
+        """Child nodes, in the order of the moves."""
+        child = node + 1
+        while child < self.end[node]:
+            yield child
+            child = int(self.end[child])
+
+    def moves(self, node: int) -> tuple[str, ...]:
+        """Labels of the moves at a decision."""
+        return tuple(self.label[child] for child in self.children(node)) if self.actor[node] >= 0 else ()
+
+    def find(self, line: str, joiner: str = "-") -> Place:
+        """The node that a line leads to, and the cards dealt on the way: `b120-c/8h-x`, or `crc/8h7d2c/cr` without joiner."""
+        here, dealt, done = 0, [], ""
+        for deal, step in _steps(line, joiner):
+            if deal:
+                if self.actor[here] != CHANCE:
+                    raise InputError(f"line {line!r}: no card is dealt {_after(done)}; {self._say(here)}")
+                if not step:
+                    raise InputError(f"line {line!r}: no card after '/'; write the card dealt, such as /8h")
+                dealt.append(parse_cards(step, f"line {line!r}: deal"))
+                here, done = here + 1, f"{done}/{step}"
+                continue
+            below = [child for child in self.children(here) if self.actor[here] >= 0 and self.label[child] == step]
+            if not below:
+                raise InputError(f"line {line!r}: no move {step!r} {_after(done)}; {self._say(here)}")
+            here, done = below[0], f"{done}{joiner}{step}" if done else step
+        return Place(here, tuple(dealt))
+
+    def _say(self, node: int) -> str:
+        """What can follow a node."""
+        if self.actor[node] == TERMINAL:
+            return "the hand is over there"
+        if self.actor[node] == CHANCE:
+            return "the next street is dealt there: write / and the card"
+        return f"there are {', '.join(self.moves(node))}"
+
+
+def _steps(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
+    """Deals (true) and moves of a line. Without a joiner a move is one letter, and a deal stands between two slashes."""
+    for place, part in enumerate(line.split("/")):
+        if not joiner:
+            yield from [(True, part)] if place % 2 else [(False, move) for move in part]
+            continue
+        steps = part.split(joiner) if part else []
+        if place:
+            yield True, steps.pop(0) if steps else ""
+        yield from ((False, move) for move in steps)
+
+
+def _after(done: str) -> str:
+    return f"after {done!r}" if done else "at the root"
+
+
+def make(root: BettingState) -> BettingTree:
+    """Walk betting states once. An explicit stack: lines may be longer than Python's recursion allows."""
+    actor: list[int] = []
+    end: list[int] = []
+    street: list[int] = []
+    label: list[str] = []
+    showdown: list[bool] = []
+    pay: list[Pay] = []
+    spent: list[tuple[float, float]] = []
+    nothing: Pay = ((0.0, 0.0),) * 3
+    work: list[tuple[BettingState | None, int, str]] = [(root, -1, "")]
+    while work:
+        state, closing, move = work.pop()
+        if state is None:
+            end[closing] = len(actor)
+            continue
+        node, who = len(actor), state.actor
+        over = who == TERMINAL
+        actor.append(who)
+        end.append(node + 1)
+        street.append(state.street)
+        label.append(move)
+        showdown.append(over and state.showdown)
+        pay.append(state.pay() if over else nothing)
+        spent.append(state.spent)
+        if over:
+            continue
+        work.append((None, node, ""))
+        if who == CHANCE:
+            work.append((state.next_street(), -1, ""))
+        else:
+            work += [(state.move(name), -1, name) for name in reversed(state.moves())]
+    return BettingTree(
+        np.array(actor, np.int8),
+        np.array(end, np.int32),
+        np.array(street, np.int8),
+        tuple(label),
+        np.array(showdown, np.bool_),
+        np.array(pay, np.float64),
+        np.array(spent, np.float64),
+    )
+
+
+@runtime_checkable
+class BoardGame(Protocol):
+    """A game of two hole cards each and a shared board. Showdowns compare hole cards and board together."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def joiner(self) -> str:
+        """Stands between the moves of a line."""
+        ...
+
+    @property
+    def deck(self) -> Deck: ...
+
+    @property
+    def board(self) -> tuple[int, ...]:
+        """Cards that lie at the root."""
+        ...
+
+    @property
+    def deals(self) -> tuple[int, ...]:
+        """Cards dealt at the first, second, … CHANCE of a line."""
+        ...
+
+    @property
+    def weights(self) -> tuple[Array, Array]:
+        """How often each player holds each hand, zero for those that the deck or the board rules out. float64 [1326] each"""
+        ...
+
+    @property
+    def betting(self) -> BettingTree: ...
+
+    @property
+    def scale(self) -> tuple[str, float]:
+        """The unit in which exploitability is told, and how many of it one chip is: `% of pot`, `mbb/g`."""
+        ...

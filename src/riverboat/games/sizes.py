@@ -1,0 +1,196 @@
+"""Bet sizes as players write them, and what they come to in whole chips.
+
+    52%       of the pot; a raise: on top of the bet faced, of the pot once that is called
+    2.5x      times the bet faced; raises only
+    100c      chips; a raise: on top of the bet faced
+    a         all-in
+    2e   e    the same share of the pot on two streets, on all streets that are left, and the stack is in: geometric
+    3e200%    the same, but at most 200 % of the pot
+
+A list is separated by commas. Shares are kept as exact fractions, so that halves are rounded up and never by luck.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
+from typing import TypeAlias
+
+from riverboat.errors import InputError
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+_SIZE = re.compile(
+    rf"(?P<number>{_NUMBER})(?P<kind>[%xc])|(?P<all>a)|(?P<streets>{_NUMBER})?e(?:(?P<cap>{_NUMBER})%)?", re.IGNORECASE
+)
+_SHARE = re.compile(rf"\s*({_NUMBER})\s*%\s*")
+ALLOWED = "write 52% of the pot, 2.5x the bet faced, 100c chips, a for all-in, or 2e geometric over two streets"
+
+
+@dataclass(frozen=True)
+class Size:
+    """One size of a menu."""
+
+    kind: str  # % x c a e
+    number: Decimal = Decimal(0)  # percent, factor, chips, streets (0: those that are left); nothing for a
+    cap: Decimal | None = None  # percent of the pot, for e
+
+    def __str__(self) -> str:
+        if self.kind == "a":
+            return "a"
+        if self.kind == "e":
+            return f"{_show(self.number) if self.number else ''}e" + (f"{_show(self.cap)}%" if self.cap else "")
+        return f"{_show(self.number)}{self.kind}"
+
+
+Sizes: TypeAlias = tuple[Size, ...]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """How all-in joins a menu, and which sizes are too close to be kept apart; shares of the pot in percent."""
+
+    add_all_in: Decimal = Decimal(0)
+    force_all_in: Decimal = Decimal(0)
+    merge: Decimal = Decimal(0)
+
+
+NO_THRESHOLDS = Thresholds()
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What sizes are measured by. Amounts are whole chips; totals are those of one player on this street."""
+
+    pot: int  # in the middle once the bet faced is called
+    faced: int  # total of the opponent; 0 before the first bet
+    last_raise: int  # what the last bet or raise added; 0 before the first bet
+    stack: int  # the highest total that can be reached: all-in
+    streets: int  # that are left, this one included
+
+
+# --- reading and writing ----------------------------------------------------------------------
+
+
+def parse_sizes(text: str, where: str = "sizes", *, raising: bool = True) -> Sizes:
+    """Sizes from a list such as `33%, 2e, a`; an empty text has none. `raising`: whether a bet is faced."""
+    if not isinstance(text, str):
+        raise InputError(f"{where} = {text!r}: must be a text, such as '33%, 75%'")
+    tokens = [token.strip() for token in text.split(",")] if text.strip() else []
+    return tuple(
+        _parse(token, f"{where}: size {token!r} (number {n} of {text!r})", raising) for n, token in enumerate(tokens, 1)
+    )
+
+
+def _parse(token: str, where: str, raising: bool) -> Size:
+    found = _SIZE.fullmatch(token)
+    if found is None:
+        raise InputError(f"{where}: {ALLOWED}")
+    if found["all"]:
+        return Size("a")
+    kind = found["kind"].lower() if found["kind"] else "e"
+    number = _decimal(found["number"] or found["streets"] or "0")
+    if kind == "e":
+        cap = None if found["cap"] is None else _decimal(found["cap"])
+        if found["streets"] is not None and (number < 1 or number != int(number)):
+            raise InputError(
+                f"{where}: geometric over a whole number of streets, at least 1; plain e for all that are left"
+            )
+        if cap is not None and cap <= 0:
+            raise InputError(
+                f"{where}: at most {_show(cap)}% of the pot leaves nothing to bet; the cap must be above zero"
+            )
+        return Size("e", number, cap)
+    if number <= 0:
+        raise InputError(f"{where}: a bet must be above zero; leave it out for no bet")
+    if kind == "x" and not raising:
+        raise InputError(f"{where}: no bet is faced here; x is for raises, write a bet as 52% or 100c")
+    if kind == "x" and number <= 1:
+        raise InputError(f"{where}: a raise to {_show(number)} times the bet is none; write more than 1x")
+    if kind == "c" and number != int(number):
+        raise InputError(f"{where}: chips are whole; multiply all amounts until they are")
+    return Size(kind, number)
+
+
+def show_sizes(sizes: Sizes) -> str:
+    """`33%, 2e, a`: what `parse_sizes` reads."""
+    return ", ".join(str(size) for size in sizes)
+
+
+def parse_share(text: str, where: str) -> Decimal:
+    """150 from `150%`."""
+    found = _SHARE.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise InputError(f"{where} = {text!r}: write a share of the pot in quotes, such as '100%'")
+    share = _decimal(found[1])
+    if share < 0:
+        raise InputError(f"{where} = {text!r}: must not be negative; '0%' switches it off")
+    return share
+
+
+def show_share(share: Decimal) -> str:
+    """`150%`."""
+    return f"{_show(share)}%"
+
+
+def _decimal(text: str) -> Decimal:
+    return Decimal(text).normalize()
+
+
+def _show(number: Decimal) -> str:
+    return f"{number.normalize():f}"
+
+
+# --- chips ------------------------------------------------------------------------------------
+
+
+def round_half_up(amount: Fraction | float) -> int:
+    """The nearest whole number."""
+    return floor(amount + (Fraction(1, 2) if isinstance(amount, Fraction) else 0.5))
+
+
+def least_total(at: Situation) -> int:
+    """The total of the smallest legal bet or raise; less only when it is all-in."""
+    return min(at.faced + max(1, at.last_raise), at.stack)
+
+
+def total(size: Size, at: Situation) -> int:
+    """The total that a size asks for, before it is fitted to the minimum and the stack."""
+    if size.kind == "a":
+        return at.stack
+    if size.kind == "x":
+        return round_half_up(Fraction(size.number) * at.faced)
+    if size.kind == "c":
+        return at.faced + int(size.number)
+    if size.kind == "%":
+        return at.faced + round_half_up(Fraction(size.number) / 100 * at.pot)
+    # (1 + 2 f)^streets = 1 + 2 stack / pot: f of the pot on every street, and called, brings the stack in.
+    streets = int(size.number) or at.streets
+    share = ((1 + 2 * (at.stack - at.faced) / at.pot) ** (1 / streets) - 1) / 2
+    if size.cap is not None:
+        share = min(share, float(size.cap) / 100)
+    return at.faced + round_half_up(at.pot * share)
+
+
+def resolve(sizes: Sizes, at: Situation, thresholds: Thresholds = NO_THRESHOLDS) -> tuple[int, ...]:
+    """Totals on this street that a menu allows, ascending, without equal ones; `at.stack` is all-in.
+
+    Sizes below the minimum raise become it and those above the stack all-in. `force_all_in`: so does one that would leave
+    less than this share of the pot after a call. `add_all_in`: all-in joins when it is at most this share of the pot.
+    `merge`: going down from the largest size X, a size Y is dropped when (pot + X) / (pot + Y) < 1 + merge.
+    """
+    if at.faced >= at.stack:
+        return ()
+    force, add, merge = (Fraction(t) / 100 for t in (thresholds.force_all_in, thresholds.add_all_in, thresholds.merge))
+    least = least_total(at)
+    totals = {min(max(total(size, at), least), at.stack) for size in sizes}
+    totals = {at.stack if at.stack - t < force * (at.pot + 2 * (t - at.faced)) else t for t in totals}
+    if at.stack - at.faced <= add * at.pot:
+        totals.add(at.stack)
+    kept: list[int] = []
+    for t in sorted(totals, reverse=True):
+        if not kept or at.pot + kept[-1] - at.faced >= (1 + merge) * (at.pot + t - at.faced):
+            kept.append(t)
+    return tuple(reversed(kept))

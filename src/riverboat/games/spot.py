@@ -1,0 +1,329 @@
+"""A hold'em spot: a flop, turn or river with a pot, stacks, two ranges and menus of bet sizes.
+
+Player 0 is `oop`, who acts first on every street; player 1 is `ip`. What is in the pot at the root belongs to nobody: a
+pay-off is the share of the final pot, less the chips put in since. So the values of both sum to the pot, less rake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, isfinite
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
+from riverboat.cards.notation import Cards, parse_cards, show_cards
+from riverboat.cards.ranges import Range
+from riverboat.errors import InputError, unknown
+from riverboat.games.board_game import BettingTree, make
+from riverboat.games.board_states import BoardStates
+from riverboat.games.sizes import Thresholds, parse_share, parse_sizes
+from riverboat.games.spot_betting import IP, OOP, Menu, Rake, SpotBetting, SpotRules
+
+STREETS = ("flop", "turn", "river")
+PLAYERS = ("oop", "ip")
+Menus: TypeAlias = str | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A strategy that is fixed at one decision, for all hands or for some."""
+
+    line: str
+    strategy: tuple[tuple[str, float], ...]  # moves and their probabilities; moves left out are never made
+    hands: Range | None = None  # None: all
+
+
+@dataclass(frozen=True)
+class Spot(BoardStates):
+    """A spot as a game; `Spot.make` is the way to write one."""
+
+    board: tuple[int, ...]
+    rules: SpotRules
+    ranges: tuple[Range, Range]  # oop, ip
+    locks: tuple[Lock, ...] = ()
+    deck: Deck = FULL_DECK
+    name: str = "spot"
+    unit: str = field(default="chips", init=False)
+    joiner: str = field(default="-", init=False)
+
+    @staticmethod
+    def make(
+        *,
+        board: Cards,
+        pot: int,
+        stack: int,
+        oop: str | Range,
+        ip: str | Range,
+        bets: Menus = "",
+        raises: str | None = None,
+        donks: str | None = None,
+        rake: float = 0.0,
+        rake_cap: float = inf,
+        add_all_in: str = "0%",
+        force_all_in: str = "0%",
+        merge: str = "0%",
+        donk_bets: bool = True,
+        raise_cap: int | None = None,
+        locks: Iterable[Lock] = (),
+        deck: Deck = FULL_DECK,
+        name: str = "spot",
+    ) -> Spot:
+        """A spot from what players write.
+
+        `bets` is a list of sizes such as `"33%, 75%"` for all streets and both players, with `raises` and `donks` beside
+        it, or a mapping as in a spot file: `{"flop": {"bet": "33%", "raise": "45%"}, "oop": {"turn": {…}}}`. Without bets
+        the hand is checked down.
+        """
+        cards = _board(board)
+        if isinstance(bets, str):
+            menu = {"bet": bets} | {k: v for k, v in (("raise", raises), ("donk", donks)) if v is not None}
+            bets = {STREETS[len(cards) - 3]: menu}
+        elif raises is not None or donks is not None:
+            raise InputError(
+                "raises and donks go with a list of bets; in a mapping, write them as raise and donk of a street"
+            )
+        thresholds = Thresholds(
+            parse_share(add_all_in, "add_all_in"),
+            parse_share(force_all_in, "force_all_in"),
+            parse_share(merge, "merge"),
+        )
+        rules = SpotRules(
+            pot, stack, read_menus(bets, len(cards)), thresholds, donk_bets, raise_cap, Rake(rake, rake_cap)
+        )
+        return Spot(cards, rules, (_range(oop, "oop"), _range(ip, "ip")), tuple(locks), deck, name)
+
+    def __post_init__(self) -> None:
+        _check_board(self.board, self.deck)
+        _check_rules(self.rules)
+        if self.rules.streets != len(self.deals) + 1 or len(self.rules.menus[IP]) != self.rules.streets:
+            raise InputError(f"menus for {self.rules.streets} streets: the board leaves {len(self.deals) + 1}")
+        for player, name in enumerate(PLAYERS):
+            if not self.ranges[player].weights.any():
+                raise InputError(f"range of {name}: no hands in it; write hands such as QQ+, AKs or AsKs:0.5")
+            if not self.weights[player].any():
+                by = f"the board {show_cards(self.board)}" if self.deck == FULL_DECK else "the board and the deck"
+                raise InputError(f"range of {name}, {_short(self.ranges[player])!r}: {by} blocks every hand in it")
+        if not _some_pair(self.weights):
+            raise InputError(
+                f"ranges oop {_short(self.ranges[0])!r} and ip {_short(self.ranges[1])!r}: "
+                "every hand of one shares a card with every hand of the other; no deal is possible"
+            )
+
+    @property
+    def pot(self) -> int:
+        """Chips in the middle at the root."""
+        return self.rules.pot
+
+    @property
+    def stack(self) -> int:
+        """Chips that each player has behind at the root."""
+        return self.rules.stack
+
+    @property
+    def scale(self) -> tuple[str, float]:
+        """Exploitability is told in % of the pot at the root."""
+        return "% of pot", 100.0 / self.pot
+
+    @cached_property
+    def deals(self) -> tuple[int, ...]:  # type: ignore[override]
+        """One card for each street that is left."""
+        return (1,) * (5 - len(self.board))
+
+    @cached_property
+    def weights(self) -> tuple[Array, Array]:  # type: ignore[override]
+        """The ranges without what the board or the deck rules out. float64 [1326] each"""
+        cards = np.setdiff1d(self.deck.cards, self.board)
+        live = np.isin(HAND_CARDS, cards).all(axis=1)
+        first, second = (np.where(live, held.weights, 0.0) for held in self.ranges)
+        return first, second
+
+    @cached_property
+    def betting(self) -> BettingTree:  # type: ignore[override]
+        """The tree of betting."""
+        return make(SpotBetting(self.rules))
+
+    @property
+    def streets(self) -> tuple[str, ...]:
+        """Names of the streets that are bet on."""
+        return STREETS[len(self.board) - 3 :]
+
+
+# --- what users write -------------------------------------------------------------------------
+
+
+def _board(board: Cards) -> tuple[int, ...]:
+    cards = parse_cards(board, "board") if isinstance(board, str) else tuple(int(c) for c in board)
+    if len(cards) not in (3, 4, 5):
+        shown = board if isinstance(board, str) else show_cards(cards)
+        raise InputError(f"board {shown!r}: {len(cards)} cards; a flop has 3, a turn 4, a river 5")
+    return cards
+
+
+def _range(given: str | Range, name: str) -> Range:
+    if isinstance(given, Range):
+        return given
+    try:
+        return Range.parse(given)
+    except InputError as error:
+        raise InputError(f"range of {name}: {error}") from None
+
+
+def read_menus(bets: Mapping[str, Any], board: int) -> tuple[tuple[Menu, ...], tuple[Menu, ...]]:
+    """Menus of both players for the streets from a board of so many cards on.
+
+    A player's own table goes before the shared one, street by street; streets left out repeat the last one given.
+    """
+    for key, table in bets.items():
+        if key not in (*STREETS, *PLAYERS):
+            raise _wrong("bets", unknown("key", str(key), (*STREETS, *PLAYERS)))
+        if not isinstance(table, Mapping):
+            raise InputError(f'bets.{key} = {table!r}: must be a table such as {{ bet = "33%", raise = "45%" }}')
+    shared = {f"bets.{street}": bets[street] for street in STREETS if street in bets}
+    return _player_menus(bets, shared, OOP, board), _player_menus(bets, shared, IP, board)
+
+
+def _player_menus(bets: Mapping[str, Any], shared: dict[str, Any], player: int, board: int) -> tuple[Menu, ...]:
+    own = bets.get(PLAYERS[player], {})
+    for street in own:
+        if street not in STREETS:
+            raise _wrong(f"bets.{PLAYERS[player]}", unknown("street", str(street), STREETS))
+    menus: list[Menu] = []
+    last: Menu | None = None
+    for number, street in enumerate(STREETS):
+        if street in own:
+            last = _menu(own[street], f"bets.{PLAYERS[player]}.{street}", player)
+        elif f"bets.{street}" in shared:
+            last = _menu(shared[f"bets.{street}"], f"bets.{street}", None)
+        if number >= board - 3:
+            if last is None and bets:
+                raise InputError(
+                    f"bets: no sizes for {PLAYERS[player]} on the {street}, where betting begins; "
+                    f'give {street} = {{ bet = "50%" }}, or {street} = {{}} for none'
+                )
+            menu = last or Menu()
+            menus.append(menu if player == OOP else Menu(menu.bets, menu.raises))
+    return tuple(menus)
+
+
+def _menu(table: Any, where: str, player: int | None) -> Menu:
+    if not isinstance(table, Mapping):
+        raise InputError(f'{where} = {table!r}: must be a table such as {{ bet = "33%", raise = "45%" }}')
+    for key in table:
+        if key not in ("bet", "raise", "donk"):
+            raise _wrong(where, unknown("key", str(key), ("bet", "raise", "donk")))
+    if "donk" in table and player == IP:
+        raise InputError(f"{where}.donk: only oop bets into the aggressor; write it under bets.oop")
+    donks = parse_sizes(table["donk"], f"{where}.donk", raising=False) if "donk" in table else None
+    bets = parse_sizes(table.get("bet", ""), f"{where}.bet", raising=False)
+    return Menu(bets, parse_sizes(table.get("raise", ""), f"{where}.raise"), donks)
+
+
+def _wrong(where: str, error: InputError) -> InputError:
+    return InputError(f"{where}: {error}")
+
+
+# --- what a spot must be ----------------------------------------------------------------------
+
+
+def _check_board(board: tuple[int, ...], deck: Deck) -> None:
+    if len(board) not in (3, 4, 5):
+        raise InputError(f"board of {len(board)} cards: a flop has 3, a turn 4, a river 5")
+    for place, card in enumerate(board):
+        name = card_name(card)
+        if card in board[:place]:
+            raise InputError(f"board {show_cards(board)!r}: {name} is there twice; each card stands once")
+        if card not in deck.cards:
+            raise InputError(f"board {show_cards(board)!r}: {name} is not in this deck")
+    if len(deck.cards) < 9:
+        raise InputError(f"deck of {len(deck.cards)} cards: two hands and a board of five need 9")
+
+
+def _check_rules(rules: SpotRules) -> None:
+    _whole("pot", rules.pot)
+    _whole("stack", rules.stack)
+    if rules.pot <= 0:
+        raise InputError(f"pot={rules.pot}: must be above zero; a spot is played for what is in the middle")
+    if rules.stack <= 0:
+        raise InputError(
+            f"stack={rules.stack}: too little to call any bet; give the chips that the shorter player has behind, at least 1"
+        )
+    rate, cap = rules.rake.rate, rules.rake.cap
+    if not _number(rate) or not 0 <= rate < 1:
+        raise InputError(f"rake rate {rate!r}: must be a share from 0 to below 1, such as 0.05")
+    if not _number(cap) or not cap >= 0:
+        raise InputError(f"rake cap {cap!r}: must be chips, 0 or more; leave it out for no cap")
+    if not isinstance(rules.donk_bets, bool):
+        raise InputError(f"donk_bets={rules.donk_bets!r}: must be true or false")
+    if rules.raise_cap is not None:
+        _whole("raise_cap", rules.raise_cap)
+        if rules.raise_cap < 0:
+            raise InputError(
+                f"raise_cap={rules.raise_cap}: raises a street must not be negative; leave it out for no cap"
+            )
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(what: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        way = (
+            "multiply all amounts until they are"
+            if _number(value) and isfinite(value)
+            else "write a number such as 180"
+        )
+        raise InputError(f"{what}={value!r}: must be a whole number; {way}")
+
+
+def _some_pair(weights: tuple[Array, Array]) -> bool:
+    """Whether some hand of one leaves one of the other."""
+    first, second = (HAND_CARDS[np.flatnonzero(w)] for w in weights)
+    # A hand meets all of the other range only if they share cards one by one: a few tries find a free one.
+    return any(not np.isin(second, hand).any(axis=1).all() for hand in first)
+
+
+def _short(held: Range) -> str:
+    text = str(held)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+# --- locks ------------------------------------------------------------------------------------
+
+
+def check_locks(spot: Spot) -> None:
+    """Raise unless every lock fits the tree."""
+    for number, lock in enumerate(spot.locks, 1):
+        _check_lock(spot, lock, f"lock {number} at {lock.line!r}")
+
+
+def _check_lock(spot: Spot, lock: Lock, where: str) -> None:
+    betting = spot.betting
+    try:
+        node, dealt = betting.find(lock.line)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    board = spot.board
+    for cards in dealt:
+        if len(cards) != 1:
+            raise InputError(f"{where}: {show_cards(cards)!r} is dealt at once; one card a street")
+        if cards[0] in board or cards[0] not in spot.deck.cards:
+            raise InputError(f"{where}: {show_cards(cards)} cannot be dealt; the board is {show_cards(board)}")
+        board = (*board, *cards)
+    player = int(betting.actor[node])
+    if player < 0:
+        raise InputError(f"{where}: nobody acts there; name the line to a decision")
+    moves = betting.moves(node)
+    for move, _ in lock.strategy:
+        if move not in moves:
+            raise InputError(f"{where}: {unknown('move', move, moves)}")
+    chances = [chance for _, chance in lock.strategy]
+    if not all(0 <= chance <= 1 for chance in chances) or abs(sum(chances) - 1) > 1e-6:
+        raise InputError(f"{where}: probabilities {chances}: must be 0 to 1 and sum to 1")
+    if lock.hands is not None and not (lock.hands.weights * spot.weights[player]).any():
+        raise InputError(f"{where}: {PLAYERS[player]} acts there and holds none of {_short(lock.hands)!r}")

@@ -1,0 +1,195 @@
+"""Spot files: what is written is read again, examples, and every way to be refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riverboat.cards.deck import Deck
+from riverboat.cards.ranges import Range
+from riverboat.errors import InputError
+from riverboat.games import registry
+from riverboat.games.sizes import Size, Thresholds
+from riverboat.games.spot import Lock, Spot, check_locks
+from riverboat.games.spot_betting import Menu, Rake, SpotRules
+from riverboat.games.spot_file import dumps, load, loads, save
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "spots"
+
+TEXT = """board = "QsJh2h"
+pot = 180
+stack = 910
+name = "a spot"
+rake = { rate = 0.05, cap = 30 }
+[ranges]
+oop = "88+,AKs:0.5"
+ip = "AA:0.25,99-22"
+[bets.oop]
+flop = { bet = "52%, 2e", raise = "45%", donk = "25%" }
+river = { bet = "70%, a", raise = "2.5x", donk = "" }
+[bets.ip]
+flop = { bet = "52%", raise = "45%" }
+turn = {}
+[tree]
+add_all_in = "100%"
+force_all_in = "12.5%"
+merge = "0%"
+donk_bets = false
+raise_cap = 2
+[[lock]]
+line = "b94"
+hands = "AA,99"
+strategy = { "f" = 0.25, "c" = 0.75 }
+[[lock]]
+line = ""
+strategy = { "x" = 1.0 }
+"""
+
+
+def test_a_file_is_written_as_it_was_read() -> None:
+    spot = loads(TEXT)
+    assert dumps(spot) == TEXT
+    assert (spot.pot, spot.stack, spot.name, spot.rules.rake) == (180, 910, "a spot", Rake(0.05, 30))
+    assert spot.rules.thresholds == Thresholds(Decimal(100), Decimal("12.5"))
+    assert spot.rules.raise_cap == 2
+    assert not spot.rules.donk_bets
+    assert [len(menu.bets) for menu in spot.rules.menus[0]] == [2, 2, 2]
+    assert [len(menu.bets) for menu in spot.rules.menus[1]] == [1, 0, 0]
+    assert spot.locks == (
+        Lock("b94", (("f", 0.25), ("c", 0.75)), Range.parse("AA,99")),
+        Lock("", (("x", 1.0),)),
+    )
+    check_locks(spot)
+
+
+SIZES = st.lists(
+    st.one_of(
+        st.builds(Size, st.just("%"), st.integers(1, 300).map(lambda n: (Decimal(n) / 2).normalize())),
+        st.just(Size("a")),
+        st.just(Size("e", Decimal(2), Decimal(150))),
+    ),
+    max_size=2,
+).map(tuple)
+SHARES = st.integers(0, 400).map(lambda n: (Decimal(n) / 2).normalize())
+LOCKS = st.builds(Lock, st.sampled_from(["", "x", "b10-c/8h"]), st.just((("x", 0.1), ("b10", 0.9))))
+
+
+@st.composite
+def spots(draw: st.DrawFn) -> Spot:
+    board = draw(st.sampled_from([(0, 5, 10), (0, 5, 10, 51), (50, 0, 5, 10, 51)]))
+    streets = 6 - len(board)
+    first = draw(st.lists(st.builds(Menu, SIZES, SIZES, st.none() | SIZES), min_size=streets, max_size=streets))
+    second = draw(st.lists(st.builds(Menu, SIZES, SIZES), min_size=streets, max_size=streets) | st.none())
+    ranges = [Range.parse(draw(st.sampled_from(["random", "AKs:0.123,AQo-A9o", "QQ+,7h6h:0.5,KJ"]))) for _ in range(2)]
+    rules = SpotRules(
+        draw(st.integers(1, 1000)),
+        draw(st.integers(1, 1000)),
+        (tuple(first), tuple(second or [Menu(menu.bets, menu.raises) for menu in first])),
+        Thresholds(draw(SHARES), draw(SHARES), draw(SHARES)),
+        draw(st.booleans()),
+        draw(st.none() | st.integers(0, 3)),
+        Rake(draw(st.sampled_from([0.0, 0.05])), draw(st.sampled_from([inf, 0.0, 7.5]))),
+    )
+    name = draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8))
+    return Spot(board, rules, (ranges[0], ranges[1]), tuple(draw(st.lists(LOCKS, max_size=2))), name=name)
+
+
+@settings(max_examples=50, deadline=None)
+@given(spots())
+def test_every_spot_is_read_as_it_was_written(spot: Spot) -> None:
+    assert loads(dumps(spot)) == spot
+
+
+def test_small_decks_are_written_too() -> None:
+    spot = Spot.make(board="AhKhQh", pot=2, stack=2, oop="AsKs", ip="JJ", deck=Deck("TJQKA", "hs"))
+    assert loads(dumps(spot)) == spot
+
+
+def test_files(tmp_path: Path) -> None:
+    spot = loads(TEXT)
+    save(spot, tmp_path / "own.toml")
+    assert load(tmp_path / "own.toml") == spot
+    assert registry.make(str(tmp_path / "own.toml")) == spot
+    (tmp_path / "ip.txt").write_text("AA:0.25  # rarely\n99-22\n")
+    text = TEXT.replace('"AA:0.25,99-22"', '"@ip.txt"').replace('name = "a spot"\n', "")
+    (tmp_path / "beside.toml").write_text(text)
+    found = load(tmp_path / "beside.toml")
+    assert found.ranges == spot.ranges
+    assert found.name == "beside"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_examples(path: Path) -> None:
+    spot = load(path)
+    assert loads(dumps(spot)) == spot
+    check_locks(spot)
+    assert len(spot.betting.actor) > 1
+
+
+def test_the_benchmark_spot() -> None:
+    """Sizes worked out by hand: 52 % of 180, 45 % of 368 on top of 94, 55 % of 368."""
+    betting = load(EXAMPLES / "3bet_pot.toml").betting
+    assert betting.moves(0) == ("x", "b94")
+    assert betting.moves(betting.find("b94").node) == ("f", "c", "r260")
+    assert betting.moves(betting.find("b94-c/8h").node) == ("x", "b202")
+    assert betting.moves(betting.find("x-b94-c/8h").node) == ("x",)  # no donk bets
+    assert betting.moves(betting.find("x-b94-c/8h-x-b202-c/8c").node) == ("x", "a")  # 614 left, 772 in the pot
+
+
+# --- what is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("pot = 180", "pott = 180", ("unknown key 'pott'; did you mean 'pot'?",)),
+        ("pot = 180\n", "", ("no pot is given",)),
+        ("pot = 180", "pot = 180.5", ("pot=180.5", "whole number")),
+        ("pot = 180", "pot = ", ("not TOML", "line 2")),
+        ('board = "QsJh2h"', "board = 3", ("board = 3", "in quotes")),
+        ('oop = "88+,AKs:0.5"', "", ("ranges: no range for oop",)),
+        ('oop = "88+,AKs:0.5"', 'opp = "88+"', ("ranges: unknown key 'opp'; did you mean 'oop'?",)),
+        ('oop = "88+,AKs:0.5"', "oop = 5", ("ranges.oop = 5",)),
+        ('oop = "88+,AKs:0.5"', 'oop = "@no_such_file"', ("range of oop", "no_such_file")),
+        ("cap = 30", "capp = 30", ("rake: unknown key 'capp'; did you mean 'cap'?",)),
+        ("rake = { rate = 0.05, cap = 30 }", "rake = 0.05", ("rake = 0.05: must be a table",)),
+        ("raise_cap", "raise_caps", ("tree: unknown key 'raise_caps'; did you mean 'raise_cap'?",)),
+        ('merge = "0%"', "merge = 0", ("merge = 0", "in quotes")),
+        ("[bets.ip]", "[bets.pi]", ("bets: unknown key 'pi'; did you mean 'ip'?",)),
+        ("turn = {}", "tern = {}", ("bets.ip: unknown street 'tern'; did you mean 'turn'?",)),
+        ("[[lock]]", "[lock]", ("not TOML",)),
+        ("hands =", "hand =", ("lock 1: unknown key 'hand'; did you mean 'hands'?",)),
+        ('line = "b94"', "", ("lock 1: no line",)),
+        ('{ "f" = 0.25, "c" = 0.75 }', "{}", ("lock 1: no strategy",)),
+        ('"f" = 0.25', '"f" = "often"', ("lock 1: f = 'often'",)),
+    ],
+)
+def test_files_that_are_refused(old: str, new: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    assert old in TEXT
+    path.write_text(TEXT.replace(old, new))
+    with pytest.raises(InputError) as caught:
+        load(path)
+    for word in (str(path), *words):
+        assert word in str(caught.value)
+
+
+def test_lock_must_be_a_list() -> None:
+    with pytest.raises(InputError, match=r"write each lock as a section \[\[lock\]\]"):
+        loads("lock = 3\n" + TEXT.split("[[lock]]")[0])
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(InputError, match=r"spot file 'no_such\.toml': No such file"):
+        registry.make("no_such.toml")
+
+
+def test_names_of_spots() -> None:
+    found: Any = loads(TEXT.replace('name = "a spot"\n', ""), name="mine")
+    assert found.name == "mine"
