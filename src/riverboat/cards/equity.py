@@ -6,18 +6,15 @@ gives every hand's share of the other range. More than two players are enumerate
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-import platformdirs
 
 from riverboat.arrays import Array
 from riverboat.cards import _runout_kernels, ranking
@@ -27,6 +24,7 @@ from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
+from riverboat.kept import kept
 
 Side: TypeAlias = str | Range
 Progress: TypeAlias = Callable[[float], None]
@@ -255,14 +253,10 @@ def hand_classes() -> Array:
 
 def preflop_table(threads: int = 1, progress: Progress | None = None) -> Array:
     """Equity of every class of starting hands against every other, exact; kept on disk. float64 [169, 169]"""
-    path = Path(platformdirs.user_cache_dir("riverboat")) / "equity" / f"preflop-{_VERSION}.npz"
-    try:
-        with np.load(path, allow_pickle=False) as kept:
-            table: Array = kept["table"]
-            if str(kept["check"]) == _checksum(table):
-                return table
-    except (OSError, ValueError, KeyError):
-        pass  # not there, or spoilt: compute it
+    return kept(f"equity/preflop-{_VERSION}", lambda: {"table": _preflop_table(threads, progress)})["table"]
+
+
+def _preflop_table(threads: int, progress: Progress | None) -> Array:
     boards, times = canonical_boards(5)
     group, tables = hand_classes(), ranking.tables(7)
 
@@ -273,11 +267,7 @@ def preflop_table(threads: int = 1, progress: Progress | None = None) -> Array:
         return (twice,)
 
     twice = sum(answer[0] for answer in spread(work, len(boards), threads, progress, chunk=2048))
-    table = np.asarray(twice) / (2.0 * math.comb(48, 5) * class_pairs())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".tmp.npz")
-    np.savez(beside, table=table, check=_checksum(table))
-    beside.replace(path)
+    table: Array = np.asarray(twice) / (2.0 * math.comb(48, 5) * class_pairs())
     return table
 
 
@@ -290,9 +280,3 @@ def class_pairs() -> Array:
     one[np.arange(HANDS), group] = 1
     pairs: Array = one.T @ (~shares).astype(np.int64) @ one
     return pairs
-
-
-def _checksum(table: Array) -> str:
-    import hashlib
-
-    return hashlib.sha256(json.dumps(table.shape).encode() + np.ascontiguousarray(table).tobytes()).hexdigest()

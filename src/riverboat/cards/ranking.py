@@ -21,6 +21,7 @@ from riverboat.arrays import Array
 from riverboat.cards import _kernels
 from riverboat.cards.deck import FULL_DECK, RANKS, Deck, card_name, parse_card
 from riverboat.errors import InputError
+from riverboat.kept import kept
 
 # The smallest numbers, found one after the other, for which sums of up to seven cards (at most four of a rank) of equal
 # count are all different. A test proves it again.
@@ -38,6 +39,9 @@ CATEGORIES = (
     "straight flush",
 )
 _SHIFT = 13  # a code is category · 13^5 + five ranks in base 13
+
+
+_VERSION = 1  # of the tables on disk
 
 
 class Tables(NamedTuple):
@@ -125,9 +129,13 @@ def _counts(ranks: Sequence[int]) -> list[int]:
 
 @cache
 def tables(cards: int) -> Tables:
-    """Tables for hands of one to seven cards; built once a process, in about two seconds for seven."""
+    """Tables for hands of one to seven cards; built once in about two seconds for seven, and kept on disk."""
     if not 1 <= cards <= 7:
         raise InputError(f"hands of {cards} cards: one to seven can be ranked")
+    return Tables(**kept(f"ranking/{cards}-{_VERSION}", lambda: _tables(cards)._asdict()))
+
+
+def _tables(cards: int) -> Tables:
     sets = _multisets(cards)
     sums = np.array([sum(RANK_KEYS[r] for r in m) for m in sets], np.int64)
     codes = np.array([_code(_counts(m), cards) for m in sets], np.int64)

@@ -15,6 +15,7 @@ import numpy as np
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.base import Array
 from riverboat.solving import _kernels, response, rules, sampling, schedules
+from riverboat.solving.memory import available_memory
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.threads import Walker
 from riverboat.strategy.table import Strategy, Tree
@@ -31,18 +32,6 @@ def table_bytes(tree: Tree, schedule: AnySchedule, dtype: str = "float64") -> in
     if not schedule.alternating:
         tables += 1 + schedule.predictive
     return tables * tree.table * np.dtype(dtype).itemsize
-
-
-def available_memory() -> int | None:
-    """Bytes that can still be allocated, where the system tells."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
 
 
 def _noise(tree: Tree, dtype: str) -> float:
@@ -215,15 +204,28 @@ class CFR:
         """How a schedule and a traversal are written in provenance."""
         return str(schedules.parse(schedule)), sampling.parse(traversal).name
 
-    def restore(self, arrays: Mapping[str, Array], iteration: int, rng: int, nodes: int) -> None:
+    def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """What a checkpoint holds."""
+        arrays = {"regret": self.regret, "average": self.average_sums}
+        if len(self.prediction):
+            arrays["prediction"] = self.prediction
+        return arrays, {
+            "iteration": self.iteration,
+            "rng": str(int(self.rng[0])),
+            "nodes": self.nodes_touched,
+            "tick": self.tick,
+            "epsilon": self.epsilon,
+        }
+
+    def restore(self, arrays: Mapping[str, Array], state: Mapping[str, Any]) -> None:
         """Take up the state of a checkpoint."""
         self.regret[:] = arrays["regret"]
         self.average_sums[:] = arrays["average"]
         if len(self.prediction):
             self.prediction[:] = arrays["prediction"]
-        self.iteration = iteration
-        self.rng[0] = rng
-        self._walker.room[0].visits[0] = nodes
+        self.iteration = int(state["iteration"])
+        self.rng[0] = int(state["rng"])
+        self._walker.room[0].visits[0] = int(state["nodes"])
 
     # --- reading ----------------------------------------------------------------------------
 

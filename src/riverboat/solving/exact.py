@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from riverboat.errors import InputError
 from riverboat.games.base import Game
+from riverboat.games.board_game import BoardGame
+from riverboat.games.board_states import Unrolled
 from riverboat.solving.egt import EGT
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.response import check_zero_sum, quality
@@ -40,6 +42,8 @@ def solve_exact(
     if out is not None and Path(out).is_dir() and files.checkpoints(Path(out)):
         raise InputError(f"{out}: holds a CFR run; choose another folder")
     made = make_game(game)
+    if isinstance(made, BoardGame):  # constant-sum: half the pot is taken from each, so values are relative to that
+        made = Unrolled.zero_sum(made)
     tree = compile_game(made)
     check_zero_sum(tree)
     started = clock.perf_counter()

@@ -28,6 +28,7 @@ class Quality:
 
     best: tuple[float, ...]  # what a best response earns, per player
     values: tuple[float, ...]  # what the profile earns, per player
+    total: float | None = 0.0  # what pay-offs sum to, None where that depends on the play (rake)
 
     @property
     def nash_conv(self) -> float:
@@ -41,11 +42,14 @@ class Quality:
 
     @property
     def bracket(self) -> tuple[float, float]:
-        """An interval that holds the value of a zero-sum game to player 0.
+        """An interval that holds the value of a constant-sum game to player 0.
 
-        Player 0's part guarantees the low end, player 1's part the high end, whatever the other does.
+        Player 0's part guarantees the low end, player 1's part the high end, whatever the other does. With rake there is
+        no such value: both ends are what the profile earns.
         """
-        return -self.best[1], self.best[0]
+        if self.total is None:
+            return self.values[0], self.values[0]
+        return self.total - self.best[1], self.best[0]
 
 
 def check_zero_sum(tree: Tree) -> None:

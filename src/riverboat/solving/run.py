@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time as clock
 from collections.abc import Callable, Iterable
@@ -14,21 +15,33 @@ from riverboat import artefact
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import Game
+from riverboat.solving.boards import BoardCFR
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality, check_zero_sum
-from riverboat.solving.schedules import AnySchedule
+from riverboat.solving.schedules import AnySchedule, dcfr
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
-from riverboat.strategy.table import Strategy, Tree
-from riverboat.trees.compile import compile_game
+from riverboat.strategy.solution import Solution
+from riverboat.strategy.table import Strategy
+from riverboat.trees.boards import BoardTree
+from riverboat.trees.compile import AnyTree, solver_tree
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 KEEP = 2  # checkpoints
+BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)
+CLOSER = 1.03  # the least factor between the iterations of two checks
 
 
-def default_dtype(tree: Tree) -> str:
-    """Double precision until the tables grow large."""
+def default_dtype(tree: AnyTree) -> str:
+    """Double precision until the tables grow large; six bytes for each information set and action on boards."""
+    if isinstance(tree, BoardTree):
+        return "compact"
     return "float32" if tree.table > FLOAT32_ABOVE else "float64"
+
+
+def default_schedule(tree: AnyTree) -> AnySchedule:
+    """DCFR; on boards with the exponents that were fastest on spots (docs/decisions/0014-schedule-of-spots.md)."""
+    return BOARD_SCHEDULE if isinstance(tree, BoardTree) else dcfr()
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,7 @@ def after_iterations(count: int) -> Stopper:
 
 
 def after_seconds(seconds: float) -> Stopper:
-    """Stop when this much time has been spent solving."""
+    """Stop when this much time has been spent solving, checks included."""
     if seconds < 0:
         raise InputError(f"time={seconds:g}: must not be negative")
     return lambda p: p.seconds >= seconds
@@ -90,13 +103,16 @@ class Result:
     seed: int
     nodes: int
     reached: bool  # whether the target of `until` was met (true where there was none)
-    strategy: Strategy = field(repr=False, compare=False)
+    strategy: Strategy | Solution = field(repr=False, compare=False)
     history: tuple[Progress, ...] = field(default=(), repr=False, compare=False)
+    certified: bool = True  # whether the game has a value, which lies between value_low and value_high
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, without the strategy."""
         found = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
-        return found | {"exploitability_is": "exact", "value_is": "between value_low and value_high"}
+        certified = "between value_low and value_high"
+        value = certified if self.certified else "what the profile earns; with rake the game has no single value"
+        return found | {"exploitability_is": "exact", "value_is": value}
 
 
 class Run:
@@ -105,7 +121,7 @@ class Run:
     def __init__(
         self,
         game: str | Game,
-        schedule: str | AnySchedule = "dcfr",
+        schedule: str | AnySchedule | None = None,
         traversal: str = "full",
         *,
         seed: int = 0,
@@ -116,7 +132,7 @@ class Run:
         log: str | Path | None = None,
         check_every: int | None = None,
         checkpoint_seconds: float = 60.0,
-        tree: Tree | None = None,
+        tree: AnyTree | None = None,
         solver_options: dict[str, Any] | None = None,
     ) -> None:
         if check_every is not None and check_every < 1:
@@ -128,6 +144,7 @@ class Run:
         self.history: list[Progress] = []
         self.quality: Quality | None = None
         self._checked_at = -1
+        self.target: float | None = None  # exploitability that the run is to reach, where one was given
         if self.folder is not None and (self.folder / "strategy").exists():
             raise InputError(f"{self.folder}: holds a finished strategy; choose another folder")
         if resume:
@@ -139,11 +156,9 @@ class Run:
         elif self.folder is not None and self.folder.exists() and files.checkpoints(self.folder):
             raise InputError(f"{self.folder}: holds a run already; resume it, or choose another folder")
         self.game = make_game(game)
-        self.tree = tree if tree is not None else compile_game(self.game)
-        check_zero_sum(self.tree)
-        kind = dtype or default_dtype(self.tree)
-        options = solver_options or {}
-        self.solver = CFR(self.tree, schedule, traversal, seed=seed, threads=threads, dtype=kind, **options)
+        self.tree = tree if tree is not None else solver_tree(self.game)
+        kind, rule = dtype or default_dtype(self.tree), schedule or default_schedule(self.tree)
+        self.solver = make_solver(self.tree, rule, traversal, seed, threads, kind, solver_options or {})
 
     # --- the loop -----------------------------------------------------------------------------
 
@@ -191,18 +206,35 @@ class Run:
         return low
 
     def _next_check(self, iteration: int) -> int:
-        """Checks at 1 to 8, 10, 12, 15, 18, … growing by a quarter, or every `check_every`."""
+        """Checks at 1 to 8, 10, 12, 15, 18, … growing by a quarter, or every `check_every`.
+
+        Where a target is near, the check comes when the last two, on a line in logarithms, say that it is met.
+        """
         if self.check_every is not None:
             return (iteration // self.check_every + 1) * self.check_every
         check = 1
         while check <= iteration:
             check = max(check + 1, int(check * 1.25))
-        return check
+        expected = self._expected()
+        return check if expected is None else max(iteration + 1, min(check, expected))
+
+    def _expected(self) -> int | None:
+        """The iteration at which the target should be met."""
+        if self.target is None or len(self.history) < 2:
+            return None
+        (t0, e0), (t1, e1) = ((p.iteration, p.exploitability) for p in self.history[-2:])
+        if e0 is None or e1 is None or not e0 > e1 > self.target:
+            return None
+        slope = math.log(e1 / e0) / math.log(t1 / t0)
+        factor: float = max(CLOSER, (self.target / e1) ** (1 / slope))
+        return math.ceil(t1 * factor)
 
     def check(self) -> Quality:
         """Compute the exploitability now, and note it."""
         if self.quality is None or self._checked_at != self.solver.iteration:
+            started = clock.perf_counter()
             self.quality = self.solver.quality()
+            self.seconds += clock.perf_counter() - started
             self._checked_at = self.solver.iteration
             progress = self._progress()
             self.history.append(progress)
@@ -235,24 +267,15 @@ class Run:
             raise InputError("save needs a folder: give out=… or save(folder)")
         solver = self.solver
         facts, texts = files.describe(self.game, self.tree)
+        arrays, state = solver.state()
         meta = {
             **facts,
             "table": "average",
             "unit": self.tree.unit,
             "provenance": solver.average_provenance(),
-            "state": {
-                "iteration": solver.iteration,
-                "seconds": self.seconds,
-                "rng": str(int(solver.rng[0])),
-                "nodes": solver.nodes_touched,
-                "tick": solver.tick,
-                "epsilon": solver.epsilon,
-            },
+            "state": {**state, "seconds": self.seconds},
             "history": [asdict(p) for p in self.history],
         }
-        arrays = {"regret": solver.regret, "average": solver.average_sums}
-        if len(solver.prediction):
-            arrays["prediction"] = solver.prediction
         name = f"{files.CHECKPOINT}{solver.iteration:012d}"
         written = artefact.write(place / name, "checkpoint", arrays, meta, texts)
         artefact.discard_leftovers(place)
@@ -260,28 +283,23 @@ class Run:
             shutil.rmtree(old)
         return written
 
-    def _resume(self, game: str | Game, schedule: str | AnySchedule, traversal: str, seed: int, threads: int) -> None:
+    def _resume(
+        self, game: str | Game, schedule: str | AnySchedule | None, traversal: str, seed: int, threads: int
+    ) -> None:
         assert self.folder is not None
         artefact.discard_leftovers(self.folder)
         place = files.checkpoints(self.folder)[-1]
         found, arrays = artefact.read(place)
         asked_game = registry.make(game) if isinstance(game, str) else game
         self.game, self.tree = files.rebuild(place, found, asked_game)
+        schedule = schedule or default_schedule(self.tree)
         asked, past, state = self._asked(schedule, traversal, seed), found["provenance"], found["state"]
         for key, value in asked.items():
             if past[key] != value:
                 raise InputError(f"{place}: this run has {key}={past[key]!r}, not {value!r}; resume it with the same")
-        self.solver = CFR(
-            self.tree,
-            schedule,
-            traversal,
-            seed=seed,
-            threads=threads,
-            dtype=past["dtype"],
-            tick=state["tick"],
-            epsilon=state["epsilon"],
-        )
-        self.solver.restore(arrays, state["iteration"], int(state["rng"]), state["nodes"])
+        options = {key: state[key] for key in ("tick", "epsilon") if key in state}
+        self.solver = make_solver(self.tree, schedule, traversal, seed, threads, past["dtype"], options)
+        self.solver.restore(arrays, state)
         self.seconds = state["seconds"]
         self.history = [Progress(**row) for row in found["history"]]
 
@@ -313,13 +331,32 @@ class Run:
             reached=reached,
             strategy=self.solver.average(),
             history=tuple(self.history),
+            certified=quality.total is not None,
         )
+
+
+def make_solver(
+    tree: AnyTree,
+    schedule: str | AnySchedule,
+    traversal: str,
+    seed: int,
+    threads: int,
+    dtype: str,
+    options: dict[str, Any],
+) -> CFR | BoardCFR:
+    """The solver for a tree."""
+    if isinstance(tree, BoardTree):
+        if traversal != "full":
+            raise InputError(f"{tree.name}: traversal {traversal!r}: boards are walked in full")
+        return BoardCFR(tree, schedule, threads=threads, dtype=dtype, **options)
+    check_zero_sum(tree)
+    return CFR(tree, schedule, traversal, seed=seed, threads=threads, dtype=dtype, **options)
 
 
 def solve(
     game: str | Game,
     *,
-    schedule: str | AnySchedule = "dcfr",
+    schedule: str | AnySchedule | None = None,
     traversal: str = "full",
     method: Literal["cfr", "lp", "egt"] = "cfr",
     iterations: int | None = None,
@@ -376,6 +413,7 @@ def stoppers(
 
 def finish(run: Run, stops: list[Stopper], until: float | None, callback: Callback | None) -> Result:
     """Run to the end, save, and say whether the target was met."""
+    run.target = until
     try:
         run.go(stops, callback)
     except KeyboardInterrupt:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeAlias
-
-import platformdirs
 
 from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.games.bluff import Bluff
+from riverboat.kept import folder as cache_folder
 from riverboat.solving.cfr import CFR
 from riverboat.trees.compile import compile_game
 
@@ -25,11 +23,6 @@ SCHEDULE = "dcfr"
 WIDTH = {2: 1e-5, 3: 5e-4}
 
 Note: TypeAlias = Callable[[str, float, float], None]  # game, width reached, width wanted
-
-
-def cache_folder() -> Path:
-    """Where costly tables are kept between runs."""
-    return Path(platformdirs.user_cache_dir("riverboat"))
 
 
 def game(spec: str | Game, note: Note | None = None) -> Game:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from riverboat.errors import InputError
 from riverboat.games.base import Game, HistoryGame, PublicGame
+from riverboat.games.board_game import BoardGame
+from riverboat.trees.boards import BoardTree
 from riverboat.trees.history import HistoryTree, unroll
 from riverboat.trees.public import PublicTree
+
+AnyTree: TypeAlias = PublicTree | HistoryTree | BoardTree
 
 # Unrolling a public tree stores every pair of hands apart; past this many histories it is refused.
 MAX_HISTORIES = 50_000_000
@@ -18,6 +24,11 @@ def compile_game(game: Game) -> PublicTree | HistoryTree:
     if isinstance(game, HistoryGame):
         return HistoryTree.from_game(game)
     raise InputError(f"{type(game).__name__} is no game; see docs/your-own-game.md for what it must answer")
+
+
+def solver_tree(game: Game) -> AnyTree:
+    """The tree that solves a game fastest: betting × boards for hold'em, else what `compile_game` gives."""
+    return BoardTree(game) if isinstance(game, BoardGame) else compile_game(game)
 
 
 def histories(tree: PublicTree | HistoryTree) -> HistoryTree:

@@ -1,0 +1,54 @@
+"""Arrays that are costly to compute and cheap to keep: in the user's cache folder, with a checksum.
+
+`riverboat cache` shows and clears them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+
+from riverboat.arrays import Array
+
+_CHECK = "check"
+
+
+def folder() -> Path:
+    """Where they are."""
+    return Path(platformdirs.user_cache_dir("riverboat"))
+
+
+def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]:
+    """The arrays of that name, from disk where they are there and whole, else made and written. Names carry a version."""
+    path = folder() / f"{name}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            arrays = {key: found[key] for key in found.files}
+        if str(arrays.pop(_CHECK)) == _checksum(arrays):
+            return arrays
+    except (OSError, ValueError, KeyError, EOFError):
+        pass  # not there, or spoilt
+    arrays = dict(make())
+    beside = path.with_name(f".{path.stem}.{os.getpid()}.npz")
+    with contextlib.suppress(OSError):  # a place that cannot be written to only costs time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        everything: dict[str, Any] = {**arrays, _CHECK: np.array(_checksum(arrays))}
+        np.savez(beside, **everything)
+        beside.replace(path)
+    return arrays
+
+
+def _checksum(arrays: Mapping[str, Array]) -> str:
+    digest = hashlib.sha256()
+    for key in sorted(arrays):
+        array = np.ascontiguousarray(arrays[key])
+        digest.update(repr((key, array.shape, array.dtype.str)).encode())
+        digest.update(array.data)
+    return digest.hexdigest()

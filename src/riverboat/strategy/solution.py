@@ -1,0 +1,279 @@
+"""`Solution`: the strategy of a spot or a hold'em game on its boards, and what can be asked of it.
+
+Everything is computed from the table when it is asked for: strategies, reach, and by a walk below a node the EV of each
+hand there. A table that was memory-mapped is read where it lies. Hands are numbered as everywhere (`riverboat.cards.deck`),
+and are those of the cards as they were dealt, whatever board stands for them in the table.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.equity import range_shares, runouts
+from riverboat.cards.grid import Grid
+from riverboat.cards.notation import Cards
+from riverboat.errors import InputError
+from riverboat.games.base import Array
+from riverboat.lanes import decode
+from riverboat.strategy import node_export, node_report
+from riverboat.strategy._node_kernels import EVALUATE, RESPOND, Tables
+from riverboat.strategy.board_walk import BoardWalker
+from riverboat.strategy.locks import lock_arrays
+from riverboat.strategy.report_table import ReportTable
+from riverboat.trees.boards import HANDS, NOWHERE, BoardTree
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+
+class Solution:
+    """What both players do at every node, on every board, with every hand."""
+
+    def __init__(self, tree: BoardTree, table: Array, provenance: Mapping[str, Any] | None = None) -> None:
+        if table.ndim != 1 or len(table) < tree.table:
+            raise InputError(f"{tree.name}: {table.shape} numbers for a table of {tree.table}")
+        self.tree, self.table = tree, table
+        self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
+
+    def __repr__(self) -> str:
+        return f"<Solution of {self.tree.name}: {self.tree.infoset_count:,} information sets>"
+
+    def __getitem__(self, line: str) -> Spotlight:
+        return Spotlight(self, line)
+
+    @cached_property
+    def walker(self) -> BoardWalker:
+        """Room for walks that evaluate."""
+        return BoardWalker(self.tree, np.float64 if self.table.dtype == np.float64 else np.float32)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The table as walks want it, with nothing to learn."""
+        table = self.table
+        if not table.flags.writeable:  # the loops were compiled for arrays without that mark; nothing is written
+            memory = (ctypes.c_char * table.nbytes).from_address(table.ctypes.data)
+            table = np.frombuffer(memoryview(memory), table.dtype)
+        kind = np.float32 if table.dtype == np.uint16 else table.dtype
+        none = np.zeros(0, kind)
+        return Tables(none, table, none, none, none, *lock_arrays(self.tree, self.walker.dtype))
+
+    def earnings(self, player: int, *, respond: bool = False) -> float:
+        """What a player wins on average from the root, in chips; with `respond`, by the best response."""
+        return self.walker.earnings(self.tables, RESPOND if respond else EVALUATE, player)
+
+    def export(self, path: str | Path, line: str = "", depth: int | None = None) -> int:
+        """Write nodes to a `.json` or `.csv` file, with EVs; how many were written."""
+        return node_export.export(self, path, line, depth)
+
+    def block(self, board: int, node: int) -> Array:
+        """Probabilities at a node of the forest on a board. float64 [moves, rows]"""
+        f, boards = self.tree.forest, self.tree.boards
+        who, width = int(f.actor[node]), int(f.width[node])
+        rows = int(boards.rows[board, who])
+        at = int(boards.base[board, who]) + int(f.slot[node]) * rows
+        weights = np.asarray(decode(self.table[at : at + width * rows]), float).reshape(width, rows)
+        total = weights.sum(axis=0)
+        return np.where(total > 1e-30, weights / np.where(total > 1e-30, total, 1.0), 1.0 / width)
+
+
+@dataclass(frozen=True, eq=False)
+class Spotlight:
+    """One node of a solution: who holds what there, what is played, and what it is worth.
+
+    Arrays run over all 1,326 hands; a hand that cannot be there has weight 0 and NaN elsewhere.
+    """
+
+    solution: Solution
+    line: str
+
+    def __post_init__(self) -> None:
+        _ = self.boards  # lines that lead nowhere are refused at once
+
+    @property
+    def tree(self) -> BoardTree:
+        """The tree that it is a node of."""
+        return self.solution.tree
+
+    @cached_property
+    def place(self) -> int:
+        """The node of the betting tree."""
+        return self.tree.betting.find(self.line).node
+
+    @cached_property
+    def dealt(self) -> tuple[tuple[int, ...], ...]:
+        """The cards of each deal on the way."""
+        return self.tree.betting.find(self.line).dealt
+
+    @cached_property
+    def board(self) -> tuple[int, ...]:
+        """The cards that lie there."""
+        return (*self.tree.game.board, *(c for deal in self.dealt for c in deal))
+
+    @cached_property
+    def boards(self) -> tuple[list[int], list[Array]]:
+        """The boards of the tree on the way, and the maps of hands to them."""
+        return self.tree.locate(self.dealt)
+
+    @property
+    def player(self) -> int:
+        """Who acts there; CHANCE or TERMINAL where nobody does."""
+        return int(self.tree.betting.actor[self.place])
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The moves."""
+        return self.tree.betting.moves(self.place)
+
+    @cached_property
+    def _path(self) -> list[int]:
+        """Nodes of the betting tree from the root to this one."""
+        betting, found = self.tree.betting, [0]
+        while found[-1] != self.place:
+            below = [c for c in betting.children(found[-1]) if c <= self.place < betting.end[c]]
+            found.append(below[0])
+        return found
+
+    def _hands(self, rows: Array, street: int, player: int, missing: float) -> Array:
+        """Numbers of the rows of the board on a street, as numbers of hands. float64 [..., 1326]"""
+        boards, maps = self.boards
+        row = self.tree.row_of[boards[street], player][maps[street]]
+        out = np.full((*rows.shape[:-1], HANDS), missing)
+        live = row != NOWHERE
+        out[..., live] = rows[..., row[live]]
+        return out
+
+    def _forest_node(self, node: int) -> int:
+        return int(np.flatnonzero(self.tree.forest.node == node)[0])
+
+    @cached_property
+    def strategy(self) -> Array:
+        """Probability of each move with each hand. float64 [moves, 1326]"""
+        if self.player < 0:
+            raise InputError(f"{self.tree.name}: nobody acts at {self.line!r}")
+        street = len(self.dealt)
+        block = self.solution.block(self.boards[0][street], self._forest_node(self.place))
+        return self._hands(block, street, self.player, np.nan)
+
+    @cached_property
+    def reach(self) -> tuple[Array, Array]:
+        """How often each player holds each hand there: its weight times the chance that it played so. float64 [1326] each"""
+        betting = self.tree.betting
+        live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
+        found = [np.where(live, w, 0.0) for w in self.tree.game.weights]
+        for node, after in zip(self._path[:-1], self._path[1:], strict=True):
+            who = int(betting.actor[node])
+            if who >= 0:
+                street = int(betting.street[node])
+                move = list(betting.children(node)).index(after)
+                block = self.solution.block(self.boards[0][street], self._forest_node(node))
+                found[who] = found[who] * self._hands(block[move], street, who, 0.0)
+        return found[0], found[1]
+
+    @cached_property
+    def combos(self) -> tuple[float, float]:
+        """How many hands each player holds there, weighted."""
+        return float(self.reach[0].sum()), float(self.reach[1].sum())
+
+    def compatible(self, player: int) -> Array:
+        """Weight of the opponent's hands that leave each hand possible. float64 [1326]"""
+        return without_shared(self.reach[1 - player])
+
+    @cached_property
+    def _values(self) -> tuple[Array, Array]:
+        """EV of each hand, then of each move. float64 [1 + moves, 1326] each"""
+        tree, street = self.tree, len(self.dealt)
+        (boards, maps), node = self.boards, self._forest_node(self.place)
+        board = boards[street]
+        back = np.empty(HANDS, np.int64)
+        back[maps[street]] = np.arange(HANDS)
+        found = []
+        for me in (0, 1):
+            theirs = self.reach[1 - me][back[tree.reps(board, 1 - me)]]
+            raw = self.solution.walker.values_below(self.solution.tables, me, board, node, theirs)
+            values = self._hands(raw, street, me, np.nan)
+            mass = self.compatible(me)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.where(mass > 0, values / mass, np.nan)
+            values += tree.betting.spent[self.place, me] - tree.betting.spent[0, me]
+            values[:, ~(self.tree.game.weights[me] > 0)] = np.nan
+            found.append(values)
+        return found[0], found[1]
+
+    def ev(self, player: int) -> Array:
+        """What each hand wins from the pot as it stands there, its own later chips deducted. float64 [1326]"""
+        values: Array = self._values[player][0]
+        return values
+
+    def action_ev(self) -> Array:
+        """The same after each move of the player who acts. float64 [moves, 1326]"""
+        if self.player < 0:
+            raise InputError(f"{self.tree.name}: nobody acts at {self.line!r}")
+        return self._values[self.player][1:]
+
+    @cached_property
+    def equity(self) -> tuple[Array, Array]:
+        """Share of the pot that each hand would win by checking to the end. float64 [1326] each"""
+        game = self.tree.game
+        if len(game.board) + sum(game.deals) != 5:
+            raise InputError(f"{game.name}: equities are of boards of five cards")
+        boards = runouts(self.board)
+        boards = boards[np.isin(boards, game.deck.cards).all(axis=1)]
+        found = []
+        for me in (0, 1):
+            won, met = range_shares(self.reach[1 - me], boards, np.ones(len(boards)))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found.append(np.where((met > 0) & (self.tree.game.weights[me] > 0), won / met, np.nan))
+        return found[0], found[1]
+
+    def mean(self, player: int, numbers: Array) -> float:
+        """The mean over a player's range there, each hand as often as it meets the other's range."""
+        weight = self.reach[player] * self.compatible(player)
+        held = weight > 0
+        return float(np.sum(numbers[held] * weight[held]) / np.sum(weight[held])) if held.any() else float("nan")
+
+    # --- as people read it ------------------------------------------------------------------
+
+    def summary(self) -> node_report.Summary:
+        """Who acts, pot and stacks, frequencies, EV, equity and combos of both."""
+        return node_report.summary(self)
+
+    def hand(self, cards: Cards, player: int | str | None = None) -> node_report.HandReport:
+        """One hand: what it plays, its EV and equity, and what it is made of."""
+        return node_report.hand(self, cards, player)
+
+    def table(self, by: str | None = None, player: int | str | None = None) -> ReportTable:
+        """Hands by combo, class, made hand or draw, with frequency, EV, equity, EQR and combos."""
+        return node_report.table(self, by, player)
+
+    def grid(self, player: int | str | None = None) -> Grid:
+        """The 13 × 13 grid of what is played."""
+        return node_report.grid(self, player)
+
+    def runouts(self) -> ReportTable:
+        """Strategy and EV on every card that may come next."""
+        return node_report.runouts(self)
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
+        yield self.summary()
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def without_shared(weights: Array) -> Array:
+    """For each hand, the weight of the hands that share no card with it. float64 [1326]"""
+    by_card = np.bincount(HAND_CARDS.ravel(), np.repeat(weights, 2), minlength=52)
+    left: Array = np.maximum(weights.sum() - by_card[HAND_CARDS].sum(axis=1) + weights, 0.0)
+    return left
