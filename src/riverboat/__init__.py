@@ -23,6 +23,8 @@ _PLACES = {
     "Rule": "riverboat.solving.schedules",
     "Run": "riverboat.solving.run",
     "Schedule": "riverboat.solving.schedules",
+    "Solution": "riverboat.strategy.solution",
+    "Spot": "riverboat.games.spot",
     "Strategy": "riverboat.strategy.table",
     "best_response": "riverboat.solving.response",
     "cfr_plus": "riverboat.solving.schedules",
@@ -46,6 +48,7 @@ __all__ = sorted(_PLACES)
 if TYPE_CHECKING:
     from riverboat.errors import RiverboatError as RiverboatError
     from riverboat.games.normal_form import matrix as matrix
+    from riverboat.games.spot import Spot as Spot
     from riverboat.solving.cfr import CFR as CFR
     from riverboat.solving.response import best_response as best_response
     from riverboat.solving.response import quality as quality
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
     from riverboat.solving.values import game as game
     from riverboat.strategy.files import load as load
     from riverboat.strategy.files import save as save
+    from riverboat.strategy.solution import Solution as Solution
     from riverboat.strategy.table import Strategy as Strategy
     from riverboat.trees.compile import compile_game as compile_game
     from riverboat.trees.draw import draw as draw

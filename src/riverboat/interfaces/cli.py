@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from riverboat.errors import RiverboatError
+from riverboat.errors import InputError, RiverboatError
 from riverboat.interfaces.terminal import Live, duration, emit, say
 
 app = typer.Typer(
@@ -25,34 +25,67 @@ Folder = Annotated[Path, typer.Argument(help="Folder of a run or a strategy.")]
 
 @app.command()
 def solve(
-    game: Annotated[str, typer.Argument(help="Name with options, a .efg or .nfg file, or module:object.")],
-    schedule: Annotated[list[str] | None, typer.Option(help="CFR schedule; repeat to compare.")] = None,
+    game: Annotated[str, typer.Argument(help="Name with options, a .toml, .efg or .nfg file, module:object, or spot.")],
+    schedule: Annotated[
+        list[str] | None, typer.Option(help="CFR schedule, dcfr by default; repeat to compare.")
+    ] = None,
     traversal: Annotated[str, typer.Option(help="full, chance, external, outcome, pcs, opcs or spcs.")] = "full",
     method: Annotated[str, typer.Option(help="cfr, lp or egt.")] = "cfr",
     iterations: Annotated[int | None, typer.Option(help="Stop after this many.")] = None,
     time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h.")] = None,
-    until: Annotated[float | None, typer.Option(help="Stop at this exploitability, in the game's unit.")] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Stop at this exploitability, in the game's unit; 0.5% of pot.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run: checkpoints and strategy.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     log: Annotated[Path | None, typer.Option(help="Append a JSON line for each check.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the convergence as a picture.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of full walks.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of sampled traversals.")] = 0,
-    dtype: Annotated[str | None, typer.Option(help="float64 or float32 tables.")] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="Tables: float64 or float32; hold'em also compact or 16-bit.")
+    ] = None,
     check_every: Annotated[int | None, typer.Option(help="Iterations between exploitability checks.")] = None,
     checkpoint: Annotated[str, typer.Option(help="Time between checkpoints.")] = "60s",
+    estimate: Annotated[bool, typer.Option("--estimate", help="Hold'em: print the tree and its memory only.")] = False,
+    memory: Annotated[str | None, typer.Option(help="Refuse tables above this, such as 2GB.")] = None,
+    boards: Annotated[str | None, typer.Option(help="Spots: a file with a board a line, all, or sample:25.")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="With --boards: keep every solution under --out.")] = False,
+    board: Annotated[str | None, typer.Option(help="solve spot: three to five cards, QsJh2h.")] = None,
+    pot: Annotated[int | None, typer.Option(help="solve spot: chips in the middle.")] = None,
+    stack: Annotated[int | None, typer.Option(help="solve spot: chips behind.")] = None,
+    oop: Annotated[str | None, typer.Option(help="solve spot: range of who acts first.")] = None,
+    ip: Annotated[str | None, typer.Option(help="solve spot: range of who acts last.")] = None,
+    bets: Annotated[str | None, typer.Option(help="solve spot: bet sizes, '33%, 75%'; / between streets.")] = None,
+    raises: Annotated[str | None, typer.Option(help="solve spot: raise sizes.")] = None,
+    donks: Annotated[str | None, typer.Option(help="solve spot: sizes of donk bets.")] = None,
+    rake: Annotated[str | None, typer.Option(help="solve spot: share of the pot, 5%.")] = None,
+    rake_cap: Annotated[float | None, typer.Option(help="solve spot: most chips of rake.")] = None,
+    add_all_in: Annotated[
+        str | None, typer.Option(help="solve spot: all-in joins up to this share of the pot.")
+    ] = None,
+    force_all_in: Annotated[str | None, typer.Option(help="solve spot: all-in if less would be left.")] = None,
+    merge: Annotated[str | None, typer.Option(help="solve spot: drop sizes as close as this.")] = None,
+    no_donk: Annotated[bool, typer.Option("--no-donk", help="solve spot: no bets into the aggressor.")] = False,
+    raise_cap: Annotated[int | None, typer.Option(help="solve spot: most raises a street.")] = None,
     json: Json = False,
 ) -> None:
     """Solve a game and certify the answer."""
     from riverboat.interfaces import solving
 
-    schedules = schedule or ["dcfr"]
+    flags = {
+        "board": board, "pot": pot, "stack": stack, "oop": oop, "ip": ip, "bets": bets, "raises": raises,
+        "donks": donks, "rake": rake, "rake_cap": rake_cap, "add_all_in": add_all_in, "force_all_in": force_all_in,
+        "merge": merge, "donk_bets": False if no_donk else None, "raise_cap": raise_cap,
+    }  # fmt: skip
+    schedules: list[str | None] = [*schedule] if schedule else [None]
     options = {
         "traversal": traversal,
         "method": method,
         "iterations": iterations,
         "time": None if time is None else duration(time),
         "until": until,
+        "memory": None if memory is None else solving.size_of_memory(memory),
         "out": out,
         "resume": resume,
         "log": log,
@@ -62,6 +95,14 @@ def solve(
         "check_every": check_every,
         "checkpoint_seconds": duration(checkpoint),
     }
+    if estimate or solving.is_spot(game) or boards is not None or any(x is not None for x in flags.values()):
+        from riverboat.interfaces import spots
+
+        if not spots.command(
+            game, schedules, options, flags, boards, keep=keep, estimate=estimate, plot=plot, json=json
+        ):
+            raise typer.Exit(1)
+        return
     results = solving.solve_all(game, schedules, options, quiet=json)
     if plot is not None:
         from riverboat.interfaces.plots import convergence
@@ -80,14 +121,39 @@ def solve(
 @app.command()
 def show(
     folder: Folder,
-    infoset: Annotated[str | None, typer.Argument(help="An information set, hand:line.")] = None,
+    line: Annotated[
+        str | None, typer.Argument(help="An information set, hand:line; of a spot a line such as b94-c/8h, or root.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="Rows to print at most.")] = 60,
+    hand: Annotated[str | None, typer.Option(help="Spots: one hand, KsJs.")] = None,
+    table: Annotated[str | None, typer.Option(help="Spots: combos, classes, made, draws or groups.")] = None,
+    player: Annotated[str | None, typer.Option(help="Spots: oop or ip; who acts by default.")] = None,
+    runouts: Annotated[bool, typer.Option("--runouts", help="Spots: what each next card does.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Spots: draw the grid.")] = None,
+    sort: Annotated[str | None, typer.Option(help="Spots: sort the table by a column, such as ev.")] = None,
     json: Json = False,
 ) -> None:
-    """Read an artefact: what it is, and the strategy or one information set of it."""
+    """Read an artefact: what it is, and the strategy, one information set or one node of it."""
     from riverboat.interfaces import reading
+    from riverboat.interfaces.spot_reading import View
 
-    reading.show(folder, infoset, limit, json)
+    reading.show(folder, line, View(hand, table, player, runouts, picture, sort, limit), json)
+
+
+@app.command()
+def export(
+    folder: Folder,
+    csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    line: Annotated[str | None, typer.Option(help="The node, such as b94-c/8h; the root by default.")] = None,
+    depth: Annotated[int | None, typer.Option(help="All nodes from there on, over so many streets.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; stdout by default.")] = None,
+) -> None:
+    """Write strategies, EVs, equities and reach of every hand."""
+    from riverboat.interfaces import spot_reading
+    from riverboat.strategy import files
+
+    spot_reading.export(files.load(folder), line, depth, out, csv=csv, json=json)
 
 
 @app.command()
@@ -199,6 +265,30 @@ def bench(
     from riverboat.interfaces import benchmark
 
     benchmark.main(full, json)
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[str | None, typer.Argument(help="Which one; --list shows all.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="All experiments with their cost.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Run all of them.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's size instead of a quick one.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Draw it as a picture.")] = None,
+    docs: Annotated[Path | None, typer.Option(help="Write the results into this page.")] = None,
+    json: Json = False,
+) -> None:
+    """Compute figures of the papers again: theirs beside ours."""
+    from riverboat.interfaces import reproducing
+
+    if listing + every + (experiment is not None) != 1:
+        raise InputError("reproduce: name one experiment, or give --list or --all")
+    if listing:
+        reproducing.listing(json)
+        return
+    names = [experiment] if experiment is not None else list(reproducing.MODULES)
+    if not reproducing.reproduce(names, full, seed, json, plot, docs, every=every):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -12,18 +12,26 @@ from rich.table import Table
 from riverboat import artefact
 from riverboat.errors import InputError
 from riverboat.games import registry
+from riverboat.interfaces import spot_reading
+from riverboat.interfaces.spot_reading import View
 from riverboat.interfaces.terminal import emit, say
+from riverboat.kept import folder as cache_folder
 from riverboat.solving import response
-from riverboat.solving.values import cache_folder
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
+from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 
 
-def show(folder: Path, infoset: str | None, limit: int, json: bool) -> None:
-    """An artefact's facts, and its strategy or one information set."""
-    strategy = files.load(folder)
+def show(folder: Path, infoset: str | None, view: View, json: bool) -> None:
+    """An artefact's facts, and its strategy or one information set; of hold'em a node."""
+    strategy, limit = files.load(folder), view.limit
     found = artefact.manifest(files.newest(folder))
+    if isinstance(strategy, Solution):
+        spot_reading.show(strategy, found, infoset, view, json)
+        return
+    if view.asks:
+        raise InputError(f"{folder}: holds {found['game']}; --hand, --table, --runouts and pictures are for hold'em")
     if infoset is not None:
         row = strategy[infoset]
         if json:
@@ -68,8 +76,11 @@ def _rows(strategy: Strategy, names: list[str] | None, limit: int) -> None:
 def exploitability(folder: Path, threads: int, json: bool) -> None:
     """Exact exploitability of a strategy."""
     strategy = files.load(folder)
-    response.check_zero_sum(strategy.tree)
-    quality = response.quality(strategy, threads)
+    if isinstance(strategy, Solution):
+        quality = spot_reading.quality(strategy)
+    else:
+        response.check_zero_sum(strategy.tree)
+        quality = response.quality(strategy, threads)
     low, high = quality.bracket
     facts: dict[str, Any] = {
         "game": strategy.tree.name,
@@ -96,7 +107,7 @@ def exploitability(folder: Path, threads: int, json: bool) -> None:
 
 def respond(folder: Path, player: int | None, out: Path | None, limit: int, json: bool) -> None:
     """Best responses to a strategy."""
-    strategy = files.load(folder)
+    strategy = files.load_strategy(folder)
     if player is not None and player not in range(strategy.tree.players):
         raise InputError(f"--player {player}: there are players 0 to {strategy.tree.players - 1}")
     if out is not None and player is None:
@@ -140,6 +151,7 @@ def games(json: bool) -> None:
         options = ", ".join(f"{k}={v}" for k, v in registry.options(name).items())
         table.add_row(name, entry.about, options)
     table.add_row("FILE.efg, FILE.nfg", "a Gambit file", "")
+    table.add_row("FILE.toml", "a hold'em spot (docs/spots.md)", "")
     table.add_row("open_spiel:NAME(...)", r"a game of OpenSpiel (install riverboat\[openspiel])", "")
     table.add_row("module:object", "a game of your own (docs/your-own-game.md)", "")
     Console().print(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time as clock
 from pathlib import Path
 from typing import Any
@@ -9,18 +10,25 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, MemoryLimitError
+from riverboat.games.base import Game
 from riverboat.interfaces.terminal import Live, say
-from riverboat.solving import _loops, schedules
+from riverboat.solving import _loops, boards, schedules
 from riverboat.solving.cfr import table_bytes
-from riverboat.solving.run import Result, Run, default_dtype, finish, stoppers
+from riverboat.solving.run import Result, Run, default_dtype, default_schedule, finish, stoppers
 from riverboat.solving.schedules import SCHEDULES
 from riverboat.solving.values import game as make_game
-from riverboat.strategy.table import Tree
-from riverboat.trees.compile import compile_game
+from riverboat.strategy import _board_kernels
+from riverboat.trees.boards import BoardTree
+from riverboat.trees.compile import AnyTree, solver_tree
 
 
-def solve_all(spec: str, names: list[str], options: dict[str, Any], *, quiet: bool) -> list[Result]:
+def is_spot(name: str) -> bool:
+    """Whether `riverboat.interfaces.spots` solves it: a spot by flags, or one in a file."""
+    return name == "spot" or Path(name).suffix.lower() == ".toml"
+
+
+def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any], *, quiet: bool) -> list[Result]:
     """Solve with each schedule in turn; the tree is compiled once."""
     method = options["method"]
     if method not in ("cfr", "lp", "egt"):
@@ -34,48 +42,90 @@ def solve_all(spec: str, names: list[str], options: dict[str, Any], *, quiet: bo
     if len(names) > 1 and options["resume"]:
         raise InputError("--resume goes on with one schedule at a time")
     made = make_game(spec, lambda name, width, wanted: None if quiet else _note(name, width, wanted))
+    if options["until"] is not None:
+        options = {**options, "until": target(options["until"], getattr(made, "scale", (made.unit, 1.0))[0])}
     if method != "cfr":
         return [_exact(made, method, options, quiet=quiet)]
-    tree = None if options["resume"] else compile_game(made)
+    tree = None if options["resume"] else solver_tree(made)
     results = []
     for schedule in names:
         out = options["out"]
-        if out is not None and len(names) > 1:
+        if out is not None and schedule is not None and len(names) > 1:
             out = out / schedule.replace(":", "-").replace(",", "-")
         results.append(_one(spec if options["resume"] else made, tree, schedule, {**options, "out": out}, quiet=quiet))
     return results
 
 
-def _announce(tree: Tree, schedule: str, dtype: str | None) -> None:
+def need(tree: AnyTree, schedule: str | None, dtype: str | None) -> int:
+    """Bytes that the tables of a solver will take."""
+    parsed = schedules.parse(schedule or default_schedule(tree))
+    if isinstance(tree, BoardTree):
+        return boards.table_bytes(tree, parsed, dtype or default_dtype(tree))
+    return table_bytes(tree, parsed, dtype or default_dtype(tree))
+
+
+def target(text: str, unit: str) -> float:
+    """What `--until` asks for, in the game's unit: `1e-3`, or `0.5%` where that is % of the pot."""
+    number = text.strip()
+    if number.endswith("%"):
+        if "%" not in unit:
+            raise InputError(f"--until {text!r}: exploitability is counted in {unit} here; write a plain number")
+        number = number[:-1]
+    try:
+        return float(number)
+    except ValueError:
+        example = "0.5%" if "%" in unit else "1e-3"
+        raise InputError(f"--until {text!r}: write a number in {unit}, such as {example}") from None
+
+
+def size_of_memory(text: str) -> int:
+    """Bytes from `2GB`, `512MB` or `1.5GiB`."""
+    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
+    if found is None:
+        raise InputError(f"--memory {text!r}: write 2GB, 512MB or 1.5GiB")
+    power = " kmgt".index(found[2].lower() or " ")
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+
+
+def _announce(tree: AnyTree, schedule: str | None, dtype: str | None) -> None:
     """Say what will be allocated before it is."""
-    size = table_bytes(tree, schedules.parse(schedule), dtype or default_dtype(tree))
-    say(f"{tree.name}: {tree.infoset_count:,} information sets, tables of {size / 2**30:.2f} GB")
+    size = need(tree, schedule, dtype)
+    say(f"{tree.name}: {tree.infoset_count:,} information sets, tables of {size / 1e6:,.1f} MB")
 
 
-def already_compiled() -> bool:
+def already_compiled(tree: AnyTree) -> bool:
     """Whether an earlier process has left compiled loops in Numba's cache."""
-    folder = Path(_loops.full_iterations.stats.cache_path)
-    return any(folder.glob("_loops.*.nbc"))
+    loop = _board_kernels.work if isinstance(tree, BoardTree) else _loops.full_iterations
+    return any(Path(loop.stats.cache_path).glob(f"{loop.__module__.rpartition('.')[2]}.*.nbc"))
 
 
 def _note(name: str, width: float, wanted: float) -> None:
     say(f"solving {name} first: value known to {width:.2g}, wanted {wanted:.2g}")
 
 
-def _one(game: Any, tree: Tree | None, schedule: str, options: dict[str, Any], *, quiet: bool) -> Result:
-    limits = options["iterations"], options["time"], options["until"]
-    stops = stoppers(*limits)
-    if tree is not None and not quiet and tree.table > 1_000_000:
-        _announce(tree, schedule, options["dtype"])
-    run = Run(
+def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], *, quiet: bool) -> Run:
+    """A run, with its tables allocated; their size is told before, and refused above `--memory`."""
+    if tree is not None:
+        if not quiet and (isinstance(tree, BoardTree) or tree.table > 1_000_000):
+            _announce(tree, schedule, options["dtype"])
+        limit, size = options.get("memory"), need(tree, schedule, options["dtype"])
+        if limit is not None and size > limit:
+            raise MemoryLimitError(
+                f"{tree.name}: the tables need {size / 1e6:,.1f} MB, and --memory allows {limit / 1e6:,.1f} MB"
+            )
+    return Run(
         game, schedule, options["traversal"], seed=options["seed"], threads=options["threads"], dtype=options["dtype"],
         out=options["out"], resume=options["resume"], log=options["log"], check_every=options["check_every"],
         checkpoint_seconds=options["checkpoint_seconds"], tree=tree,
     )  # fmt: skip
+
+
+def go(run: Run, options: dict[str, Any], *, quiet: bool) -> Result:
+    """Let a run go on until it is done; an interrupt saves it."""
+    limits = options["iterations"], options["time"], options["until"]
+    stops = stoppers(*limits)
     count = options["iterations"] if any(x is not None for x in limits) else 1000
-    if not quiet and not already_compiled():
-        say("compiling, once: the next start is quick")
-    live = _live(f"{run.tree.name} {schedule}", run.tree.unit, {**options, "iterations": count}, quiet=quiet)
+    live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, {**options, "iterations": count}, quiet=quiet)
     try:
         return finish(run, stops, options["until"], live)
     except KeyboardInterrupt:
@@ -91,6 +141,13 @@ def _one(game: Any, tree: Tree | None, schedule: str, options: dict[str, Any], *
         raise
     finally:
         live.done()
+
+
+def _one(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], *, quiet: bool) -> Result:
+    run = start(game, tree, schedule, options, quiet=quiet)
+    if not quiet and not already_compiled(run.tree):
+        say("compiling, once: the next start is quick")
+    return go(run, options, quiet=quiet)
 
 
 def _live(title: str, unit: str, options: dict[str, Any], *, quiet: bool) -> Live:

@@ -1,0 +1,207 @@
+"""`riverboat solve --boards`: a spot on many boards, one after the other, and one weighted table of them.
+
+Under `--out DIR`: `boards.jsonl` gets a line for each board that is done, `runs/BOARD` holds the checkpoints of the one
+that is not, and `aggregate.csv` and `aggregate.json` the table. `--resume` leaves out what is done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+
+from riverboat.cards.isomorphism import canonical_boards
+from riverboat.cards.notation import parse_board, show_cards
+from riverboat.errors import GameFileError, InputError
+from riverboat.games import spot_file
+from riverboat.games.spot import Spot
+from riverboat.interfaces import spots
+from riverboat.interfaces.terminal import emit, say
+from riverboat.strategy.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
+
+DONE = "boards.jsonl"
+_LINE = re.compile(r"(?P<cards>(?:[2-9TJQKA][cdhs][\s,]*)+?)(?:[\s,:]\s*(?P<weight>[+-]?\d[\d.e+-]*))?", re.IGNORECASE)
+_FIGURES = ("ev_oop", "ev_ip", "equity_oop", "equity_ip")
+
+
+class Board(NamedTuple):
+    """A board, and how much it counts."""
+
+    cards: tuple[int, ...]
+    weight: float
+
+
+# --- which boards -----------------------------------------------------------------------------
+
+
+def read(name: str) -> list[Board]:
+    """Boards of a file, one a line with an optional weight behind it; `all` flops; or `sample:N` of them.
+
+    `all` are the 1,755 flops that differ by more than suits, weighted by how many each stands for. `sample:N` walks
+    the 22,100 flops in that order in N equal strides, so that a flop comes as often as it stands for others.
+    """
+    if name == "all":
+        cards, times = canonical_boards(3)
+        return [Board(tuple(c), float(t)) for c, t in zip(cards.tolist(), times.tolist(), strict=True)]
+    if name.startswith("sample:"):
+        return _sample(name)
+    path = Path(name)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "no text"
+        raise InputError(f"--boards {name!r}: {why}; name a file with a board a line, all, or sample:25") from None
+    found: dict[frozenset[int], Board] = {}
+    for number, line in enumerate(lines, 1):
+        text = line.partition("#")[0].strip()
+        if text:
+            board = _parse(path, number, text)
+            if frozenset(board.cards) in found:
+                raise GameFileError(name, number, f"the board {show_cards(board.cards)} is there already")
+            found[frozenset(board.cards)] = board
+    if not found:
+        raise InputError(f"--boards {name!r}: no boards in it; write one a line, such as QsJh2h or QsJh2h 12")
+    return list(found.values())
+
+
+def _sample(name: str) -> list[Board]:
+    cards, times = canonical_boards(3)
+    text = name.partition(":")[2]
+    if not text.isdecimal() or not 1 <= int(text) <= len(cards):
+        raise InputError(f"--boards {name!r}: write sample:25, with 1 to {len(cards):,} flops")
+    count = int(text)
+    places = (np.arange(count) + 0.5) * times.sum() / count
+    chosen = np.unique(np.searchsorted(np.cumsum(times), places, "right"), return_counts=True)
+    return [Board(tuple(cards[k].tolist()), float(n)) for k, n in zip(*chosen, strict=True)]
+
+
+def _parse(path: Path, number: int, text: str) -> Board:
+    found = _LINE.fullmatch(text)
+    if found is None:
+        raise GameFileError(str(path), number, f"{text!r}: write a board and its weight, such as QsJh2h 12")
+    try:
+        cards = parse_board(found["cards"])
+        weight = float(found["weight"] or 1)
+    except ValueError as error:  # InputError is one
+        raise GameFileError(str(path), number, str(error)) from None
+    if not 0 < weight < float("inf"):
+        raise GameFileError(str(path), number, f"weight {found['weight']}: must be above zero")
+    return Board(cards, weight)
+
+
+def place(spot: Spot, boards: list[Board]) -> list[Spot]:
+    """The spot on each board; every one is checked before the first is solved."""
+    found = []
+    for board in boards:
+        if len(board.cards) != len(spot.board):
+            raise InputError(
+                f"board {show_cards(board.cards)}: {len(board.cards)} cards, and the spot begins with {len(spot.board)}"
+            )
+        found.append(replace(spot, board=board.cards, name=f"{spot.name} {show_cards(board.cards)}"))
+    return found
+
+
+# --- solving them -----------------------------------------------------------------------------
+
+
+def solve(
+    spot: Spot, boards: list[Board], schedule: str | None, options: dict[str, Any], *, keep: bool, quiet: bool
+) -> tuple[list[dict[str, Any]], ReportTable]:
+    """Solve one after the other; what is done already under `--out` is not done again."""
+    placed, out = place(spot, boards), options["out"]
+    done = _done(out, resume=options["resume"]) if out is not None else {}
+    found = []
+    for number, (board, here) in enumerate(zip(boards, placed, strict=True), 1):
+        name = show_cards(board.cards)
+        mark = _mark(here, schedule, options)
+        if name in done:
+            if done[name]["mark"] != mark:
+                raise InputError(f"{out}: {name} was solved there from another spot or with other options")
+            found.append(done[name] | {"weight": board.weight})
+            continue
+        say(f"board {number} of {len(boards)}: {name}")
+        folder = None if out is None else out / "runs" / name
+        _, facts = spots.solve(here, schedule, {**options, "out": folder}, quiet=quiet)
+        row = {"board": name, "weight": board.weight, "mark": mark} | facts
+        found.append(row)
+        if out is not None and folder is not None:
+            with (out / DONE).open("a") as lines:
+                lines.write(json.dumps(row) + "\n")
+            if not keep:
+                shutil.rmtree(folder)
+    table = aggregate(found, spot.name)
+    if out is not None:
+        (out / "aggregate.csv").write_text(table.to_csv())
+        (out / "aggregate.json").write_text(json.dumps(to_dict(found, table), indent=1) + "\n")
+    return found, table
+
+
+def _mark(spot: Spot, schedule: str | None, options: dict[str, Any]) -> str:
+    """Tells apart what would give other answers."""
+    how = [str(schedule), *(str(options[key]) for key in ("iterations", "time", "until", "dtype"))]
+    return hashlib.sha256("\n".join([spot_file.dumps(spot), *how]).encode()).hexdigest()[:16]
+
+
+def _done(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]:
+    """Boards that are solved already; a torn last line is none."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / DONE
+    if not path.exists():
+        return {}
+    if not resume:
+        raise InputError(f"{out}: holds solved boards already; go on with --resume, or choose another folder")
+    whole, _, torn = path.read_text().rpartition("\n")
+    if torn:
+        path.write_text(f"{whole}\n" if whole else "")
+    rows = [json.loads(line) for line in whole.splitlines()]
+    return {row["board"]: row for row in rows}
+
+
+# --- the table --------------------------------------------------------------------------------
+
+
+def aggregate(found: list[dict[str, Any]], name: str) -> ReportTable:
+    """A row for each board, and the mean of all by their weights: `Σ weight × figure / Σ weight`."""
+    menus = [list(row["frequencies"]) for row in found]
+    assert all(a == b for a, b in pairwise(menus))  # sizes do not depend on the cards
+    weights = np.array([row["weight"] for row in found])
+    rows = [_row(row, float(w)) for row, w in zip(found, weights, strict=True)]
+    figures = np.array([row[2:] for row in rows], float)
+    means = weights @ figures / weights.sum()
+    rows.append(("all", float(weights.sum()), *(float(x) for x in means)))
+    columns = [Column("board"), Column("weight", COUNT), *(Column(move, SHARE) for move in menus[0])]
+    columns += [Column(key, CHIPS, key.replace("ev_", "EV ")) for key in _FIGURES[:2]]
+    columns += [Column(key, SHARE, key.replace("_", " ")) for key in _FIGURES[2:]]
+    columns.append(Column("exploitability_pct", COUNT, "exploitability % of pot"))
+    return ReportTable(f"{name}: {len(found)} boards", tuple(columns), tuple(rows))
+
+
+def _row(row: dict[str, Any], weight: float) -> tuple[Any, ...]:
+    figures = [row[key] for key in _FIGURES]
+    return row["board"], weight, *row["frequencies"].values(), *figures, row["exploitability_pct"]
+
+
+def to_dict(found: list[dict[str, Any]], table: ReportTable) -> dict[str, Any]:
+    """What `--json` prints, and `aggregate.json` holds."""
+    rows = [{key: value for key, value in row.items() if key != "mark"} for row in found]
+    return {"boards": rows, "aggregate": table["all"], "table": list(table)}
+
+
+def command(spot: Spot, name: str, schedule: str | None, options: dict[str, Any], *, keep: bool, json: bool) -> bool:
+    """Solve, print, and say whether every board has reached the target."""
+    found, table = solve(spot, read(name), schedule, options, keep=keep, quiet=json)
+    if json:
+        emit(to_dict(found, table))
+    else:
+        Console(width=max(Console().width, 140)).print(table)
+        if options["out"] is not None:
+            say(f"written to {options['out'] / 'aggregate.csv'} and aggregate.json")
+    return all(row["reached"] for row in found)

@@ -1,0 +1,208 @@
+"""`riverboat reproduce`: figures of the papers beside ours, as a table, as JSON, as a picture, as a page."""
+
+from __future__ import annotations
+
+import re
+import time as clock
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from riverboat.errors import InputError
+from riverboat.interfaces.terminal import emit, say
+from riverboat.reproduce.framework import MODULES as MODULES
+from riverboat.reproduce.framework import Experiment, Report, Row, find
+
+_HEAD = """# Reproductions
+
+Figures of the papers beside ours. Written by `riverboat reproduce --all --docs FILE`; a single experiment with `--docs`
+replaces its own section. A figure matches when the paper's is within the tolerance of ours, which is half of the
+last printed digit where nothing else is said, or inside our interval. Intervals are 95 %, or certified where that is
+said. Seconds are those of the machine that wrote the section.
+
+```sh
+riverboat reproduce --list
+riverboat reproduce emd-example
+riverboat reproduce emd-example --json
+```
+
+`--full` runs an experiment at the paper's size, `--seed N` with other random numbers, and `--plot FILE` draws it. The
+exit code is 1 where a figure differs and nothing explains it.
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """An experiment that was run."""
+
+    experiment: Experiment
+    report: Report
+    full: bool
+    seed: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        about = {key: getattr(self.experiment, key) for key in ("id", "title", "source")}
+        how = {"full": self.full, "seed": self.seed, "seconds": self.seconds}
+        return about | how | self.report.to_dict()
+
+
+def listing(json: bool) -> None:
+    """All experiments with their cost."""
+    found = [find(name) for name in MODULES]
+    if json:
+        keys = ("id", "title", "source", "cost", "full_cost")
+        emit({"experiments": [{key: getattr(e, key) for key in keys} for e in found]})
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("experiment", "what it is", "source", "cost", "--full"):
+        table.add_column(column)
+    for e in found:
+        table.add_row(e.id, e.title, e.source, e.cost, e.full_cost)
+    Console(width=max(Console().width, 118)).print(table)
+
+
+def reproduce(
+    names: list[str], full: bool, seed: int, json: bool, plot: Path | None, docs: Path | None, *, every: bool
+) -> bool:
+    """Run experiments and report them; true when no figure differs without an explanation."""
+    if plot is not None and len(names) != 1:
+        raise InputError("--plot draws one experiment: name it")
+    runs: list[Run] = []
+    for name in names:
+        run = _run(find(name), full, seed)
+        runs.append(run)
+        if docs is not None:
+            write_section(docs, run)  # at once: an interrupted --all keeps what it has
+            say(f"{name}: section of {docs}, {run.seconds:.1f} s")
+        if not json:
+            _print(run)
+    if plot is not None:
+        picture(runs[0], plot)
+        say(f"picture: {plot}")
+    if json:
+        emit({"experiments": [run.to_dict() for run in runs]} if every else runs[0].to_dict())
+    return all(run.report.fine for run in runs)
+
+
+def _run(experiment: Experiment, full: bool, seed: int) -> Run:
+    started = clock.perf_counter()
+    report = experiment.run(full, seed)
+    return Run(experiment, report, full, seed, clock.perf_counter() - started)
+
+
+# --- the table ------------------------------------------------------------------------------
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "0" if abs(value) < 1e-12 else f"{value:.6g}"  # what is left of sums that cancel
+
+
+def _interval(row: Row) -> str:
+    return "" if row.low is None else f"[{_number(row.low)}, {_number(row.high)}]"
+
+
+def _verdict(row: Row) -> str:
+    return f"{row.verdict}, explained" if row.verdict == "differs" and row.explained else row.verdict
+
+
+def _counts(report: Report) -> str:
+    compared = [row for row in report.rows if row.paper is not None]
+    same = sum(row.verdict == "match" for row in compared)
+    explained = sum(row.verdict == "differs" and row.explained for row in compared)
+    text = f"{same} of {len(compared)} printed figures match"
+    if explained:
+        text += f", {explained} {'differ and are' if explained > 1 else 'differs and is'} explained"
+    new = len(report.rows) - len(compared)
+    if not compared:
+        return f"{new} figures, none of them printed in the paper"
+    return text + (f", {new} figures are not in the paper" if new else "")
+
+
+def _print(run: Run) -> None:
+    console = Console(width=max(Console().width, 140))
+    console.print(f"{run.experiment.id}: {run.experiment.title} ({run.experiment.source})", highlight=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("figure", no_wrap=True)
+    for column in ("paper", "ours", "interval"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("note")
+    for row in run.report.rows:
+        table.add_row(row.name, _number(row.paper), _number(row.ours), _interval(row), _verdict(row), row.note)
+    console.print(table)
+    for note in run.report.notes:
+        console.print(f"note: {note}", highlight=False, markup=False)
+    console.print(f"{_counts(run.report)}; {run.seconds:.1f} s", highlight=False)
+
+
+# --- the picture ----------------------------------------------------------------------------
+
+
+def picture(run: Run, path: Path) -> None:
+    """The curves of a report, or its rows as bars where it has none."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    report = run.report
+    figure, axis = plt.subplots(figsize=(9, 5), layout="constrained")
+    if path.suffix.lstrip(".") not in figure.canvas.get_supported_filetypes():
+        plt.close(figure)
+        raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
+    if report.curves:
+        for curve in report.curves:
+            axis.plot(curve.x, curve.y, marker="." if len(curve.x) < 50 else None, label=curve.name)
+    else:
+        places = range(len(report.rows))
+        axis.bar([k + 0.2 for k in places], [row.ours for row in report.rows], 0.4, label="ours")
+        printed = [(k - 0.2, row.paper) for k, row in enumerate(report.rows) if row.paper is not None]
+        if printed:
+            axis.bar([k for k, _ in printed], [paper for _, paper in printed], 0.4, label="paper")
+        axis.set_xticks(list(places), [row.name for row in report.rows], rotation=60, ha="right", fontsize=7)
+    axis.grid(visible=True, alpha=0.3)
+    axis.legend(fontsize=8)
+    axis.set_title(run.experiment.title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+# --- the page -------------------------------------------------------------------------------
+
+
+def section(run: Run) -> str:
+    """A section of the page of reproductions."""
+    size = "at full size" if run.full else "at default size"
+    lines = [
+        f"## {run.experiment.id}",
+        "",
+        f"{run.experiment.title}. Source: {run.experiment.source}. {_counts(run.report)}. Run {size}, seed {run.seed}: "
+        f"{run.seconds:.1f} s.",
+        "",
+        "| figure | paper | ours | interval | verdict | note |",
+        "|---|--:|--:|--:|---|---|",
+    ]
+    for row in run.report.rows:
+        cells = [row.name, _number(row.paper), _number(row.ours), _interval(row), _verdict(row), row.note]
+        lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
+    if run.report.notes:
+        lines += ["", *(f"- {note}" for note in run.report.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def write_section(path: Path, run: Run) -> None:
+    """Put a section in its place of the page; the page is made where there is none."""
+    old = path.read_text() if path.exists() else ""
+    parts = re.split(r"^(?=## )", old, flags=re.MULTILINE)[1:]
+    sections = {part.partition("\n")[0].removeprefix("## ").strip(): part.rstrip() + "\n" for part in parts}
+    sections[run.experiment.id] = section(run)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([_HEAD, *(sections[name] for name in MODULES if name in sections)]))

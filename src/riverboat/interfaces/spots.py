@@ -1,0 +1,281 @@
+"""`riverboat solve` for hold'em spots: from a file or from flags, with its memory told before it is taken."""
+
+from __future__ import annotations
+
+import re
+import time as clock
+from collections.abc import Iterator, Mapping
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from riverboat.cards.notation import parse_board, show_cards
+from riverboat.errors import InputError
+from riverboat.games import registry
+from riverboat.games.base import CHANCE
+from riverboat.games.spot import STREETS, Spot
+from riverboat.interfaces import solving
+from riverboat.interfaces.terminal import emit, say
+from riverboat.solving import schedules
+from riverboat.solving.boards import FORMATS, table_bytes
+from riverboat.solving.run import Result, default_schedule
+from riverboat.solving.values import game as make_game
+from riverboat.strategy import files
+from riverboat.strategy.node_report import names, summary
+from riverboat.strategy.solution import Solution
+from riverboat.trees.boards import BoardTree
+from riverboat.trees.compile import solver_tree
+
+BY_FLAGS = "spot"  # the name that goes with flags instead of a file
+TARGET = 0.5  # % of the pot, where nothing says when to stop
+NEEDED = ("board", "pot", "stack", "oop", "ip")
+LINES_SHOWN = 40  # of a street, in an estimate for people
+
+
+# --- what users write -------------------------------------------------------------------------
+
+
+def read(name: str, flags: Mapping[str, Any]) -> Spot:
+    """A spot from a file, or from flags: those that are None were not given."""
+    given = {key: value for key, value in flags.items() if value is not None}
+    if name != BY_FLAGS:
+        if not solving.is_spot(name):
+            raise InputError(f"{name}: board, ranges and sizes are for spots: a .toml file, or 'riverboat solve spot'")
+        if given:
+            raise InputError(f"{_flag(next(iter(given)))} goes with 'riverboat solve spot'; {name} says it itself")
+        found = registry.make(name)
+        assert isinstance(found, Spot)
+        return found
+    for key in NEEDED:
+        if key not in given:
+            needed = ", ".join(map(_flag, NEEDED))
+            raise InputError(f"solve spot: {_flag(key)} is missing; a spot by flags needs {needed}")
+    sizes: dict[str, str] = {key: given.pop(key) for key in ("bets", "raises", "donks") if key in given}
+    given["rake"] = _share(given.get("rake", "0"))
+    given.setdefault("rake_cap", inf)
+    return Spot.make(bets=_menus(sizes, len(parse_board(given["board"]))), **given)
+
+
+def _flag(key: str) -> str:
+    return "--no-donk" if key == "donk_bets" else f"--{key.replace('_', '-')}"
+
+
+def _menus(sizes: Mapping[str, str], cards: int) -> dict[str, dict[str, str]]:
+    """Menus of the streets from `33% / 75%`: one list for each street, the last one for those that are left."""
+    streets = STREETS[max(cards, 3) - 3 :]
+    menus: dict[str, dict[str, str]] = {street: {} for street in streets}
+    for key, text in sizes.items():
+        parts = text.split("/")
+        if len(parts) > len(streets):
+            raise InputError(f"--{key} {text!r}: {len(parts)} lists of sizes for {len(streets)} streets")
+        for k, street in enumerate(streets):
+            menus[street][key.removesuffix("s")] = parts[min(k, len(parts) - 1)].strip()
+    return menus
+
+
+def _share(text: str) -> float:
+    """0.05 from `5%` or `0.05`."""
+    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
+    if found is None:
+        raise InputError(f"--rake {text!r}: write a share such as 5% or 0.05")
+    return float(found[1]) / (100 if found[2] else 1)
+
+
+def command(
+    name: str,
+    schedules_given: list[str | None],
+    options: dict[str, Any],
+    flags: Mapping[str, Any],
+    boards: str | None,
+    *,
+    keep: bool,
+    estimate: bool,
+    plot: Path | None,
+    json: bool,
+) -> bool:
+    """What `riverboat solve` does with a spot; true unless a target was missed."""
+    schedule = schedules_given[0]
+    if estimate:
+        print_estimate(read(name, flags) if solving.is_spot(name) else make_game(name), schedule, json)
+        return True
+    spot = read(name, flags)
+    if options["method"] != "cfr":  # small ones, as a check
+        results = solving.solve_all(spot, schedules_given, options, quiet=json)
+        emit(results[0].to_dict()) if json else solving.report(results)
+        return results[0].reached
+    if len(schedules_given) > 1:
+        raise InputError("--schedule: one at a time for spots")
+    if options["resume"] and options["out"] is None:
+        raise InputError("--resume needs --out, the folder of the run to go on with")
+    if options["until"] is not None:
+        options = {**options, "until": solving.target(options["until"], spot.scale[0])}
+    if boards is not None:
+        from riverboat.interfaces import many_boards
+
+        return many_boards.command(spot, boards, schedule, options, keep=keep, json=json)
+    result, found = solve(spot, schedule, options, quiet=json)
+    if plot is not None:
+        from riverboat.interfaces.plots import convergence
+
+        convergence([result], plot)
+        say(f"picture: {plot}")
+    if json:
+        emit(found)
+    else:
+        report(result, found)
+    return result.reached
+
+
+# --- solving ----------------------------------------------------------------------------------
+
+
+def solve(spot: Spot, schedule: str | None, options: dict[str, Any], *, quiet: bool) -> tuple[Result, dict[str, Any]]:
+    """Solve one spot; the result, and what `--json` says of it."""
+    if all(options[key] is None for key in ("iterations", "time", "until")):
+        options = {**options, "until": TARGET}
+    tree = None if options["resume"] and _begun(options["out"]) else solver_tree(spot)
+    run = solving.start(spot, tree, schedule, options, quiet=False)
+    if not quiet and not solving.already_compiled(run.tree):
+        say("compiling, once: the next start is quick")
+    run.solver.warm()
+    started = clock.perf_counter()
+    result = solving.go(run, options, quiet=quiet)
+    seconds = clock.perf_counter() - started
+    return result, facts(spot, run, result, seconds)
+
+
+def _begun(out: Path | None) -> bool:
+    return out is not None and out.is_dir() and bool(files.checkpoints(out))
+
+
+def facts(spot: Spot, run: Any, result: Result, seconds: float) -> dict[str, Any]:
+    """The object that `--json` prints. EVs in chips, equities as shares, memory in millions of bytes."""
+    tree, solution = run.tree, result.strategy
+    assert isinstance(solution, Solution)
+    assert isinstance(tree, BoardTree)
+    root = summary(solution[""])
+    tables = table_bytes(tree, run.solver.schedule, run.solver.dtype)
+    return {
+        "exploitability_pct": result.exploitability,
+        "iterations": result.iterations,
+        "seconds": seconds,
+        "ev_oop": root.ev[0],
+        "ev_ip": root.ev[1],
+        "equity_oop": root.equity[0],
+        "memory_mb": (tables + tree.layout_bytes) / 1e6,
+        "threads": run.solver.threads,
+        "equity_ip": root.equity[1],
+        "eqr_oop": root.eqr[0],
+        "eqr_ip": root.eqr[1],
+        "frequencies": root.frequencies,
+        "nash_conv_pct": result.nash_conv,
+        "exploitability_is": "exact: half of NashConv, in % of the pot",
+        "units": {"ev": "chips", "equity": "share of the pot", "memory": "MB (10^6 bytes): tables and tree"},
+        "game": spot.name,
+        "board": show_cards(spot.board),
+        "pot": spot.pot,
+        "stack": spot.stack,
+        "schedule": result.schedule,
+        "dtype": run.solver.dtype,
+        "tables_mb": tables / 1e6,
+        "infosets": tree.infoset_count,
+        "reached": result.reached,
+        "solving_seconds": result.seconds,
+    }
+
+
+def report(result: Result, found: Mapping[str, Any]) -> None:
+    """The answer for people."""
+    console = Console(highlight=False)
+    console.print(
+        f"{found['game']}: exploitability {found['exploitability_pct']:.4g} % of the pot after {found['iterations']:,} "
+        f"iterations, {found['seconds']:.2f} s; {found['memory_mb']:,.1f} MB, threads: {found['threads']}"
+    )
+    assert isinstance(result.strategy, Solution)
+    console.print(summary(result.strategy[""]))
+
+
+# --- the estimate -----------------------------------------------------------------------------
+
+
+def menus(tree: BoardTree) -> Iterator[dict[str, Any]]:
+    """Every decision of the betting: its line (`*` for any card), who acts, the pot, and the moves in chips."""
+    betting, game = tree.betting, tree.game
+    start = getattr(game, "pot", 0)
+    work: list[tuple[int, str]] = [(0, "")]
+    while work:
+        node, line = work.pop()
+        if betting.actor[node] == CHANCE:
+            work.append((node + 1, f"{line}/*"))
+            continue
+        if betting.actor[node] >= 0:
+            pot = start + float(betting.spent[node].sum())
+            who = names(game)[betting.actor[node]]
+            street = int(betting.street[node])
+            yield {"line": line, "street": street, "player": who, "pot": pot, "moves": list(betting.moves(node))}
+        below = [
+            (c, f"{line}{game.joiner}{betting.label[c]}" if line else betting.label[c]) for c in betting.children(node)
+        ]
+        work += reversed(below)
+
+
+def print_estimate(game: Any, schedule: str | None, json: bool) -> None:
+    """The compiled tree: sizes in chips, nodes and boards of each street, and memory. Nothing is solved."""
+    tree = solver_tree(game)
+    if not isinstance(tree, BoardTree):
+        raise InputError(f"--estimate is for hold'em, not {tree.name}")
+    lines = list(menus(tree))
+    streets = [
+        {
+            "street": (STREETS[len(game.board) - 3 :] if isinstance(game, Spot) else range(tree.streets))[s],
+            "boards": tree.street_at[s + 1] - tree.street_at[s],
+            "nodes": int(tree.forest.first[s + 1] - tree.forest.first[s]),
+            **{f"decisions_{name}": int(tree.nodes_by_street[s, p]) for p, name in enumerate(names(game))},
+        }
+        for s in range(tree.streets)
+    ]
+    parsed = schedules.parse(schedule or default_schedule(tree))
+    sizes = {name: table_bytes(tree, parsed, name) for name in FORMATS}
+    found = {
+        "game": tree.name,
+        "streets": streets,
+        "infosets": tree.infoset_count,
+        "infoset_actions": tree.table,
+        "bytes_32": sizes["compact"],
+        "bytes_16": sizes["16-bit"],
+        "bytes": sizes,
+        "bytes_tree": tree.layout_bytes,
+        "schedule": str(parsed),
+        "menus": lines,
+    }
+    if json:
+        emit(found)
+        return
+    _print_estimate(found)
+
+
+def _print_estimate(found: Mapping[str, Any]) -> None:
+    console = Console(highlight=False)
+    console.print(
+        f"{found['game']}: {found['infosets']:,} information sets, {found['infoset_actions']:,} with their actions"
+    )
+    table = Table(box=None, pad_edge=False)
+    for column in found["streets"][0]:
+        table.add_column(column.replace("_", " "), justify="left" if column == "street" else "right")
+    for row in found["streets"]:
+        table.add_row(str(row["street"]), *(f"{row[k]:,}" for k in list(row)[1:]))
+    console.print(table)
+    tables = ", ".join(f"{name} {size / 1e6:,.1f} MB" for name, size in found["bytes"].items())
+    console.print(f"tables ({found['schedule']}): {tables}; the tree itself {found['bytes_tree'] / 1e6:,.1f} MB")
+    console.print("sizes in chips, as totals on the street; * is any card")
+    for number, row in enumerate(found["streets"]):
+        mine = [line for line in found["menus"] if line["street"] == number]
+        console.print(f"{row['street']}:", markup=False)
+        for line in mine[:LINES_SHOWN]:
+            where = f"{line['line'] or 'root'}: {line['player']}, pot {line['pot']:g}"
+            console.print(f"  {where}: {' '.join(line['moves'])}", markup=False)
+        if len(mine) > LINES_SHOWN:
+            console.print(f"  … {len(mine) - LINES_SHOWN:,} more; --json has all")

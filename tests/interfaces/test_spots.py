@@ -1,0 +1,418 @@
+"""Spots from the command line: solving, estimates, many boards, reading and exports."""
+
+import csv
+import json
+
+import pytest
+
+import riverboat as rb
+from riverboat.errors import InputError
+from riverboat.games import spot_file
+from riverboat.games.spot import Spot
+from riverboat.interfaces import cli, many_boards, spots
+from riverboat.interfaces.solving import size_of_memory, target
+from riverboat.strategy.solution import Solution
+
+KEYS = [
+    "exploitability_pct", "iterations", "seconds", "ev_oop", "ev_ip", "equity_oop", "memory_mb", "threads",
+]  # fmt: skip
+RIVER = """
+board = "Td9d6hQc2s"
+pot = 200
+stack = 900
+[ranges]
+oop = "66+,A8s+,KQo,QTs+,JTs,98s,87s,54s"
+ip = "QQ-22,ATs+,KJs+,T8s+,97s+,65s"
+[bets]
+river = { bet = "60%, a", raise = "2.5x" }
+[tree]
+add_all_in = "150%"
+"""
+TURN = """
+board = "Td9d6hQc"
+pot = 100
+stack = 200
+[ranges]
+oop = "AA,KsKd,JTs:0.5,8h7h"
+ip = "QQ,T9s,5d4d:0.7"
+[bets]
+turn = { bet = "50%", raise = "a" }
+"""
+FLAGS = [
+    "--board", "Td9d6hQc", "--pot", 100, "--stack", 200, "--oop", "AA,KsKd,JTs:0.5,8h7h", "--ip", "QQ,T9s,5d4d:0.7",
+    "--bets", "50%", "--raises", "a",
+]  # fmt: skip
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            cli.main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return stopped.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A river and a turn on disk."""
+    (tmp_path / "river.toml").write_text(RIVER)
+    (tmp_path / "turn.toml").write_text(TURN)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """Folder of a solved turn."""
+    folder = tmp_path_factory.mktemp("solved") / "turn"
+    rb.solve(spot_file.loads(TURN, name="turn"), until=0.5, out=folder)
+    return folder
+
+
+# --- solving ----------------------------------------------------------------------------------
+
+
+def test_solve_prints_the_agreed_keys(run, files):
+    code, out, err = run("solve", files / "river.toml", "--until", "0.5%", "--threads", 2, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert list(found)[: len(KEYS)] == KEYS
+    assert found["exploitability_pct"] <= 0.5
+    assert found["ev_oop"] + found["ev_ip"] == pytest.approx(200, abs=0.01)
+    assert 0 < found["equity_oop"] < 1
+    assert sum(found["frequencies"].values()) == pytest.approx(1)
+    assert found["memory_mb"] > found["tables_mb"] > 0
+    assert "information sets, tables of" in err  # before they are allocated
+    assert run("solve", files / "river.toml", "--until", "1e-7", "--iterations", 3)[0] == 1
+
+
+def test_flags_make_the_same_spot_as_a_file(run, files):
+    from_file = json.loads(run("solve", files / "turn.toml", "--iterations", 20, "--json")[1])
+    from_flags = json.loads(run("solve", "spot", *FLAGS, "--iterations", 20, "--json")[1])
+    for key in ("exploitability_pct", "ev_oop", "equity_oop", "frequencies", "infosets"):
+        assert from_flags[key] == from_file[key]
+
+
+def test_flags_reach_the_spot():
+    given = {
+        "board": "Td9d6h", "pot": 100, "stack": 900, "oop": "AA", "ip": "KK", "bets": "33%, 75% / 50%", "raises": "3x",
+        "donks": "20%", "rake": "5%", "rake_cap": 3.0, "add_all_in": "150%", "force_all_in": "15%", "merge": "10%",
+        "donk_bets": False, "raise_cap": 2,
+    }  # fmt: skip
+    expected = Spot.make(
+        **{k: v for k, v in given.items() if k not in ("bets", "raises", "donks", "rake")},
+        rake=0.05,
+        bets={
+            "flop": {"bet": "33%, 75%", "raise": "3x", "donk": "20%"},
+            "turn": {"bet": "50%", "raise": "3x", "donk": "20%"},
+        },
+    )
+    assert spots.read("spot", given | {"unused": None}) == expected
+
+
+@pytest.mark.parametrize("dtype", ["compact", "16-bit", "float32"])
+def test_formats_of_tables(run, files, dtype):
+    found = json.loads(run("solve", files / "river.toml", "--dtype", dtype, "--json")[1])
+    assert found["dtype"] == dtype
+    assert found["exploitability_pct"] <= 0.5  # where nothing else says when to stop
+    bytes_each = {"compact": 6, "16-bit": 4, "float32": 8}[dtype]
+    sizes = json.loads(run("solve", files / "river.toml", "--estimate", "--json")[1])
+    assert found["tables_mb"] == pytest.approx(sizes["infoset_actions"] * bytes_each / 1e6)
+
+
+def test_rake_is_taken(run, files):
+    found = json.loads(run("solve", "spot", *FLAGS, "--rake", "5%", "--rake-cap", 3, "--json")[1])
+    assert 100 - 3.001 <= found["ev_oop"] + found["ev_ip"] <= 98
+
+
+def test_report_for_people(run, files):
+    code, out, _ = run("solve", files / "river.toml", "--until", 1)
+    assert code == 0
+    assert "exploitability" in out
+    assert "oop to act on the river Td9d6hQc2s" in out
+
+
+def test_estimate_solves_nothing(run, files):
+    found = json.loads(run("solve", files / "turn.toml", "--estimate", "--json")[1])
+    assert found["bytes_32"] == 6 * found["infoset_actions"]
+    assert found["bytes_16"] == 4 * found["infoset_actions"]
+    assert [row["street"] for row in found["streets"]] == ["turn", "river"]
+    assert {"line": "x-b50-c/*", "street": 1, "player": "oop", "pot": 200.0, "moves": ["x", "b100"]} in found["menus"]
+    assert sum(row["decisions_oop"] + row["decisions_ip"] for row in found["streets"]) == len(found["menus"])
+    code, out, _ = run("solve", files / "turn.toml", "--estimate")
+    assert code == 0
+    assert "x-b50-c/*: oop, pot 200: x b100" in out
+
+
+def test_memory_limit_exits_with_3(run, files):
+    code, out, err = run("solve", files / "turn.toml", "--memory", "10kB")
+    assert (code, out) == (3, "")
+    assert "--memory allows 0.0 MB" in err
+    assert run("solve", files / "river.toml", "--memory", "1GB", "--iterations", 1)[0] == 0
+
+
+def test_resume(run, files):
+    folder = files / "run"
+    assert run("solve", files / "turn.toml", "--iterations", 10, "--out", folder)[0] == 0
+    assert run("solve", files / "turn.toml", "--iterations", 10, "--out", folder)[0] == 2
+    again = json.loads(run("solve", files / "turn.toml", "--iterations", 30, "--out", folder, "--resume", "--json")[1])
+    whole = json.loads(run("solve", files / "turn.toml", "--iterations", 30, "--json")[1])
+    assert again["iterations"] == 30
+    assert again["exploitability_pct"] == whole["exploitability_pct"]
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("Td9d6hQc2s", "TdTd6hQc2s"), "this card is there already"),
+        (("Td9d6hQc2s", "Td9d"), "2 cards; a flop has 3"),
+        (('ip = "QQ-22', 'ip = "QQ-22:0'), None),
+        (('oop = "66+,A8s+,KQo,QTs+,JTs,98s,87s,54s"', 'oop = ""'), "range of oop"),
+        (('oop = "66+,A8s+,KQo,QTs+,JTs,98s,87s,54s"', 'oop = "TdTh,9d8d"'), "blocks every hand"),
+        (("60%, a", "0%, a"), "above zero"),
+        (("60%, a", "-5%"), "above zero"),
+        (("60%, a", "60"), "write 52% of the pot"),
+        (("pot = 200", "potty = 200"), "did you mean 'pot'"),
+        (("add_all_in", "add_allin"), "did you mean 'add_all_in'"),
+        (("stack = 900", "stack = 0"), "too little to call"),
+        (("pot = 200", "pot = 0"), "must be above zero"),
+        (("pot = 200", "pot = "), "not TOML"),
+        (("66+,A8s+", "66+,AXs+"), "token 'AXs+'"),
+    ],
+)
+def test_a_wrong_file_gives_one_line(run, files, change, message):
+    text = RIVER.replace(*change)
+    assert text != RIVER
+    (files / "wrong.toml").write_text(text)
+    code, out, err = run("solve", files / "wrong.toml", "--iterations", 1)
+    if message is None:
+        assert code == 0  # a weight of zero takes hands out, and others are left
+        return
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert "wrong.toml" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["solve", "nowhere.toml"], "nowhere.toml"),
+        (["solve", "spot", "--board", "Td9d6hQc"], "--pot is missing"),
+        (["solve", "spot", *FLAGS, "--rake", "much"], "write a share such as 5%"),
+        (["solve", "spot", *FLAGS, "--donks", "1% / 2% / 3%"], "3 lists of sizes for 2 streets"),
+        (["solve", "spot", *FLAGS, "--until", "half"], "write a number in % of pot"),
+        (["solve", "spot", *FLAGS, "--memory", "some"], "write 2GB"),
+        (["solve", "spot", *FLAGS, "--dtype", "int8"], "one of compact"),
+        (["solve", "spot", *FLAGS, "--traversal", "pcs"], "walked in full"),
+        (["solve", "spot", *FLAGS, "--resume"], "--resume needs --out"),
+        (["solve", "spot", *FLAGS, "--boards", "nowhere.txt"], "nowhere.txt"),
+        (["solve", "spot", *FLAGS, "--boards", "sample:0"], "write sample:25"),
+        (["solve", "spot", *FLAGS, "--boards", "sample:2"], "3 cards, and the spot begins with 4"),
+        (["solve", "kuhn", "--pot", 3], "are for spots"),
+        (["solve", "kuhn", "--estimate"], "is for hold'em, not kuhn"),
+        (["solve", "kuhn", "--until", "1%"], "counted in chips"),
+    ],
+)
+def test_bad_words_give_one_line(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[-1]
+    assert "Traceback" not in err
+
+
+def test_a_file_says_all_itself(run, files):
+    code, _, err = run("solve", files / "river.toml", "--rake", "5%")
+    assert code == 2
+    assert "--rake goes with 'riverboat solve spot'" in err
+
+
+def test_numbers_with_units():
+    assert target("0.5%", "% of pot") == target(" 0.5 ", "% of pot") == 0.5
+    assert target("1e-3", "chips") == 1e-3
+    assert size_of_memory("2GB") == 2 * 10**9
+    assert size_of_memory("1.5 GiB") == 3 * 2**29
+    assert size_of_memory("100") == 100
+    with pytest.raises(InputError, match="write 2GB"):
+        size_of_memory("GB")
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def test_show(run, solved, tmp_path):
+    code, out, _ = run("show", solved)
+    assert code == 0
+    assert "Td9d6hQc" in out
+    facts = json.loads(run("show", solved, "--json")[1])
+    assert facts["exploitability"] <= 0.5
+    assert facts["actions"] == ["x", "b50"]
+    out = run("show", solved, "b50")[1]
+    for word in ("ip to act", "EQR", "set", "group"):
+        assert word in out
+    assert "root: oop to act" in run("show", solved, "root")[1]
+    node = json.loads(run("show", solved, "x-x/2c", "--json")[1])
+    assert node["pot"] == 100
+    assert node["oop"]["ev"] + node["ip"]["ev"] == pytest.approx(100, abs=0.01)
+    hand = json.loads(run("show", solved, "b50", "--hand", "QsQh", "--json")[1])["hand"]
+    assert sum(hand["frequencies"].values()) == pytest.approx(1)
+    assert "QsQh of ip at b50" in run("show", solved, "b50", "--hand", "QsQh")[1]
+    table = json.loads(run("show", solved, "b50", "--table", "combos", "--sort", "ev", "--json")[1])["table"]["rows"]
+    assert table[0]["ev"] == max(row["ev"] for row in table)
+    assert len(json.loads(run("show", solved, "x-x", "--runouts", "--json")[1])["runouts"]["rows"]) == 48
+    assert "2c" in run("show", solved, "x-x", "--runouts")[1]
+    assert run("show", solved, "root", "--picture", tmp_path / "g.png")[0] == 0
+    assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["b51"], "no move 'b51' at the root; there are x, b50"),
+        (["x-x/Td"], "cannot be dealt"),
+        (["root", "--hand", "7c2d"], "not in the range of oop"),
+        (["root", "--table", "suits"], "unknown table"),
+        (["root", "--player", "hero"], "unknown player"),
+        (["root", "--runouts"], "no card is dealt there"),
+        (["root", "--sort", "luck"], "unknown column"),
+        (["root", "--picture", "g.xyz"], "use .png"),
+    ],
+)
+def test_what_show_cannot_show(run, solved, arguments, message):
+    code, _, err = run("show", solved, *arguments)
+    assert code == 2
+    assert message in err
+
+
+def test_export(run, solved, tmp_path):
+    code, out, _ = run("export", solved, "--csv")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert code == 0
+    assert {row["player"] for row in rows} == {"oop", "ip"}
+    assert float(rows[0]["frequency_x"]) + float(rows[0]["frequency_b50"]) == pytest.approx(1, abs=1e-5)
+    found = json.loads(run("export", solved, "--json", "--line", "x-x/2c")[1])
+    assert [node["line"] for node in found["nodes"]] == ["x-x/2c"]
+    assert run("export", solved, "--depth", 1, "--out", tmp_path / "all.json")[0] == 0
+    assert len(json.loads((tmp_path / "all.json").read_text())["nodes"]) == 6
+    assert run("export", solved, "--csv", "--json")[0] == 2
+
+
+def test_small_games_are_exported_too(run, tmp_path):
+    run("solve", "kuhn", "--iterations", 10, "--out", tmp_path / "k")
+    rows = list(csv.DictReader(run("export", tmp_path / "k", "--csv")[1].splitlines()))
+    assert len(rows) == 24
+    assert json.loads(run("export", tmp_path / "k", "--json", "--line", "Q:r")[1])["strategy"]["Q:r"].keys() == {
+        "f",
+        "c",
+    }
+    assert run("show", tmp_path / "k", "--runouts")[0] == 2
+
+
+def test_exploitability_is_computed_again(run, solved):
+    told = json.loads(run("show", solved, "--json")[1])["exploitability"]
+    found = json.loads(run("exploitability", solved, "--json")[1])
+    assert found["exploitability"] == pytest.approx(told, abs=1e-3)
+    assert found["unit"] == "% of pot"
+    assert run("respond", solved)[0] == 2
+
+
+# --- many boards ------------------------------------------------------------------------------
+
+
+def test_many_boards(run, files):
+    (files / "boards.txt").write_text("# rivers\nTd9d6hQc2s 3\nAs Kd 7h 7c 2d: 1\nAh,Kh,Qh,4d,4c\n")
+    out = files / "many"
+    words = ["solve", files / "river.toml", "--boards", files / "boards.txt", "--until", "1%", "--out", out]
+    found = json.loads(run(*words, "--json")[1])
+    assert [row["board"] for row in found["boards"]] == ["Td9d6hQc2s", "AsKd7h7c2d", "AhKhQh4d4c"]
+    for key in ("ev_oop", "ev_ip", "equity_oop", "exploitability_pct"):
+        mean = sum(row["weight"] * row[key] for row in found["boards"]) / 5
+        assert found["aggregate"][key] == pytest.approx(mean)
+    checks = sum(row["weight"] * row["frequencies"]["x"] for row in found["boards"]) / 5
+    assert found["aggregate"]["x"] == pytest.approx(checks)
+    rows = list(csv.DictReader((out / "aggregate.csv").read_text().splitlines()))
+    assert [row["board"] for row in rows][-1] == "all"
+    assert float(rows[-1]["ev_oop"]) == pytest.approx(found["aggregate"]["ev_oop"])
+    assert json.loads((out / "aggregate.json").read_text())["aggregate"] == found["aggregate"]
+    alone = json.loads(run("solve", files / "river.toml", "--until", "1%", "--json")[1])
+    assert found["boards"][0]["ev_oop"] == alone["ev_oop"]
+    code, text, _ = run("solve", files / "river.toml", "--boards", files / "boards.txt", "--until", 5)
+    assert code == 0
+    assert "AsKd7h7c2d" in text
+
+
+def test_boards_that_are_done_are_not_done_again(run, files, monkeypatch):
+    (files / "boards.txt").write_text("Td9d6hQc2s\nAsKd7h7c2d\n")
+    out = files / "many"
+    words = ["solve", files / "river.toml", "--boards", files / "boards.txt", "--until", 1, "--out", out]
+    solve, seen = spots.solve, []
+
+    def stopped(spot, *rest, **more):
+        seen.append(spot.board)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return solve(spot, *rest, **more)
+
+    monkeypatch.setattr(spots, "solve", stopped)
+    assert run(*words)[0] == 130
+    with (out / "boards.jsonl").open("a") as lines:
+        lines.write('{"board": "torn')
+    assert run(*words)[0] == 2  # without --resume
+    code, text, _ = run(*words, "--resume", "--json")
+    assert code == 0
+    assert len(seen) == 3
+    assert len(json.loads(text)["boards"]) == 2
+    assert run(*words, "--resume", "--dtype", "float32")[0] == 2  # another question than the one answered
+
+
+def test_solutions_of_boards_are_kept_when_asked(run, files):
+    (files / "boards.txt").write_text("Td9d6hQc2s\n")
+    words = ["solve", files / "river.toml", "--boards", files / "boards.txt", "--until", 5]
+    run(*words, "--out", files / "kept", "--keep")
+    assert isinstance(rb.load(files / "kept" / "runs" / "Td9d6hQc2s"), Solution)
+    run(*words, "--out", files / "lost")
+    assert not (files / "lost" / "runs" / "Td9d6hQc2s").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("QsJh2h\nQsJh2x\n", "line 2"),
+        ("QsJh2h\n2hQsJh 3\n", "line 2: the board 2hQsJh is there already"),
+        ("QsJh2h -1\n", "must be above zero"),
+        ("QsJh\n", "2 cards"),
+        ("# nothing\n", "no boards in it"),
+    ],
+)
+def test_wrong_files_of_boards(tmp_path, text, message):
+    (tmp_path / "b.txt").write_text(text)
+    with pytest.raises(InputError, match=message):
+        many_boards.read(str(tmp_path / "b.txt"))
+
+
+def test_named_sets_of_flops():
+    every = many_boards.read("all")
+    assert len(every) == 1755
+    assert sum(board.weight for board in every) == 22100  # 52 choose 3
+    some = many_boards.read("sample:25")
+    assert sum(board.weight for board in some) == 25
+    assert {board.cards for board in some} <= {board.cards for board in every}
+
+
+@pytest.mark.slow
+def test_two_flops(run, files):
+    """From the flop on, with two boards: a weighted mean of equal boards is that board."""
+    (files / "flops.txt").write_text("Td9d6h 1\nTh9h6d 2\n")
+    words = ["--pot", 100, "--stack", 150, "--oop", "AA,KQs,T9s,87s", "--ip", "QQ,JJ,AKs", "--bets", "60%"]
+    done = run("solve", "spot", "--board", "QsJh2h", *words, "--boards", files / "flops.txt", "--until", 0.2, "--json")
+    found = json.loads(done[1])
+    first, second = found["boards"]
+    assert first["ev_oop"] == pytest.approx(second["ev_oop"], abs=0.2)
+    assert found["aggregate"]["equity_oop"] == pytest.approx(first["equity_oop"], abs=1e-9)

@@ -1,0 +1,303 @@
+"""Reports on a node: every figure against the node's own arrays, sums against wholes, exports against reports."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from riverboat.cards.classes import DRAWS, MADE, classify
+from riverboat.cards.deck import HAND_CARDS, hand_index
+from riverboat.cards.grid import CLASS_NAMES
+from riverboat.cards.notation import parse_hand
+from riverboat.errors import InputError
+from riverboat.games.spot import Spot
+from riverboat.solving.boards import BoardCFR
+from riverboat.strategy import node_export, node_report
+from riverboat.strategy.report_table import Column, ReportTable
+from riverboat.trees.boards import BoardTree
+
+SPOT = Spot.make(
+    board="Td9d6hQc", pot=100, stack=200, oop="AA,KsKd,JTs:0.5,8h7h,8s7s,AdKd:0.25", ip="QQ,T9s,5d4d:0.7,AJs,A5o:0.5",
+    bets="50%", raises="a", name="small",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def solution():
+    solver = BoardCFR(BoardTree(SPOT), "dcfr")
+    solver.step(60)
+    return solver.average()
+
+
+def number(hand):
+    return hand_index(*parse_hand(hand))
+
+
+# --- the summary ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "pot", "stacks", "player"),
+    [
+        ("", 100, (200, 200), "oop"),
+        ("b50", 150, (150, 200), "ip"),
+        ("b50-c", 200, (150, 150), None),
+        ("b50-c/2c-x", 200, (150, 150), "ip"),
+        ("b50-a", 350, (150, 0), "oop"),
+    ],
+)
+def test_summary(solution, line, pot, stacks, player):
+    told, node = node_report.summary(solution[line]), solution[line]
+    assert (told.pot, told.stacks, told.player) == (pot, stacks, player)
+    assert told.combos == node.combos
+    assert sum(told.ev) == pytest.approx(pot, abs=0.01)  # no rake: the pot is shared out, wherever one stands
+    assert sum(told.equity) == pytest.approx(1, abs=1e-9)
+    for who in (0, 1):
+        assert told.ev[who] == pytest.approx(node.mean(who, node.ev(who)))
+        assert told.eqr[who] == pytest.approx(told.ev[who] / (told.equity[who] * pot))
+    if player is None:
+        assert told.frequencies == {}
+        return
+    assert tuple(told.frequencies) == node.actions
+    assert sum(told.frequencies.values()) == pytest.approx(1)
+    mine = node.player
+    assert sum(told.actions.column("combos")) == pytest.approx(told.combos[mine])
+    whole = sum(row["frequency"] * row["ev"] for row in told.actions if row["ev"] is not None)
+    assert whole == pytest.approx(told.ev[mine], abs=0.01)
+
+
+def test_reports_show_themselves(solution):
+    console = Console(file=io.StringIO(), width=120)
+    node = solution["b50"]
+    for report in (node_report.summary(node), node_report.table(node), node_report.hand(node, "QsQh")):
+        assert "EV" in str(report)
+        assert "<" in report._repr_html_()
+        json.dumps(report.to_dict(), allow_nan=False)
+    console.print(node_report.summary(node))
+    text = console.file.getvalue()
+    assert "b50: ip to act on the turn Td9d6hQc, pot 150, behind 150 and 200" in text
+    assert "EQR" in text
+
+
+# --- one hand ---------------------------------------------------------------------------------
+
+
+def test_hand(solution):
+    node, h = solution["x"], number("QsQh")
+    told = node_report.hand(node, "QhQs")
+    assert (told.hand, told.player, told.made, told.draws) == ("QsQh", "ip", "set", ("no draw",))
+    assert told.weight == 1
+    assert told.ev == node.ev(1)[h]
+    assert told.equity == node.equity[1][h]
+    assert told.eqr == pytest.approx(told.ev / (told.equity * 100))
+    assert list(told.frequencies.values()) == node.strategy[:, h].tolist()
+    assert told.action_ev["x"] == node.action_ev()[0][h]
+    other = node_report.hand(node, "AdKd", "oop")
+    assert other.frequencies == {}
+    assert other.weight == pytest.approx(0.25 * solution[""].strategy[0][number("AdKd")])
+
+
+@pytest.mark.parametrize(
+    ("hand", "player", "why"),
+    [
+        ("TdTs", None, "Td is on the board"),
+        ("7c2d", None, "not in the range of ip"),
+        ("AsAh", None, "not in the range of ip"),
+        ("As", None, "a hand has 2"),
+        ("QsQh", "hero", "unknown player 'hero'"),
+    ],
+)
+def test_hands_that_are_not_there(solution, hand, player, why):
+    with pytest.raises(InputError, match=why):
+        node_report.hand(solution["x"], hand, player)
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+def test_combos_are_the_possible_hands(solution):
+    node = solution["x-x/Ah"]
+    table = node_report.table(node, "combos")
+    hands = [number(name) for name in table.column("hand")]
+    here = (SPOT.weights[0] > 0) & ~np.isin(HAND_CARDS, node.board).any(axis=1)
+    assert sorted(hands) == np.flatnonzero(here).tolist()
+    assert "AhAs" not in table.column("hand")
+    assert sum(table.column("combos")) == pytest.approx(node.combos[0])
+    row = table["KsKd"]
+    h = number("KsKd")
+    assert row["x"] + row["b50"] == pytest.approx(1)
+    assert row["ev"] == node.ev(0)[h]
+    assert row["ev_b50"] == node.action_ev()[1][h]
+    assert (row["made"], row["draws"]) == (classify("KsKd", node.board).made, "")
+
+
+@pytest.mark.parametrize(("by", "names"), [("classes", CLASS_NAMES), ("made", MADE), ("groups", MADE + DRAWS)])
+@pytest.mark.parametrize("player", ["oop", "ip"])
+def test_groups_make_up_the_whole(solution, by, names, player):
+    node, who = solution["x"], ("oop", "ip").index(player)
+    table = node_report.table(node, by, player)
+    told = node_report.summary(node)
+    assert set(table.column(table.names[0])) <= set(names)
+    if by != "groups":  # draws overlap
+        assert sum(table.column("combos")) == pytest.approx(told.combos[who])
+    assert ("b50" in table.names) == (player == "ip")
+    deals = node.reach[who] * node.compatible(who)
+    for row in table:
+        if row[table.names[0]] == "overpair":
+            held = np.array([classify(HAND_CARDS[h], SPOT.board).made == "overpair" for h in np.flatnonzero(deals)])
+            chosen = np.flatnonzero(deals)[held]
+            assert row["combos"] == pytest.approx(node.reach[who][chosen].sum())
+            assert row["ev"] == pytest.approx((node.ev(who) * deals)[chosen].sum() / deals[chosen].sum())
+
+
+def test_a_draw_is_where_its_hands_are(solution):
+    table = node_report.table(solution[""], "draws")
+    assert table["nut flush draw"]["combos"] == 0.25  # AdKd
+    assert table["open-ended"]["combos"] == pytest.approx(1.5)  # JsTs, JhTh and JcTc by halves
+    assert "flush draw" not in table.column("draw")
+    with pytest.raises(InputError, match="unknown draw 'straight draw'"):
+        table["straight draw"]
+
+
+def test_tables_sort_and_are_asked_by_name(solution):
+    table = node_report.table(solution[""], "combos").sorted("ev")
+    evs = [ev for ev in table.column("ev") if ev is not None]
+    assert evs == sorted(evs, reverse=True)
+    assert len(table.top(3)) == 3
+    with pytest.raises(InputError, match="unknown column 'evv'; did you mean 'ev'"):
+        table.sorted("evv")
+    with pytest.raises(InputError, match="unknown table 'suits'"):
+        node_report.table(solution[""], "suits")
+    rows = list(csv.DictReader(io.StringIO(table.to_csv())))
+    assert [row["hand"] for row in rows] == table.column("hand")
+    assert float(rows[0]["ev"]) == evs[0]
+
+
+def test_unknown_figures_come_last_and_print_as_nothing():
+    table = ReportTable("t", (Column("name"), Column("ev", "chips")), (("a", None), ("b", 1.0), ("c", 2.0)))
+    assert table.sorted("ev").column("name") == ["c", "b", "a"]
+    assert str(table).splitlines()[2].strip() == "a"
+    assert table.to_csv() == "name,ev\na,\nb,1.0\nc,2.0\n"
+
+
+# --- the grid ---------------------------------------------------------------------------------
+
+
+def test_grid(solution, tmp_path):
+    node = solution["x"]
+    grid = node_report.grid(node)
+    for name, share in node_report.summary(node).frequencies.items():
+        assert grid.share(name) == pytest.approx(share, abs=1e-9)
+    cell = CLASS_NAMES.index("A5o")
+    assert grid.weight.ravel()[cell] == pytest.approx(0.5)
+    assert grid.weight.ravel()[CLASS_NAMES.index("54s")] == pytest.approx(0.7 / 4)  # one of four hands
+    assert grid.weight.ravel()[CLASS_NAMES.index("AA")] == 0
+    weights = node_report.grid(node, "oop")
+    assert not weights.frequencies
+    assert weights.weight.ravel()[CLASS_NAMES.index("AA")] > 0
+    grid.save(tmp_path / "grid.png")
+    assert (tmp_path / "grid.png").read_bytes().startswith(b"\x89PNG")
+
+
+# --- runouts ----------------------------------------------------------------------------------
+
+
+def test_runouts_make_up_the_deal(solution):
+    node = solution["x-x"]
+    table, told = node_report.runouts(node), node_report.summary(solution["x-x"])
+    assert len(table) == 48
+    chances = np.array(table.column("chance"))
+    assert chances.sum() == pytest.approx(1)
+    for who, name in enumerate(("oop", "ip")):
+        assert chances @ np.array(table.column(f"ev_{name}")) == pytest.approx(told.ev[who], abs=0.01)
+        assert chances @ np.array(table.column(f"equity_{name}")) == pytest.approx(told.equity[who], abs=1e-9)
+    row, below = table["Ah"], node_report.summary(solution["x-x/Ah"])
+    assert [row[move] for move in solution["x-x/Ah"].actions] == list(below.frequencies.values())
+    assert row["ev_ip"] == below.ev[1]
+
+
+def test_runouts_of_a_later_node_change_its_last_card(solution):
+    table = node_report.runouts(solution["x-x/2c-x"])
+    assert len(table) == 48
+    assert table["Ks"]["ev_oop"] == node_report.summary(solution["x-x/Ks-x"]).ev[0]
+    with pytest.raises(InputError, match="no card is dealt there"):
+        node_report.runouts(solution["x"])
+
+
+def test_after_all_in_only_cards_come(solution):
+    table = node_report.runouts(solution["b50-a-c"])
+    assert table.names[:3] == ("card", "chance", "ev_oop")
+    row = table["2c"]
+    assert row["ev_oop"] == pytest.approx(500 * row["equity_oop"], abs=0.01)
+
+
+# --- exports ----------------------------------------------------------------------------------
+
+
+def test_json_of_a_node(solution):
+    node = solution["x-x/Ah"]
+    found = node_export.node_dict(node)
+    assert (found["line"], found["board"], found["pot"], found["player"]) == ("x-x/Ah", "Td9d6hQcAh", 100, "oop")
+    hands = {row["hand"]: row for row in found["oop"]["hands"]}
+    assert not any("Ah" in hand or "Td" in hand for hand in hands)
+    assert hands["AdKd"]["weight"] == pytest.approx(0.25 * solution[""].strategy[0][number("AdKd")], abs=1e-6)
+    assert sum(hands["AdKd"]["strategy"].values()) == pytest.approx(1, abs=1e-5)
+    assert hands["AdKd"]["action_ev"]["x"] == pytest.approx(node.action_ev()[0][number("AdKd")], abs=1e-6)
+    assert all("strategy" not in row for row in found["ip"]["hands"])
+    json.dumps(found, allow_nan=False)
+
+
+def test_csv_agrees_with_json(solution, tmp_path):
+    assert node_export.export(solution, tmp_path / "n.json", "b50") == 1
+    assert node_export.export(solution, tmp_path / "n.csv", "b50") == 1
+    (node,) = json.loads((tmp_path / "n.json").read_text())["nodes"]
+    rows = list(csv.DictReader((tmp_path / "n.csv").read_text().splitlines()))
+    told = [(name, row) for name in ("oop", "ip") for row in node[name]["hands"]]
+    assert len(rows) == len(told)
+    for row, (player, hand) in zip(rows, told, strict=True):
+        assert (row["line"], row["board"], row["player"], row["hand"]) == ("b50", "Td9d6hQc", player, hand["hand"])
+        for key in ("weight", "ev", "equity", "eqr"):
+            assert (float(row[key]) if row[key] else None) == hand[key]
+        assert (row["frequency_c"] != "") == (player == "ip")
+        if player == "ip":
+            assert float(row["frequency_c"]) == hand["strategy"]["c"]
+            assert float(row["ev_a"]) == hand["action_ev"]["a"]
+
+
+def test_all_nodes_of_some_streets(solution, tmp_path):
+    first = [node.line for node in node_export.nodes(solution)]
+    assert first == ["", "x", "x-b50", "x-b50-a", "b50", "b50-a"]
+    both = list(node_export.nodes(solution, "x-x", 2))
+    cards = {node.line.split("/")[1][:2] for node in both}
+    assert len(cards) == 48
+    decisions = len([line for line in (node.line for node in both) if line.startswith("x-x/2c")])
+    assert len(both) == 48 * decisions
+    with pytest.raises(InputError, match="at least 1"):
+        next(node_export.nodes(solution, "", 0))
+    count = node_export.export(solution, tmp_path / "all.csv", depth=1)
+    rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert count == len(first)
+    assert list(dict.fromkeys(row["line"] for row in rows)) == first
+    aces = [row for row in rows if row["hand"] == "AsAh" and row["line"] == "" and row["player"] == "oop"]
+    assert [row["action"] for row in aces] == ["x", "b50"]
+    assert sum(float(row["frequency"]) for row in aces) == pytest.approx(1, abs=1e-5)
+    with pytest.raises(InputError, match=r"use \.json or \.csv"):
+        node_export.export(solution, tmp_path / "all.txt")
+
+
+# --- from the node itself ---------------------------------------------------------------------
+
+
+def test_nodes_have_their_reports_as_methods(solution, tmp_path):
+    node = solution["x"]
+    assert node.summary() == node_report.summary(node)
+    assert node.hand("QsQh") == node_report.hand(node, "QsQh")
+    assert node.table("classes", "oop") == node_report.table(node, "classes", "oop")
+    assert str(node.grid()) == str(node_report.grid(node))
+    assert solution["x-x"].runouts() == node_report.runouts(solution["x-x"])
+    assert str(node) == str(node.summary())
+    assert node._repr_html_() == node.summary()._repr_html_()
+    assert solution.export(tmp_path / "a.csv", "x") == 1
