@@ -1,0 +1,1 @@
+"""Endgames solved again, better than the base strategy plays them."""

@@ -1,0 +1,148 @@
+"""Post-processing: what is played instead of the probabilities that a solver left.
+
+Small probabilities are often what an abstraction or an unfinished run put there. *Thresholding* drops those below ε and
+*purification* plays the most likely move alone (Ganzfried, Sandholm & Waugh 2012). Tartanian7 first folds where it folds
+often enough, else chooses among fold, call and the sum of all bets, and only then among the bets (Brown, Ganzfried &
+Sandholm 2015): many small bets together may outweigh a call that is larger than each of them.
+
+A rule is a function from rows to rows, float [..., moves], rows of non-negative numbers of sum one; `apply` brings it to
+a whole strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from riverboat.errors import InputError
+from riverboat.games.base import Array
+from riverboat.strategy.table import Strategy
+from riverboat.trees.history import HistoryTree
+from riverboat.trees.public import PublicTree
+
+TIE = 1e-9  # probabilities this close are equal: solvers leave rounding errors
+FOLD_THRESHOLD = 0.2  # Tartanian7's
+
+Rule: TypeAlias = Callable[[Array, tuple[str, ...]], Array]  # (rows [n, moves], labels) -> rows
+
+
+def purify(rows: Array, tie: float = TIE) -> Array:
+    """Only the most likely move; several that tie share equally."""
+    rows = _rows(rows)
+    best = rows >= rows.max(axis=-1, keepdims=True) - tie
+    shares: Array = best / best.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def threshold(rows: Array, epsilon: float) -> Array:
+    """Drop moves with less than ε and scale the others up; a row in which nothing is left is purified."""
+    rows = _rows(rows)
+    if not 0 <= epsilon <= 1:
+        raise InputError(f"threshold epsilon={epsilon:g}: must be from 0 to 1")
+    kept = np.where(rows >= epsilon - TIE, rows, 0.0)
+    total = kept.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, kept / np.where(total > 0, total, 1.0), purify(rows))
+
+
+def tartanian7(
+    rows: Array, labels: Sequence[str], fold_threshold: float = FOLD_THRESHOLD, epsilon: float | None = None
+) -> Array:
+    """Fold surely above the fold threshold; else purify among fold, call and all bets; then among the bets.
+
+    With `epsilon` both choices are thresholded instead of purified. Labels are as in the ACPC protocol: `f`, `c`,
+    everything else is a bet.
+    """
+    rows = _rows(rows)
+    if rows.shape[-1] != len(labels):
+        raise InputError(f"{rows.shape[-1]} probabilities for the moves {', '.join(labels)}")
+    if not 0 <= fold_threshold <= 1:
+        raise InputError(f"fold_threshold={fold_threshold:g}: must be from 0 to 1")
+    choose = purify if epsilon is None else partial(threshold, epsilon=epsilon)
+    kinds = np.array([{"f": 0, "c": 1}.get(label, 2) for label in labels])
+    members = kinds == np.unique(kinds)[:, None]  # bool [kinds that there are, moves]
+    among_kinds = choose(rows @ members.T)
+    out = np.zeros_like(rows)
+    for k, member in enumerate(members):
+        part = rows[..., member]
+        mass = part.sum(axis=-1, keepdims=True)
+        inside = choose(np.where(mass > 0, part / np.where(mass > 0, mass, 1.0), 1.0 / member.sum()))
+        out[..., member] = among_kinds[..., k, None] * inside
+    if 0 in kinds:
+        folds = rows[..., kinds == 0].sum(axis=-1, keepdims=True) > fold_threshold + TIE
+        out = np.where(folds, (kinds == 0).astype(float), out)
+    return out
+
+
+def _rows(rows: Array) -> Array:
+    rows = np.asarray(rows, float)
+    if (
+        not np.all(np.isfinite(rows))
+        or rows.min(initial=0.0) < 0
+        or np.abs(rows.sum(axis=-1) - 1).max(initial=0) > 1e-6
+    ):
+        raise InputError(f"rows of probabilities must not be negative and sum to one: {rows.tolist()[:3]}")
+    return rows
+
+
+# --- whole strategies -------------------------------------------------------------------------
+
+
+def apply(rule: Rule, strategy: Strategy, *, spare_first: bool = False, name: str = "post-processed") -> Strategy:
+    """Apply a rule at every information set; with `spare_first` not at a player's first move of a hand."""
+    tree = strategy.tree
+    table = np.array(strategy.probabilities, float)
+    spared = _first_decisions(tree) if spare_first else set()
+    if isinstance(tree, PublicTree):
+        for player, rows in enumerate(tree.views(table)):
+            for node in np.flatnonzero(tree.nodes.actor == player):
+                if int(node) not in spared:
+                    at, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
+                    rows[at : at + width] = rule(rows[at : at + width].T, tree.labels(int(node))).T
+    else:
+        for number, infoset in enumerate(tree.infosets()):
+            if number not in spared:
+                part = slice(infoset.offset, infoset.offset + len(infoset.actions) * infoset.stride, infoset.stride)
+                table[part] = rule(table[part][None, :], infoset.actions)[0]
+    return Strategy(tree, table, {**strategy.provenance, "post-processing": name})
+
+
+def _first_decisions(tree: PublicTree | HistoryTree) -> set[int]:
+    """Nodes (of a public tree) or information sets at which their player has not moved before."""
+    if isinstance(tree, HistoryTree):
+        found: set[int] = set()
+        for player in range(tree.players):
+            sets = np.flatnonzero(tree.owner == player)
+            found.update(int(s) for s in sets[tree.treeplex(player).parent == 0])
+        return found
+    first: set[int] = set()
+    for player in (0, 1):
+        node = 0
+        while node < len(tree.nodes.actor):
+            if tree.nodes.actor[node] == player:
+                first.add(node)
+                node = int(tree.nodes.end[node])  # everything below comes later
+            else:
+                node += 1
+    return first
+
+
+def purified(strategy: Strategy, *, spare_first: bool = False) -> Strategy:
+    """A strategy with every row purified."""
+    return apply(lambda rows, _: purify(rows), strategy, spare_first=spare_first, name="purified")
+
+
+def thresholded(strategy: Strategy, epsilon: float, *, spare_first: bool = False) -> Strategy:
+    """A strategy with every row thresholded."""
+    name = f"threshold {epsilon:g}"
+    return apply(lambda rows, _: threshold(rows, epsilon), strategy, spare_first=spare_first, name=name)
+
+
+def as_tartanian7(strategy: Strategy, fold_threshold: float = FOLD_THRESHOLD, *, spare_first: bool = True) -> Strategy:
+    """A strategy with Tartanian7's rule in every row but, as it did, that of the first move."""
+    name = f"tartanian7 {fold_threshold:g}"
+    return apply(
+        lambda rows, labels: tartanian7(rows, labels, fold_threshold), strategy, spare_first=spare_first, name=name
+    )

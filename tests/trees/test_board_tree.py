@@ -1,0 +1,283 @@
+"""Boards and rows: how many there are, what they stand for, and that nothing gets lost between streets."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+import pytest
+
+from riverboat.cards.deck import HAND_CARDS, HANDS, Deck, hand_index
+from riverboat.cards.isomorphism import Indexer
+from riverboat.cards.notation import parse_cards
+from riverboat.errors import InputError
+from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.holdem import holdem
+from riverboat.games.spot import Lock, Spot
+from riverboat.trees.boards import NOWHERE, BoardTree
+from riverboat.trees.streets import BATCH
+
+WIDE = {"pot": 10, "stack": 20, "bets": "50%", "oop": "random", "ip": "random"}
+SMALL: dict[str, Any] = {"pot": 10, "stack": 30, "bets": "50%", "raises": "a", "deck": Deck.small(5, 4)}
+
+
+def spot(board: str, **changes: Any) -> BoardTree:
+    return BoardTree(Spot.make(board=board, **({**WIDE, **changes})))
+
+
+@pytest.fixture(scope="module")
+def two_one() -> BoardTree:
+    return BoardTree(holdem("2-1"))
+
+
+# --- counts -----------------------------------------------------------------------------------
+
+
+def test_two_one_holdem(two_one: BoardTree) -> None:
+    """4 · 169 + 12 · 1,286,792 information sets: decisions before and after the flop times classes of hands (Waugh 2013).
+
+    Johanson et al. 2012 round to 16 million, with an index of flops and hands that had some gaps.
+    """
+    assert np.diff(two_one.street_at).tolist() == [1, 1755]
+    assert two_one.boards_rows[0].tolist() == [169, 169]
+    assert two_one.infoset_count == 15_442_180
+    # two cards and a flop, by Waugh's index
+    assert two_one.boards_rows[1:].sum(axis=0).tolist() == [Indexer((2, 3)).size()] * 2
+    assert np.diff(two_one.boards.member)[1:].sum() == comb(52, 3)
+
+
+def test_rows_of_a_flop_are_the_classes_of_hands_on_it(two_one: BoardTree) -> None:
+    """The classes of (flop, hand) whose flop is this one."""
+    indexer = Indexer((3, 2))
+    for board in range(1, 1756, 97):
+        flop = np.array(two_one.dealt[board])
+        hands = HAND_CARDS[~np.isin(HAND_CARDS, flop).any(axis=1)]
+        deals = np.concatenate([np.broadcast_to(flop, (len(hands), 3)), hands], axis=1).astype(np.uint8)
+        classes = indexer.index(deals)
+        row = two_one.row_of[board, 0][[hand_index(int(a), int(b)) for a, b in hands]]
+        assert two_one.boards_rows[board].tolist() == [len(np.unique(classes))] * 2
+        # the same partition, not only as many parts
+        assert len({*zip(classes.tolist(), row.tolist(), strict=True)}) == len(np.unique(classes))
+        assert (row != NOWHERE).all()
+
+
+@pytest.mark.parametrize(("ranks", "suits"), [(4, 4), (5, 3), (6, 2)])
+def test_small_decks_from_the_deal(ranks: int, suits: int) -> None:
+    deck = Deck.small(ranks, suits)
+    tree = BoardTree(holdem("3-1", ranks=ranks, suits=suits))
+    assert tree.boards_rows[0].tolist() == [Indexer.for_deck(deck, (2,)).size()] * 2
+    for street, rounds in ((1, (2, 3)), (2, (2, 3, 1))):
+        rows = tree.boards_rows[tree.street_at[street] : tree.street_at[street + 1]].sum(axis=0)
+        assert rows.tolist() == [Indexer.for_deck(deck, rounds).size()] * 2
+        boards = tree.street_at[street + 1] - tree.street_at[street]
+        assert boards == Indexer.for_deck(deck, rounds[1:]).size()
+
+
+@pytest.mark.parametrize(
+    ("board", "turns"),
+    [
+        ("AsKsTs", 10 + 13),  # monotone: its suit, or one of three that are alike
+        ("AsKsTh", 11 + 12 + 13),  # two-tone: clubs and diamonds alike
+        ("AsKhTd", 12 * 3 + 13),  # rainbow: four different suits
+        ("AsAhAd", 12 + 13),  # a set: three suits of the board alike, and the fourth
+        ("AsAhKs", 11 + 12 + 13),  # spades have two cards, hearts one
+        ("AsAhKd", 12 + 12 + 13),  # the two aces alike
+    ],
+)
+def test_turn_cards_of_a_flop(board: str, turns: int) -> None:
+    tree = spot(board)
+    assert tree.street_at[2] - tree.street_at[1] == turns
+    # rivers: by brute force over all pairs of cards, up to the permutations of suits that keep the flop
+    flop = parse_cards(board, "board")
+    keeps = [m for m in tree.card_maps if {int(m[c]) for c in flop} == set(flop)]
+    assert len(keeps) == len(tree.card_maps)
+    left = [c for c in range(52) if c not in flop]
+    classes = {min((int(m[t]), int(m[r])) for m in keeps) for t in left for r in left if t != r}
+    assert tree.street_at[3] - tree.street_at[2] == len(classes)
+
+
+def test_ranges_break_symmetries() -> None:
+    assert len(spot("AsKsTs").card_maps) == 6
+    assert len(spot("AsKsTs", oop="QQ,JcTc").card_maps) == 2
+    assert len(spot("AsKsTs", oop="QQ,JcTc", ip="JdTd,99").card_maps) == 1
+    assert len(spot("AsKsTs", oop="JcTc:0.5,JdTd:0.5,JhTh:0.25").card_maps) == 2
+    tree = spot("AsKsTs", oop="QQ,JcTc", ip="JdTd,99")
+    assert np.diff(tree.street_at).tolist() == [1, 49, 49 * 48]
+    assert (np.diff(tree.boards.member)[1:] == 1).all()
+
+
+def test_locks_break_symmetries() -> None:
+    given: dict[str, Any] = {**WIDE, "board": "AsKsTs"}
+    for lock, symmetries in (
+        (Lock("x", (("x", 1.0),)), 6),
+        (Lock("x-x/9d", (("x", 1.0),)), 2),
+        (Lock("x-x/9s", (("x", 1.0),)), 6),
+        (Lock("x-x/9d-x-x/8h", (("x", 1.0),)), 1),
+        (Lock("x", (("x", 1.0),), Spot.make(**{**given, "oop": "QQ,JcTc"}).ranges[0]), 2),
+    ):
+        assert len(BoardTree(Spot.make(**given, locks=[lock])).card_maps) == symmetries
+
+
+# --- maps -------------------------------------------------------------------------------------
+
+TREES = {
+    "monotone": lambda: spot("AsKsTs", **{**SMALL, "oop": "AA,KQs:0.5,JJ:0.3,QTo", "ip": "QQ,AJs,KK,QJo:0.2"}),
+    "two-tone": lambda: spot("AsKsTh", **{**SMALL, "oop": "random", "ip": "random"}),
+    "asymmetric": lambda: spot("AsKhTd", **{**SMALL, "oop": "AdAc,KdQd", "ip": "QQ,AcJc"}),
+    "turn": lambda: spot("AsKsTsJs"),
+    "from the deal": lambda: BoardTree(holdem("3-1", ranks=4, suits=4)),
+}
+
+
+@pytest.fixture(params=TREES, scope="module")
+def tree(request: pytest.FixtureRequest) -> BoardTree:
+    return TREES[request.param]()
+
+
+def cards_of(mask: int) -> tuple[int, ...]:
+    return tuple(c for c in range(52) if mask >> c & 1)
+
+
+def test_members_are_all_that_can_be_dealt(tree: BoardTree) -> None:
+    member, child = tree.boards.member, tree.boards.child
+    for street, count in enumerate(tree.game.deals):
+        for b in range(tree.street_at[street], tree.street_at[street + 1]):
+            seen = [cards_of(int(m)) for m in tree.member_masks[member[child[b]] : member[child[b + 1]]]]
+            left = [c for c in tree.game.deck.cards.tolist() if not int(tree.masks[b]) >> c & 1]
+            assert sorted(seen) == sorted(combinations(left, count))
+            for c in range(child[b], child[b + 1]):
+                assert tree.parents[c] == b
+                assert int(tree.masks[c]) == int(tree.masks[b]) | sum(1 << x for x in tree.dealt[c])
+                assert tree.boards.chance[c] == pytest.approx(1 / comb(len(left) - 4, count))
+                # a permutation that keeps the board makes each member the board that stands for it
+                for m in range(member[c], member[c + 1]):
+                    card_map = tree.card_maps[tree.member_by[m]]
+                    assert tuple(sorted(int(card_map[x]) for x in cards_of(int(tree.member_masks[m])))) == tree.dealt[c]
+                    assert {int(card_map[x]) for x in cards_of(int(tree.masks[b]))} == set(cards_of(int(tree.masks[b])))
+
+
+def test_a_hand_dealt_down_and_up_comes_back(tree: BoardTree) -> None:
+    """Row r goes on as `down[r]`, whichever card of its class is dealt; and that row comes from r."""
+    t = tree.boards
+    for b in range(1, len(tree.masks)):
+        above = tree.parents[b]
+        for p in (0, 1):
+            up = t.up[t.up_at[b, p] : t.up_at[b, p] + t.rows[b, p]]
+            np.testing.assert_array_equal(up, tree.row_of[above, p][tree.reps(b, p)])
+            for m in range(t.member[b], t.member[b + 1]):
+                down = t.down[t.down_at[m, p] : t.down_at[m, p] + t.rows[above, p]]
+                blocked = np.isin(HAND_CARDS[tree.reps(above, p)], cards_of(int(tree.member_masks[m]))).any(axis=1)
+                np.testing.assert_array_equal(down == t.rows[b, p], blocked)  # only hands with the card end here
+                went = np.flatnonzero(~blocked)
+                np.testing.assert_array_equal(up[down[went]], went)
+
+
+def test_rows_are_orbits(tree: BoardTree) -> None:
+    """Hands share a row if and only if a permutation of suits that keeps board and ranges exchanges them."""
+    for b in range(0, len(tree.masks), max(1, len(tree.masks) // 40)):
+        board = set(cards_of(int(tree.masks[b])))
+        history = []
+        at = b
+        while at:
+            history.append(set(tree.dealt[at]))
+            at = tree.parents[at]
+        keeps = [
+            (m, h)
+            for m, h in zip(tree.card_maps, tree.hand_maps, strict=True)
+            if all({int(m[c]) for c in deal} == deal for deal in history)
+        ]
+        for p in (0, 1):
+            for h in range(HANDS):
+                row = tree.row_of[b, p][h]
+                live = tree.game.weights[p][h] > 0 and not set(HAND_CARDS[h].tolist()) & board
+                assert (row != NOWHERE) == live
+                if live:
+                    assert {int(tree.row_of[b, p][image[h]]) for _, image in keeps} == {int(row)}
+                    assert any(image[h] == tree.reps(b, p)[row] for _, image in keeps)
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+def test_tables_have_a_place_for_everything_once(tree: BoardTree) -> None:
+    taken = np.zeros(tree.table, int)
+    infosets = 0
+    for b in range(len(tree.masks)):
+        street = tree.street_of(b)
+        for n in range(tree.forest.first[street], tree.forest.first[street + 1]):
+            who = int(tree.forest.actor[n])
+            if who >= 0:
+                rows, width = int(tree.boards.rows[b, who]), int(tree.forest.width[n])
+                at = int(tree.boards.base[b, who]) + int(tree.forest.slot[n]) * rows
+                taken[at : at + width * rows] += 1
+                infosets += rows
+                assert width == len(tree.betting.moves(int(tree.forest.node[n])))
+    assert (taken == 1).all()
+    assert tree.action_count == tree.table
+    assert tree.infoset_count == infosets
+
+
+def test_streets_are_cut_from_the_betting(tree: BoardTree) -> None:
+    f, betting = tree.forest, tree.betting
+    assert sorted(f.node.tolist()) == list(range(len(betting.actor)))
+    np.testing.assert_array_equal(f.actor, betting.actor[f.node])
+    assert (f.actor == CHANCE).sum() == len(f.root) - 1
+    exits, roots = f.node[f.actor == CHANCE], f.node[f.root]
+    np.testing.assert_array_equal(roots[1:], exits + 1)  # exit k and root k + 1 are the two ends of a deal
+    ends = 0
+    for low, high, first, mixed, last in f.batch:
+        terminals = int((f.actor[low:high] == TERMINAL).sum())
+        shows = int(betting.showdown[f.node[low:high]].sum())
+        assert (mixed - first, last - first) == (-(-shows // 16), -(-terminals // 16))
+        ends += terminals
+    assert ends == (betting.actor == TERMINAL).sum()
+
+
+def test_batches_are_not_larger_than_they_should_be() -> None:
+    tree = spot("AsKsTs", oop="QQ", ip="JJ", stack=300, bets="30%, 70%, a", raises="50%, a")
+    f = tree.forest
+    last = [int((f.actor[low:high] == TERMINAL).sum()) for low, high, *_ in f.batch[f.batch_at[-2] : f.batch_at[-1]]]
+    assert len(last) > 1
+    single = max(int((f.actor[r : f.end[r]] == TERMINAL).sum()) for r in f.root)
+    assert max(last) <= max(BATCH, single)
+
+
+def test_total_weighs_pairs_that_can_be_dealt() -> None:
+    tree = spot("AsKhTd", **{**SMALL, "oop": "AdAc:0.5,KdQd,QJs:0.3", "ip": "QQ,AcJc:0.7,KcKd"})
+    total = 0.0
+    for h in np.flatnonzero(tree.game.weights[0]):
+        for g in np.flatnonzero(tree.game.weights[1]):
+            if not set(HAND_CARDS[h].tolist()) & set(HAND_CARDS[g].tolist()):
+                total += tree.game.weights[0][h] * tree.game.weights[1][g]
+    assert tree.total == pytest.approx(total, rel=1e-12)
+
+
+def test_locating_a_deal() -> None:
+    tree = spot("AsKsTs", oop="QQ,J9s", ip="JJ,T9s")
+    for text in ("8c", "8d", "8h"):
+        boards, maps = tree.locate((parse_cards(text, ""),))
+        image = maps[-1][hand_index(*parse_cards("Qs" + text, ""))]
+        assert set(tree.dealt[boards[-1]]) <= set(HAND_CARDS[image].tolist())
+        assert boards[0] == 0
+    same = {tree.locate((parse_cards(t, ""),))[0][-1] for t in ("8c", "8d", "8h")}
+    assert len(same) == 1
+    twice = tree.locate((parse_cards("8c", ""), parse_cards("8d", "")))[0][-1]
+    assert twice == tree.locate((parse_cards("8h", ""), parse_cards("8c", "")))[0][-1]
+    for deal in ("As", "8c8d"):
+        with pytest.raises(InputError, match="cannot be dealt"):
+            tree.locate((parse_cards(deal, ""),))
+    with pytest.raises(InputError, match="cannot be dealt"):
+        tree.locate((parse_cards("8c", ""), parse_cards("8c", "")))
+
+
+def test_a_fingerprint_knows_the_game() -> None:
+    given = {**SMALL, "oop": "AdAc,KdQd", "ip": "QQ,AcJc"}
+    one = spot("AsKhTd", **given).fingerprint
+    assert one == spot("AsKhTd", **given).fingerprint
+    others = [
+        spot("AsKhTc", **given), spot("AsKhTd", **{**given, "pot": 11}), spot("AsKhTd", **{**given, "oop": "AdAc,KdQd:0.9"}),
+        spot("AsKhTd", **{**given, "raises": ""}), spot("AsKhTd", **{**given, "rake": 0.01}),
+    ]  # fmt: skip
+    assert len({one, *(o.fingerprint for o in others)}) == 6
