@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time as clock
 from collections.abc import Iterator, Mapping
 from math import inf
 from pathlib import Path
@@ -141,17 +140,15 @@ def solve(spot: Spot, schedule: str | None, options: dict[str, Any], *, quiet: b
     if not quiet and not solving.already_compiled(run.tree):
         say("compiling, once: the next start is quick")
     run.solver.warm()
-    started = clock.perf_counter()
     result = solving.go(run, options, quiet=quiet)
-    seconds = clock.perf_counter() - started
-    return result, facts(spot, run, result, seconds)
+    return result, facts(spot, run, result)
 
 
 def _begun(out: Path | None) -> bool:
     return out is not None and out.is_dir() and bool(files.checkpoints(out))
 
 
-def facts(spot: Spot, run: Any, result: Result, seconds: float) -> dict[str, Any]:
+def facts(spot: Spot, run: Any, result: Result) -> dict[str, Any]:
     """The object that `--json` prints. EVs in chips, equities as shares, memory in millions of bytes."""
     tree, solution = run.tree, result.strategy
     assert isinstance(solution, Solution)
@@ -161,7 +158,7 @@ def facts(spot: Spot, run: Any, result: Result, seconds: float) -> dict[str, Any
     return {
         "exploitability_pct": result.exploitability,
         "iterations": result.iterations,
-        "seconds": seconds,
+        "seconds": result.seconds,
         "ev_oop": root.ev[0],
         "ev_ip": root.ev[1],
         "equity_oop": root.equity[0],
@@ -183,7 +180,6 @@ def facts(spot: Spot, run: Any, result: Result, seconds: float) -> dict[str, Any
         "tables_mb": tables / 1e6,
         "infosets": tree.infoset_count,
         "reached": result.reached,
-        "solving_seconds": result.seconds,
     }
 
 

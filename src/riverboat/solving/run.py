@@ -29,6 +29,7 @@ from riverboat.trees.compile import AnyTree, solver_tree
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 KEEP = 2  # checkpoints
 BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)
+FIRST = 16  # iteration of the first check on boards, where a target was given
 CLOSER = 1.03  # the least factor between the iterations of two checks
 
 
@@ -208,15 +209,21 @@ class Run:
     def _next_check(self, iteration: int) -> int:
         """Checks at 1 to 8, 10, 12, 15, 18, … growing by a quarter, or every `check_every`.
 
-        Where a target is near, the check comes when the last two, on a line in logarithms, say that it is met.
+        Where a target is near, the check comes when the last two, on a line in logarithms, say that it is met. On boards
+        checks also wait while it is far.
         """
         if self.check_every is not None:
             return (iteration // self.check_every + 1) * self.check_every
-        check = 1
+        hasty = self.target is not None and isinstance(self.tree, BoardTree)  # there a check costs half an iteration
+        check = FIRST if hasty else 1
         while check <= iteration:
             check = max(check + 1, int(check * 1.25))
         expected = self._expected()
-        return check if expected is None else max(iteration + 1, min(check, expected))
+        if expected is None:
+            return check
+        if hasty:
+            check = max(check, min(2 * iteration, int(0.85 * expected)))
+        return max(iteration + 1, min(check, expected))
 
     def _expected(self) -> int | None:
         """The iteration at which the target should be met."""
