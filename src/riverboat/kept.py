@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import platformdirs
@@ -29,11 +30,11 @@ def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]
     """The arrays of that name, from disk where they are there and whole, else made and written. Names carry a version."""
     path = folder() / f"{name}.npz"
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = {key: found[key] for key in found.files}
         if str(arrays.pop(_CHECK)) == _checksum(arrays):
             return arrays
-    except (OSError, ValueError, KeyError, EOFError):
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         pass  # not there, or spoilt
     arrays = dict(make())
     beside = path.with_name(f".{path.stem}.{os.getpid()}.npz")

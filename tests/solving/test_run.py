@@ -1,5 +1,6 @@
 """The run loop: stoppers, log, checkpoints; resumed runs equal uninterrupted ones, bit for bit."""
 
+import itertools
 import json
 import os
 import signal
@@ -122,6 +123,27 @@ def test_interrupts_leave_a_checkpoint(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         rb.solve("kuhn", iterations=100, out=tmp_path, callback=stop, check_every=1)
     assert rb.load(tmp_path).provenance["iterations"] >= 3
+
+
+def test_checks_crowd_before_a_target():
+    result = rb.solve("leduc", until=0.03)
+    checks = [p.iteration for p in result.history]
+    assert result.exploitability <= 0.03 < result.history[-2].exploitability
+    ladder = [1]
+    while ladder[-1] < checks[-1]:
+        ladder.append(max(ladder[-1] + 1, int(ladder[-1] * 1.25)))
+    assert checks[-1] < ladder[-1]  # the ladder would have gone further
+    assert checks == [p.iteration for p in rb.solve("leduc", until=0.03).history]
+
+
+def test_checks_on_boards_wait_while_the_target_is_far():
+    spot = rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=300, oop="99+,AQ,KJ", ip="22+,AT+,QJs", bets="60%")
+    result = rb.solve(spot, until=0.05)
+    checks = [p.iteration for p in result.history]
+    assert checks[0] == 16
+    assert all(later <= 2 * earlier for earlier, later in itertools.pairwise(checks))
+    assert result.exploitability <= 0.05
+    assert result.seconds == pytest.approx(result.history[-1].seconds)
 
 
 def test_stoppers_compose():
