@@ -32,7 +32,7 @@ def _drop_stale(package: Path) -> None:
     sources = [
         p
         for p in sorted(package.rglob("*.py"))
-        if "kernels" in p.name or p.name in ("_loops.py", "jit.py", "rng.py", "arrays.py", "lanes.py")
+        if "kernels" in p.name or p.name in ("_loops.py", "jit.py", "rng.py", "arrays.py", "lanes.py", "counter.py")
     ]
     facts = [(p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sources]
     stamp = hashlib.sha256(repr(facts).encode()).hexdigest()

@@ -22,11 +22,12 @@ from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, HistoryGame, Payoff, PublicGame
 from riverboat.games.betting import Betting, BettingRules
 from riverboat.games.bluff import Bluff
+from riverboat.games.half_street import clairvoyance_with_chips
 from riverboat.games.layout import from_states
 from riverboat.games.normal_form import NormalForm, matrix, rpst
 from riverboat.games.registry import make
 from riverboat.games.small_poker import card_names, kuhn, leduc
-from riverboat.games.toy import Clairvoyance, CoinToss
+from riverboat.games.toy import CoinToss
 from riverboat.solving.response import quality
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game, histories
@@ -297,7 +298,7 @@ def test_coin_toss_pays_as_published() -> None:
 
 def test_clairvoyance_pays_as_published() -> None:
     """Ankenman & Chen 2006, example 11.1: a pot of one, half of it each player's."""
-    game = Clairvoyance(stack=1.0, chip=0.3)
+    game = clairvoyance_with_chips(stack=1.0, chip=0.3)
     assert game.bets == (0.3, 0.6, 0.9, 1.0)  # the stack itself is always there
     assert follow(game).actions() == ("c", "r0.3", "r0.6", "r0.9", "r1")
     assert follow(game, "r1").actions() == ("f", "c")
@@ -305,7 +306,7 @@ def test_clairvoyance_pays_as_published() -> None:
     assert pay(follow(game, "r1", "c").payoff(), 0, 0) == (1.5, -1.5)
     assert pay(follow(game, "r1", "c").payoff(), 1, 0) == (-1.5, 1.5)
     assert pay(follow(game, "c").payoff(), 1, 0) == (-0.5, 0.5)
-    assert Clairvoyance(stack=2.0, chip=0.5).bets == (0.5, 1.0, 1.5, 2.0)
+    assert clairvoyance_with_chips(stack=2.0, chip=0.5).bets == (0.5, 1.0, 1.5, 2.0)
 
 
 def test_toothpick_is_a_gift() -> None:
@@ -462,11 +463,11 @@ KNOWN = f"(known: {', '.join(sorted([*registry.GAMES, *OTHERS]))})"
         ("bluff:0,1", "bluff:0,1: each player needs at least one die"),
         ("bluff:3,2", "bluff:3,2: 2^31 public nodes; at most four dice fit"),
         # toys
-        ("clairvoyance:chip=0", "clairvoyance: chip=0: must be above zero"),
-        ("clairvoyance:stack=inf", "clairvoyance: stack=inf, chip=0.1: must be finite"),
-        ("clairvoyance:chip=nan", "clairvoyance: stack=1, chip=nan: must be finite"),
+        ("clairvoyance:chip=0", "chip=0: must be above zero"),
+        ("clairvoyance:stack=inf", "stack=inf, chip=0.1: must be finite"),
+        ("clairvoyance:chip=nan", "stack=1, chip=nan: must be finite"),
         ("coin_toss:left=nan", "coin_toss: left=nan: must be finite"),
-        ("clairvoyance:stack=0.05", "clairvoyance: stack=0.05: must be at least one chip of 0.1"),
+        ("clairvoyance:stack=0.05", "stack=0.05: must be at least one chip of 0.1"),
     ],
 )
 def test_bad_names_and_options(spec: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

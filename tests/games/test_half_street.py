@@ -38,8 +38,9 @@ def test_kuhn(stack: int) -> None:
 def test_grid() -> None:
     assert grid(0.5) == (0.1, 0.2, 0.3, 0.4, 0.5)
     assert grid(2, 1) == (1, 2)
-    with pytest.raises(InputError, match=r"stack=0.25"):
-        grid(0.25)
+    assert grid(0.25) == (0.1, 0.2, 0.25)
+    with pytest.raises(InputError, match=r"stack=0.05"):
+        grid(0.05)
 
 
 @pytest.mark.parametrize("bets", [(), (1.0, 1.0), (0.0, 1.0), (2.0, 1.0), (1.0, float("inf"))])

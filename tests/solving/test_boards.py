@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -531,6 +532,19 @@ def test_memory_is_counted_and_limited() -> None:
     with pytest.raises(MemoryLimitError, match="16-bit"):
         BoardCFR(tree, memory=6 * tree.table - 1)
     assert BoardCFR(tree, memory=6 * tree.table).iteration == 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_warming_compiles_and_changes_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    solver = BoardCFR(compiled("turn"), dtype="float64", threads=threads)
+    loops, calls = solver._walker.loops, []
+    solver._walker.loops = SimpleNamespace(work=lambda *args: calls.append(loops.work(*args)))
+    solver.warm()
+    assert calls  # with whatever number of threads: the first step should not wait for the compiler
+    assert not solver.regret.any()
+    assert not solver.average_table.any()
+    assert solver.iteration == 0
 
 
 def test_a_run_goes_on_from_its_state() -> None:

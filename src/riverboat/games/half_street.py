@@ -17,11 +17,15 @@ ANTE = 0.5  # each: the pot is 1
 
 
 def grid(stack: float, chip: float = 0.1) -> tuple[float, ...]:
-    """Every bet from one chip to the whole stack."""
-    count = round(stack / chip)
-    if count < 1 or abs(count * chip - stack) > 1e-9:
-        raise InputError(f"stack={stack:g}: must be a multiple of the chip {chip:g}")
-    return tuple(round(k * chip, 10) for k in range(1, count + 1))
+    """Every bet from one chip to the whole stack, which is always there."""
+    if not (math.isfinite(chip) and math.isfinite(stack)):
+        raise InputError(f"stack={stack:g}, chip={chip:g}: must be finite")
+    if chip <= 0:
+        raise InputError(f"chip={chip:g}: must be above zero")
+    if stack < chip:
+        raise InputError(f"stack={stack:g}: must be at least one chip of {chip:g}")
+    bets = [round(k * chip, 10) for k in range(1, int(stack / chip + 1e-9) + 1)]
+    return tuple(bets) if abs(bets[-1] - stack) < 1e-9 else (*bets, stack)
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,11 @@ class _State:
 def clairvoyance(bets: tuple[float, ...]) -> HalfStreet:
     """Player 0 knows whether it holds the winner. Value n / (2 (n + 1)) to player 0 when it may bet n at most."""
     return HalfStreet("clairvoyance", bets, (("winner", "loser"), ("caller",)), ((2, 0), (1,)), shared_deck=False)
+
+
+def clairvoyance_with_chips(stack: float = 1.0, chip: float = 0.1) -> HalfStreet:
+    """The clairvoyance game where bets are the multiples of `chip` up to `stack`."""
+    return clairvoyance(grid(stack, chip))
 
 
 def half_street_kuhn(bets: tuple[float, ...]) -> HalfStreet:

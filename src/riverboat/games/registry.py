@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.errors import InputError, unknown
-from riverboat.games import holdem, normal_form, small_poker, toy
+from riverboat.games import half_street, holdem, normal_form, small_poker, toy
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.bluff import Bluff
 
@@ -34,7 +34,7 @@ GAMES: dict[str, Entry] = {
     "bluff": Entry(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2"),
     "holdem": Entry(holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
     "coin_toss": Entry(toy.CoinToss, "Coin Toss, the smallest endgame-solving example"),
-    "clairvoyance": Entry(toy.Clairvoyance, "one player knows who wins and bets any size"),
+    "clairvoyance": Entry(half_street.clairvoyance_with_chips, "one player knows who wins and bets any size"),
     "rps": Entry(normal_form.rock_paper_scissors, "rock-paper-scissors"),
     "rpst": Entry(normal_form.rpst, "rock-paper-scissors-toothpick, a game with gifts"),
 }

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from riverboat.interfaces import benchmark_cards
+from riverboat.interfaces import benchmark_cards, benchmark_spots
 from riverboat.interfaces.terminal import emit, say
 from riverboat.solving.cfr import CFR
 from riverboat.solving.exact import solve_exact
@@ -255,6 +255,7 @@ def main(full: bool, json: bool) -> None:
     found["startup"] = startup()
     found["ranking"] = benchmark_cards.ranking_speed()
     found["matchups"] = benchmark_cards.matchups()
+    found |= benchmark_spots.run(full)
     if full:
         found["streets"] = benchmark_cards.streets()
         found["bluff22"] = bluff22()
@@ -271,6 +272,7 @@ def main(full: bool, json: bool) -> None:
         "ranking": "ranking, one thread",
         "matchups": "equities",
         "streets": "feature tables",
+        **benchmark_spots.TITLES,
     }
     for key, title in titles.items():
         if found.get(key):

@@ -145,8 +145,7 @@ class BoardCFR:
 
     def warm(self) -> None:
         """Compile now what the first step would compile, so that clocks measure solving alone."""
-        self._walker.learn(self.tables, np.zeros((0, 6)))
-        self._walker.values(self.tables, EVALUATE, 0) if self.iteration else None
+        self._walker.warm(self.tables)
 
     # --- checkpoints ------------------------------------------------------------------------
 

@@ -222,7 +222,7 @@ class Run:
         if expected is None:
             return check
         if hasty:
-            check = max(check, min(2 * iteration, int(0.85 * expected)))
+            check = max(check, min(2 * self.history[-1].iteration, int(0.85 * expected)))
         return max(iteration + 1, min(check, expected))
 
     def _expected(self) -> int | None:

@@ -36,30 +36,29 @@ class Tables(NamedTuple):
 
 
 @part
-def play(
-    regret,  # table
-    prediction,  # table or empty
+def matched(
+    table,  # regrets or averages
+    guess,  # table that is added to the first, or the same one again
+    guesses,  # whether it is
     at,  # first number of the information sets
     width,
     rows,
-    t,
     stride,
     out,  # float OUT: probabilities, one vector for each action
     to,
 ):
-    """Regret matching: proportional to the positive part, uniform where there is none."""
+    """Proportional to the positive part, uniform where there is none."""
     kind = out.dtype.type
-    predicts = len(prediction) > 0
     zero, tiny, one = same(out, kind(0)), same(out, kind(TINY)), same(out, kind(1))
     uniform = same(out, kind(1) / kind(width))
     for h in range(U(0), rows, L):
         some = min(rows - h, L)
         total = zero
         for a in range(width):
-            x = fetch(regret, at + a * rows + h, some)
-            prefetch(regret, at + (width + a) * rows + h)  # the player's next node follows
-            if predicts:
-                x = x + fetch(prediction, at + a * rows + h, some)
+            x = fetch(table, at + a * rows + h, some)
+            prefetch(table, at + (width + a) * rows + h)  # the player's next node follows
+            if guesses:
+                x = x + fetch(guess, at + a * rows + h, some)
             x = larger(x, zero)
             store(out, to + a * stride + h, x)
             total = total + x
@@ -70,31 +69,15 @@ def play(
 
 
 @part
-def mean_play(
-    average,  # table
-    at,
-    width,
-    rows,
-    stride,
-    out,  # float OUT
-    to,
-):
+def play(regret, prediction, at, width, rows, t, stride, out, to):
+    """Regret matching."""
+    matched(regret, prediction, len(prediction) > 0, at, width, rows, stride, out, to)
+
+
+@part
+def mean_play(average, at, width, rows, stride, out, to):
     """The strategy that a table of averages stands for."""
-    kind = out.dtype.type
-    zero, tiny, one = same(out, kind(0)), same(out, kind(TINY)), same(out, kind(1))
-    uniform = same(out, kind(1) / kind(width))
-    for h in range(U(0), rows, L):
-        some = min(rows - h, L)
-        total = zero
-        for a in range(width):
-            x = fetch(average, at + a * rows + h, some)
-            prefetch(average, at + (width + a) * rows + h)
-            store(out, to + a * stride + h, x)
-            total = total + x
-        share = where_above(total, tiny, one / larger(total, tiny), zero)
-        rest = where_above(total, tiny, zero, uniform)
-        for a in range(width):
-            store(out, to + a * stride + h, load(out, to + a * stride + h) * share + rest)
+    matched(average, average, False, at, width, rows, stride, out, to)
 
 
 @part

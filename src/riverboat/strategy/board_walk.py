@@ -113,6 +113,10 @@ class BoardWalker:
             for me in (0, 1):
                 self._threaded(tables, steps[i : i + 1], LEARN, me)
 
+    def warm(self, tables: Any) -> None:
+        """Compile, or load what was compiled."""
+        self._work(tables, NO_STEP[:0], LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE))
+
     def _threaded(self, tables: Any, step: Array, mode: int, me: int) -> None:
         players = me, me + 1
         self._work(tables, step, mode, players, (kernels.OPEN, kernels.SHARE))

@@ -22,7 +22,7 @@ def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
     place_of = {int(node): n for n, node in enumerate(tree.forest.node)}
     found: dict[tuple[int, int], Array] = {}
     for lock in game.locks:
-        at, dealt = tree.betting.find(lock.line)
+        at, dealt = tree.betting.find(lock.line, game.joiner)
         boards, maps = tree.locate(dealt)
         node, board = place_of[at], boards[-1]
         who, moves = int(tree.forest.actor[node]), tree.betting.moves(at)

@@ -23,6 +23,7 @@ from riverboat.cards.grid import Grid
 from riverboat.cards.notation import Cards
 from riverboat.errors import InputError
 from riverboat.games.base import Array
+from riverboat.games.board_game import Place
 from riverboat.lanes import decode
 from riverboat.strategy import node_export, node_report
 from riverboat.strategy._node_kernels import EVALUATE, RESPOND, Tables
@@ -81,6 +82,10 @@ class Solution:
         rows = int(boards.rows[board, who])
         at = int(boards.base[board, who]) + int(f.slot[node]) * rows
         weights = np.asarray(decode(self.table[at : at + width * rows]), float).reshape(width, rows)
+        index, locked = self.tables.lock, self.tables.locked
+        for _, _, start in index[(index[:, 0] == board) & (index[:, 1] == node)]:  # also where its player never gets to
+            given = np.asarray(locked[start : start + weights.size], float).reshape(weights.shape)
+            weights = np.where(given >= 0, given, weights)
         total = weights.sum(axis=0)
         return np.where(total > 1e-30, weights / np.where(total > 1e-30, total, 1.0), 1.0 / width)
 
@@ -106,12 +111,16 @@ class Spotlight:
     @cached_property
     def place(self) -> int:
         """The node of the betting tree."""
-        return self.tree.betting.find(self.line).node
+        return self._found.node
 
     @cached_property
     def dealt(self) -> tuple[tuple[int, ...], ...]:
         """The cards of each deal on the way."""
-        return self.tree.betting.find(self.line).dealt
+        return self._found.dealt
+
+    @cached_property
+    def _found(self) -> Place:
+        return self.tree.betting.find(self.line, self.tree.game.joiner)
 
     @cached_property
     def board(self) -> tuple[int, ...]:

@@ -95,7 +95,9 @@ class BoardTree:
             fixes = {int(cards[c]) for c in self.game.board} == set(self.game.board)
             # a lock may name cards and hands that no other may stand for
             for lock in getattr(self.game, "locks", ()):
-                fixes = fixes and all(cards[c] == c for deal in self.betting.find(lock.line).dealt for c in deal)
+                fixes = fixes and all(
+                    cards[c] == c for deal in self.betting.find(lock.line, self.game.joiner).dealt for c in deal
+                )
                 if lock.hands is not None:
                     fixes = fixes and np.array_equal(lock.hands.weights[hands], lock.hands.weights)
             if fixes and all(np.array_equal(w[hands], w) for w in self.game.weights):
@@ -214,8 +216,8 @@ class BoardTree:
 
     def _strengths(self, low: int, high: int) -> tuple[Array, Array]:
         """Strength of every hand on some boards of the last street, and the hands from weak to strong."""
-        boards = np.array([_cards(int(m)) for m in self.masks[low:high]], np.uint8).reshape(max(high - low, 0), -1)
-        count, size = boards.shape
+        count, size = max(high - low, 0), len(self.game.board) + sum(self.game.deals)
+        boards = np.array([_cards(int(m)) for m in self.masks[low:high]], np.uint8).reshape(count, size)
         cards = np.empty((count, HANDS, 2 + size), np.uint8)
         cards[:, :, :2], cards[:, :, 2:] = HAND_CARDS, boards[:, None, :]
         blocked = (HAND_CARDS[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
@@ -317,6 +319,9 @@ class BoardTree:
         for array in (b.actor, b.end, b.street, b.showdown, b.pay, *self.game.weights):
             digest.update(np.ascontiguousarray(array).data)
         digest.update(repr((b.label, self.game.board, self.game.deals, self.game.deck)).encode())
+        for lock in getattr(self.game, "locks", ()):
+            digest.update(repr((lock.line, lock.strategy)).encode())
+            digest.update(b"" if lock.hands is None else np.ascontiguousarray(lock.hands.weights).data)
         return digest.hexdigest()
 
 
