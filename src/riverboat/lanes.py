@@ -239,6 +239,11 @@ def decode(codes: Any) -> Any:
     return np.where(bits >> 15, -found, found) if signed else found
 
 
+def _whole(builder: Any, some: Any) -> Any:
+    """Whether all sixteen are there: then no mask, which few processors have for all widths."""
+    return builder.icmp_unsigned(">=", some, ir.Constant(some.type, LANES))
+
+
 def _masked(builder: Any, name: str, vector: ir.VectorType, result: Any, arguments: list[Any]) -> Any:
     """Call `llvm.masked.load` or `llvm.masked.store`."""
     element = {_I16: "i16", ir.FloatType(): "f32", ir.DoubleType(): "f64"}[vector.element]
@@ -257,7 +262,18 @@ def fetch(_context: Any, table: Any, at: Any, some: Any) -> Any:
         vector = _vector(table.dtype)
         place = _place(context, builder, sig.args[0], args[0], args[1])
         align = ir.Constant(_I32, table.dtype.bitwidth // 8)
-        x = _masked(builder, "load", vector, vector, [place, align, _mask(builder, args[2]), ir.Constant(vector, None)])
+        with builder.if_else(_whole(builder, args[2]), likely=True) as (then, otherwise):
+            with then:
+                all_of_it = builder.load(place)
+                all_of_it.align = table.dtype.bitwidth // 8
+                first = builder.block
+            with otherwise:
+                mask = _mask(builder, args[2])
+                part = _masked(builder, "load", vector, vector, [place, align, mask, ir.Constant(vector, None)])
+                second = builder.block
+        x = builder.phi(vector)
+        x.add_incoming(all_of_it, first)
+        x.add_incoming(part, second)
         return _unpack(builder, x, table.dtype.signed) if short else x
 
     result = LanesType(types.float32 if short else table.dtype)
@@ -288,7 +304,11 @@ def keep(_context: Any, table: Any, at: Any, x: Any, some: Any) -> Any:
         place = _place(context, builder, sig.args[0], args[0], args[1])
         align = ir.Constant(_I32, table.dtype.bitwidth // 8)
         value = _pack(builder, args[2], table.dtype.signed) if table.dtype.bitwidth == 16 else args[2]
-        _masked(builder, "store", vector, ir.VoidType(), [value, place, align, _mask(builder, args[3])])
+        with builder.if_else(_whole(builder, args[3]), likely=True) as (then, otherwise):
+            with then:
+                builder.store(value, place).align = table.dtype.bitwidth // 8
+            with otherwise:
+                _masked(builder, "store", vector, ir.VoidType(), [value, place, align, _mask(builder, args[3])])
         return context.get_dummy_value()
 
     return types.void(table, types.uintp, x, types.uintp), code

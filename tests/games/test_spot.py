@@ -309,3 +309,18 @@ def test_every_hand_may_be_in_a_range() -> None:
     free = [pair for pair in combinations(range(52), 2) if not set(pair) & set(game.board)]
     assert len(game.hands[1]) == len(free) == 1176
     assert game.hands[0] == ("8c7c", "9h9c", "9s9c", "9s9h", "AsKs")
+
+
+def test_a_lock_is_added_and_checked() -> None:
+    spot = Spot.make(board="QsJh2h8c3d", pot=100, stack=100, oop="AA,KK", ip="QQ,99", bets="50%")
+    locked = spot.lock("x", {"x": 1.0}).lock("b50", {"f": 0.25, "c": 0.75}, hands="99")
+    assert [lock.line for lock in locked.locks] == ["x", "b50"]
+    assert locked.locks[0].hands is None
+    assert locked.locks[1].strategy == (("f", 0.25), ("c", 0.75))
+    assert spot.locks == ()  # a new spot
+    with pytest.raises(InputError, match="lock 1 at 'b60'"):
+        spot.lock("b60", {"f": 1.0})
+    with pytest.raises(InputError, match="sum to 1"):
+        spot.lock("b50", {"f": 0.5})
+    with pytest.raises(InputError, match="lock at 'b50'"):
+        spot.lock("b50", {"f": 1.0}, hands="ZZ")

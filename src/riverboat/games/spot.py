@@ -7,7 +7,7 @@ pay-off is the share of the final pot, less the chips put in since. So the value
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite
 from typing import Any, TypeAlias
@@ -96,6 +96,13 @@ class Spot(BoardStates):
             pot, stack, read_menus(bets, len(cards)), thresholds, donk_bets, raise_cap, Rake(rake, rake_cap)
         )
         return Spot(cards, rules, (_range(oop, "oop"), _range(ip, "ip")), tuple(locks), deck, name)
+
+    def lock(self, line: str, strategy: Mapping[str, float], hands: str | Range | None = None) -> Spot:
+        """The same spot with what is played at a line fixed, for all hands or for some; moves left out are never made."""
+        held = _range(hands, f"lock at {line!r}") if hands is not None else None
+        locked = replace(self, locks=(*self.locks, Lock(line, tuple(strategy.items()), held)))
+        check_locks(locked)
+        return locked
 
     def __post_init__(self) -> None:
         _check_board(self.board, self.deck)

@@ -257,7 +257,8 @@ def demo(out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Pa
 @app.command()
 def bench(
     full: Annotated[
-        bool, typer.Option("--full", help="Also Bluff(2,2) (6 GB) and feature tables: ten minutes.")
+        bool,
+        typer.Option("--full", help="Also Bluff(2,2) (6 GB), feature tables, flops and [2-1] hold'em: ten minutes."),
     ] = False,
     json: Json = False,
 ) -> None:

@@ -148,7 +148,8 @@ class Summary:
     def _headline(self) -> str:
         behind = "" if self.stacks is None else f", behind {self.stacks[0]:g} and {self.stacks[1]:g}"
         turn = f"{self.player} to act" if self.player else "nobody acts"
-        return f"{self.line or 'root'}: {turn} on the {self.street} {self.board}, pot {self.pot:g}{behind}"
+        where = f"on the {self.street} {self.board}" if self.board else self.street
+        return f"{self.line or 'root'}: {turn} {where}, pot {self.pot:g}{behind}"
 
     def _sides(self) -> ReportTable:
         columns = Column("player"), Column("combos", COUNT), Column("ev", CHIPS, "EV"), Column("equity", SHARE), _EQR
