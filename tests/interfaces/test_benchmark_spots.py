@@ -38,7 +38,7 @@ def test_a_row_for_each_hand() -> None:
     """Counted board by board, decision by decision; the published turn takes 24 MB."""
     tree = BoardTree(benchmark_spots.read("turn"))
     betting, count = tree.betting, 0
-    for mask in tree.masks:
+    for mask in tree.deals.masks:
         board = [c for c in range(52) if int(mask) >> c & 1]
         live = ~np.isin(HAND_CARDS, board).any(axis=1)
         for node in np.flatnonzero((betting.actor >= 0) & (betting.street == len(board) - 4)):

@@ -59,7 +59,7 @@ def same_places(tree: BoardTree, oracle: PublicTree) -> tuple[Array, Array, Arra
         held, _, line = infoset.name.partition(":")
         if line not in where:
             node, dealt = tree.betting.find(line, tree.game.joiner)
-            boards, maps = tree.locate(dealt)
+            boards, maps = tree.deals.locate(dealt)
             board, who = boards[-1], int(tree.betting.actor[node])
             assert who == infoset.player
             rows = int(tree.boards.rows[board, who])

@@ -144,7 +144,7 @@ def test_any_number_of_hands(counts: tuple[int, int]) -> None:
     bets = {"turn": {}, "river": {"bet": "50%", "raise": "a"}}
     game = Spot.make(board=board, pot=20, stack=60, oop=ranges[0], ip=ranges[1], bets=bets)
     tree, oracle = BoardTree(game), PublicTree(game)
-    assert tree.boards_rows[0].tolist() == list(counts)
+    assert tree.rows[0].tolist() == list(counts)
     where = same_places(tree, oracle)
     assert_same_state(*same_run(tree, oracle, "dcfr", 1, where), where)
 
@@ -277,12 +277,12 @@ def carried_over(source: Solution, tree: BoardTree, card_map: Array | None = Non
     card_map = np.arange(52) if card_map is None else card_map
     hand_map = np.array([hand_index(int(card_map[a]), int(card_map[b])) for a, b in HAND_CARDS])
     table = np.zeros(tree.table + 16)
-    for b in range(len(tree.masks)):
+    for b in range(len(tree.deals.masks)):
         chain, at = [], b
         while at:
-            chain.append(tuple(int(card_map[c]) for c in tree.dealt[at]))
-            at = tree.parents[at]
-        boards, maps = source.tree.locate(tuple(reversed(chain)))
+            chain.append(tuple(int(card_map[c]) for c in tree.deals.dealt(at)))
+            at = tree.deals.parents[at]
+        boards, maps = source.tree.deals.locate(tuple(reversed(chain)))
         street = len(chain)
         for n in range(tree.forest.first[street], tree.forest.first[street + 1]):
             who = int(tree.forest.actor[n])
@@ -312,9 +312,9 @@ def assert_same_values(ours: Solution, theirs: Solution, hand_map: Array, tolera
 def test_suits_that_are_alike_may_be_told_apart(name: str) -> None:
     """A weight that is less by 1e-12 breaks the symmetry: the same play on many more boards and rows is worth the same."""
     alike = compiled(name)
-    assert len(alike.card_maps) > 1
+    assert len(alike.deals.card_maps) > 1
     weights = np.array(spot(name).ranges[0].weights)
-    extra = next(h for h in alike.held[0] if (alike.hand_maps[:, h] != h).any())
+    extra = next(h for h in alike.held[0] if (alike.deals.hand_maps[:, h] != h).any())
     weights[extra] *= 1 - 1e-12
     apart = BoardTree(replace(spot(name), ranges=(Range(weights), spot(name).ranges[1])))
     assert apart.table > 1.3 * alike.table

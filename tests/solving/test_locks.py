@@ -155,9 +155,9 @@ def test_later_locks_go_over_earlier_ones() -> None:
 def test_a_lock_after_a_card() -> None:
     """Only that card: others are free, though suits stand for each other where nothing is locked."""
     free = BoardTree(Spot.make(**TURN))
-    assert len(free.card_maps) == 6
+    assert len(free.deals.card_maps) == 6
     solver = solve(TURN, lock("x-x/8d", b12=1.0), iterations=200)
-    assert len(solver.tree.card_maps) == 2  # clubs and hearts still do
+    assert len(solver.tree.deals.card_maps) == 2  # clubs and hearts still do
     there, elsewhere = solver.average()["x-x/8d"], solver.average()["x-x/8h"]
     assert there.boards[0] != elsewhere.boards[0]
     np.testing.assert_allclose(there.strategy[1, in_range(solver, "x-x/8d")], 1.0, rtol=1e-9)

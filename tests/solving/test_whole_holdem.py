@@ -82,13 +82,13 @@ def test_nobody_bets_and_nobody_wins() -> None:
 def test_suits_in_whole_games() -> None:
     """24 permutations of suits act on every deal: hands that they exchange are worth the same, and are one row."""
     tree = BoardTree(holdem("2-1", ranks=4, suits=4))
-    assert len(tree.card_maps) == 24
+    assert len(tree.deals.card_maps) == 24
     table = np.random.default_rng(1).random(tree.table + 16)
     root = Solution(tree, table)[""]
     assert root.actions == ("f", "c", "r")
     for player in (0, 1):
         values = root.ev(player)
-        for image in tree.hand_maps:
+        for image in tree.deals.hand_maps:
             np.testing.assert_array_equal(values, values[image])
     means = [root.mean(p, root.ev(p)) for p in (0, 1)]
     assert sum(means) == pytest.approx(0, abs=1e-9)

@@ -41,10 +41,10 @@ def test_two_one_holdem(two_one: BoardTree) -> None:
     Johanson et al. 2012 round to 16 million, with an index of flops and hands that had some gaps.
     """
     assert np.diff(two_one.street_at).tolist() == [1, 1755]
-    assert two_one.boards_rows[0].tolist() == [169, 169]
+    assert two_one.rows[0].tolist() == [169, 169]
     assert two_one.infoset_count == 15_442_180
     # two cards and a flop, by Waugh's index
-    assert two_one.boards_rows[1:].sum(axis=0).tolist() == [Indexer((2, 3)).size()] * 2
+    assert two_one.rows[1:].sum(axis=0).tolist() == [Indexer((2, 3)).size()] * 2
     assert np.diff(two_one.boards.member)[1:].sum() == comb(52, 3)
 
 
@@ -52,12 +52,12 @@ def test_rows_of_a_flop_are_the_classes_of_hands_on_it(two_one: BoardTree) -> No
     """The classes of (flop, hand) whose flop is this one."""
     indexer = Indexer((3, 2))
     for board in range(1, 1756, 97):
-        flop = np.array(two_one.dealt[board])
+        flop = np.array(two_one.deals.dealt(board))
         hands = HAND_CARDS[~np.isin(HAND_CARDS, flop).any(axis=1)]
         deals = np.concatenate([np.broadcast_to(flop, (len(hands), 3)), hands], axis=1).astype(np.uint8)
         classes = indexer.index(deals)
         row = two_one.row_of[board, 0][[hand_index(int(a), int(b)) for a, b in hands]]
-        assert two_one.boards_rows[board].tolist() == [len(np.unique(classes))] * 2
+        assert two_one.rows[board].tolist() == [len(np.unique(classes))] * 2
         # the same partition, not only as many parts
         assert len({*zip(classes.tolist(), row.tolist(), strict=True)}) == len(np.unique(classes))
         assert (row != NOWHERE).all()
@@ -67,9 +67,9 @@ def test_rows_of_a_flop_are_the_classes_of_hands_on_it(two_one: BoardTree) -> No
 def test_small_decks_from_the_deal(ranks: int, suits: int) -> None:
     deck = Deck.small(ranks, suits)
     tree = BoardTree(holdem("3-1", ranks=ranks, suits=suits))
-    assert tree.boards_rows[0].tolist() == [Indexer.for_deck(deck, (2,)).size()] * 2
+    assert tree.rows[0].tolist() == [Indexer.for_deck(deck, (2,)).size()] * 2
     for street, rounds in ((1, (2, 3)), (2, (2, 3, 1))):
-        rows = tree.boards_rows[tree.street_at[street] : tree.street_at[street + 1]].sum(axis=0)
+        rows = tree.rows[tree.street_at[street] : tree.street_at[street + 1]].sum(axis=0)
         assert rows.tolist() == [Indexer.for_deck(deck, rounds).size()] * 2
         boards = tree.street_at[street + 1] - tree.street_at[street]
         assert boards == Indexer.for_deck(deck, rounds[1:]).size()
@@ -91,18 +91,18 @@ def test_turn_cards_of_a_flop(board: str, turns: int) -> None:
     assert tree.street_at[2] - tree.street_at[1] == turns
     # rivers: by brute force over all pairs of cards, up to the permutations of suits that keep the flop
     flop = parse_cards(board, "board")
-    keeps = [m for m in tree.card_maps if {int(m[c]) for c in flop} == set(flop)]
-    assert len(keeps) == len(tree.card_maps)
+    keeps = [m for m in tree.deals.card_maps if {int(m[c]) for c in flop} == set(flop)]
+    assert len(keeps) == len(tree.deals.card_maps)
     left = [c for c in range(52) if c not in flop]
     classes = {min((int(m[t]), int(m[r])) for m in keeps) for t in left for r in left if t != r}
     assert tree.street_at[3] - tree.street_at[2] == len(classes)
 
 
 def test_ranges_break_symmetries() -> None:
-    assert len(spot("AsKsTs").card_maps) == 6
-    assert len(spot("AsKsTs", oop="QQ,JcTc").card_maps) == 2
-    assert len(spot("AsKsTs", oop="QQ,JcTc", ip="JdTd,99").card_maps) == 1
-    assert len(spot("AsKsTs", oop="JcTc:0.5,JdTd:0.5,JhTh:0.25").card_maps) == 2
+    assert len(spot("AsKsTs").deals.card_maps) == 6
+    assert len(spot("AsKsTs", oop="QQ,JcTc").deals.card_maps) == 2
+    assert len(spot("AsKsTs", oop="QQ,JcTc", ip="JdTd,99").deals.card_maps) == 1
+    assert len(spot("AsKsTs", oop="JcTc:0.5,JdTd:0.5,JhTh:0.25").deals.card_maps) == 2
     tree = spot("AsKsTs", oop="QQ,JcTc", ip="JdTd,99")
     assert np.diff(tree.street_at).tolist() == [1, 49, 49 * 48]
     assert (np.diff(tree.boards.member)[1:] == 1).all()
@@ -117,7 +117,7 @@ def test_locks_break_symmetries() -> None:
         (Lock("x-x/9d-x-x/8h", (("x", 1.0),)), 1),
         (Lock("x", (("x", 1.0),), Spot.make(**{**given, "oop": "QQ,JcTc"}).ranges[0]), 2),
     ):
-        assert len(BoardTree(Spot.make(**given, locks=[lock])).card_maps) == symmetries
+        assert len(BoardTree(Spot.make(**given, locks=[lock])).deals.card_maps) == symmetries
 
 
 # --- maps -------------------------------------------------------------------------------------
@@ -144,31 +144,37 @@ def test_members_are_all_that_can_be_dealt(tree: BoardTree) -> None:
     member, child = tree.boards.member, tree.boards.child
     for street, count in enumerate(tree.game.deals):
         for b in range(tree.street_at[street], tree.street_at[street + 1]):
-            seen = [cards_of(int(m)) for m in tree.member_masks[member[child[b]] : member[child[b + 1]]]]
-            left = [c for c in tree.game.deck.cards.tolist() if not int(tree.masks[b]) >> c & 1]
+            seen = [cards_of(int(m)) for m in tree.deals.member_masks[member[child[b]] : member[child[b + 1]]]]
+            left = [c for c in tree.game.deck.cards.tolist() if not int(tree.deals.masks[b]) >> c & 1]
             assert sorted(seen) == sorted(combinations(left, count))
             for c in range(child[b], child[b + 1]):
-                assert tree.parents[c] == b
-                assert int(tree.masks[c]) == int(tree.masks[b]) | sum(1 << x for x in tree.dealt[c])
+                assert tree.deals.parents[c] == b
+                assert int(tree.deals.masks[c]) == int(tree.deals.masks[b]) | sum(1 << x for x in tree.deals.dealt(c))
                 assert tree.boards.chance[c] == pytest.approx(1 / comb(len(left) - 4, count))
                 # a permutation that keeps the board makes each member the board that stands for it
                 for m in range(member[c], member[c + 1]):
-                    card_map = tree.card_maps[tree.member_by[m]]
-                    assert tuple(sorted(int(card_map[x]) for x in cards_of(int(tree.member_masks[m])))) == tree.dealt[c]
-                    assert {int(card_map[x]) for x in cards_of(int(tree.masks[b]))} == set(cards_of(int(tree.masks[b])))
+                    card_map = tree.deals.card_maps[tree.deals.member_by[m]]
+                    assert tuple(
+                        sorted(int(card_map[x]) for x in cards_of(int(tree.deals.member_masks[m])))
+                    ) == tree.deals.dealt(c)
+                    assert {int(card_map[x]) for x in cards_of(int(tree.deals.masks[b]))} == set(
+                        cards_of(int(tree.deals.masks[b]))
+                    )
 
 
 def test_a_hand_dealt_down_and_up_comes_back(tree: BoardTree) -> None:
     """Row r goes on as `down[r]`, whichever card of its class is dealt; and that row comes from r."""
     t = tree.boards
-    for b in range(1, len(tree.masks)):
-        above = tree.parents[b]
+    for b in range(1, len(tree.deals.masks)):
+        above = tree.deals.parents[b]
         for p in (0, 1):
             up = t.up[t.up_at[b, p] : t.up_at[b, p] + t.rows[b, p]]
             np.testing.assert_array_equal(up, tree.row_of[above, p][tree.reps(b, p)])
             for m in range(t.member[b], t.member[b + 1]):
                 down = t.down[t.down_at[m, p] : t.down_at[m, p] + t.rows[above, p]]
-                blocked = np.isin(HAND_CARDS[tree.reps(above, p)], cards_of(int(tree.member_masks[m]))).any(axis=1)
+                blocked = np.isin(HAND_CARDS[tree.reps(above, p)], cards_of(int(tree.deals.member_masks[m]))).any(
+                    axis=1
+                )
                 np.testing.assert_array_equal(down == t.rows[b, p], blocked)  # only hands with the card end here
                 went = np.flatnonzero(~blocked)
                 np.testing.assert_array_equal(up[down[went]], went)
@@ -176,16 +182,16 @@ def test_a_hand_dealt_down_and_up_comes_back(tree: BoardTree) -> None:
 
 def test_rows_are_orbits(tree: BoardTree) -> None:
     """Hands share a row if and only if a permutation of suits that keeps board and ranges exchanges them."""
-    for b in range(0, len(tree.masks), max(1, len(tree.masks) // 40)):
-        board = set(cards_of(int(tree.masks[b])))
+    for b in range(0, len(tree.deals.masks), max(1, len(tree.deals.masks) // 40)):
+        board = set(cards_of(int(tree.deals.masks[b])))
         history = []
         at = b
         while at:
-            history.append(set(tree.dealt[at]))
-            at = tree.parents[at]
+            history.append(set(tree.deals.dealt(at)))
+            at = tree.deals.parents[at]
         keeps = [
             (m, h)
-            for m, h in zip(tree.card_maps, tree.hand_maps, strict=True)
+            for m, h in zip(tree.deals.card_maps, tree.deals.hand_maps, strict=True)
             if all({int(m[c]) for c in deal} == deal for deal in history)
         ]
         for p in (0, 1):
@@ -204,7 +210,7 @@ def test_rows_are_orbits(tree: BoardTree) -> None:
 def test_tables_have_a_place_for_everything_once(tree: BoardTree) -> None:
     taken = np.zeros(tree.table, int)
     infosets = 0
-    for b in range(len(tree.masks)):
+    for b in range(len(tree.deals.masks)):
         street = tree.street_of(b)
         for n in range(tree.forest.first[street], tree.forest.first[street + 1]):
             who = int(tree.forest.actor[n])
@@ -257,19 +263,19 @@ def test_total_weighs_pairs_that_can_be_dealt() -> None:
 def test_locating_a_deal() -> None:
     tree = spot("AsKsTs", oop="QQ,J9s", ip="JJ,T9s")
     for text in ("8c", "8d", "8h"):
-        boards, maps = tree.locate((parse_cards(text, ""),))
+        boards, maps = tree.deals.locate((parse_cards(text, ""),))
         image = maps[-1][hand_index(*parse_cards("Qs" + text, ""))]
-        assert set(tree.dealt[boards[-1]]) <= set(HAND_CARDS[image].tolist())
+        assert set(tree.deals.dealt(boards[-1])) <= set(HAND_CARDS[image].tolist())
         assert boards[0] == 0
-    same = {tree.locate((parse_cards(t, ""),))[0][-1] for t in ("8c", "8d", "8h")}
+    same = {tree.deals.locate((parse_cards(t, ""),))[0][-1] for t in ("8c", "8d", "8h")}
     assert len(same) == 1
-    twice = tree.locate((parse_cards("8c", ""), parse_cards("8d", "")))[0][-1]
-    assert twice == tree.locate((parse_cards("8h", ""), parse_cards("8c", "")))[0][-1]
+    twice = tree.deals.locate((parse_cards("8c", ""), parse_cards("8d", "")))[0][-1]
+    assert twice == tree.deals.locate((parse_cards("8h", ""), parse_cards("8c", "")))[0][-1]
     for deal in ("As", "8c8d"):
         with pytest.raises(InputError, match="cannot be dealt"):
-            tree.locate((parse_cards(deal, ""),))
+            tree.deals.locate((parse_cards(deal, ""),))
     with pytest.raises(InputError, match="cannot be dealt"):
-        tree.locate((parse_cards("8c", ""), parse_cards("8c", "")))
+        tree.deals.locate((parse_cards("8c", ""), parse_cards("8c", "")))
 
 
 def test_a_fingerprint_knows_the_game() -> None:

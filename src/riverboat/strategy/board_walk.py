@@ -40,7 +40,7 @@ class BoardWalker:
         self.tree, self.dtype, self.loops = tree, np.dtype(dtype), loops
         self.threads = min(threads, os.cpu_count() or 1) if tree.streets > 1 else 1
         self.stride = np.uint64(tree.stride)
-        self.parents = np.array(tree.parents, np.int32)
+        self.parents = np.array(tree.deals.parents, np.int32)
         # pay-offs and reach are scaled so that regrets of many iterations stay below two (16-bit tables end there)
         largest = max(float(np.abs(tree.betting.pay).max(initial=0.0)), 1e-9)
         self.scale = 1.0 / (256.0 * largest)

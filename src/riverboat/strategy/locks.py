@@ -23,7 +23,7 @@ def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
     found: dict[tuple[int, int], Array] = {}
     for lock in game.locks:
         at, dealt = tree.betting.find(lock.line, game.joiner)
-        boards, maps = tree.locate(dealt)
+        boards, maps = tree.deals.locate(dealt)
         node, board = place_of[at], boards[-1]
         who, moves = int(tree.forest.actor[node]), tree.betting.moves(at)
         rows = int(tree.boards.rows[board, who])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.equity import range_shares, runouts
 from riverboat.cards.grid import Grid
 from riverboat.cards.notation import Cards
@@ -30,7 +30,7 @@ from riverboat.strategy._node_kernels import EVALUATE, RESPOND, Tables
 from riverboat.strategy.board_walk import BoardWalker
 from riverboat.strategy.locks import lock_arrays
 from riverboat.strategy.report_table import ReportTable
-from riverboat.trees.boards import HANDS, NOWHERE, BoardTree
+from riverboat.trees.boards import NOWHERE, BoardTree
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -130,7 +130,7 @@ class Spotlight:
     @cached_property
     def boards(self) -> tuple[list[int], list[Array]]:
         """The boards of the tree on the way, and the maps of hands to them."""
-        return self.tree.locate(self.dealt)
+        return self.tree.deals.locate(self.dealt)
 
     @property
     def player(self) -> int:

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
-from itertools import combinations, permutations
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, SUITS, hand_index
+from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
@@ -24,9 +22,9 @@ from riverboat.games.base import TERMINAL, Array
 from riverboat.games.board_game import BoardGame
 from riverboat.lanes import LANES
 from riverboat.trees import _board_kernels as kernels
+from riverboat.trees.deals import deals
 from riverboat.trees.streets import forest, seat
 
-HANDS = len(HAND_CARDS)
 NOWHERE = kernels.NOWHERE
 
 
@@ -62,13 +60,13 @@ class BoardTree:
         self.streets = len(game.deals) + 1
         self.held = tuple(np.flatnonzero(w > 0).astype(np.int32) for w in game.weights)
         self._check()
-        self._symmetries()
-        self._lay_out()
+        self.deals = deals(game)
+        self.street_at = self.deals.street_at
+        self._place_rows()
         self.forest = forest(self.betting, self.streets)
         # a row of sixteen behind the last hand: vectors are walked by sixteen, and one zero must stand behind them
-        self.stride = (int(self.boards_rows.max()) // LANES + 1) * LANES
-        self._order()
-        self._place_tables()
+        self.stride = (int(self.rows.max()) // LANES + 1) * LANES
+        self.boards = self._boards()
         self.seats = tuple(seat(self.forest, self.betting, me, self.stride) for me in (0, 1))
 
     def _check(self) -> None:
@@ -77,167 +75,106 @@ class BoardTree:
         for player in (0, 1):
             if not len(self.held[player]):
                 raise InputError(f"{self.name}: player {player} has no hand")
-        for board in (self.game.board,):
-            if len(set(board)) < len(board):
-                raise InputError(f"{self.name}: a card is twice on the board {show_cards(board)}")
+        if len(set(self.game.board)) < len(self.game.board):
+            raise InputError(f"{self.name}: a card is twice on the board {show_cards(self.game.board)}")
 
-    # --- cards ------------------------------------------------------------------------------
-
-    def _symmetries(self) -> None:
-        """The permutations of suits that change neither the board nor a range."""
-        suits = sorted(SUITS.index(s) for s in self.game.deck.suits)
-        card_maps, hand_maps = [], []
-        for image in permutations(suits):
-            suit = np.arange(4)
-            suit[suits] = image
-            cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
-            hands = _HAND_INDEX[cards[HAND_CARDS[:, 0]], cards[HAND_CARDS[:, 1]]]
-            fixes = {int(cards[c]) for c in self.game.board} == set(self.game.board)
-            # a lock may name cards and hands that no other may stand for
-            for lock in getattr(self.game, "locks", ()):
-                fixes = fixes and all(
-                    cards[c] == c for deal in self.betting.find(lock.line, self.game.joiner).dealt for c in deal
-                )
-                if lock.hands is not None:
-                    fixes = fixes and np.array_equal(lock.hands.weights[hands], lock.hands.weights)
-            if fixes and all(np.array_equal(w[hands], w) for w in self.game.weights):
-                card_maps.append(cards)
-                hand_maps.append(hands)
-        self.card_maps: Array = np.array(card_maps)
-        self.hand_maps: Array = np.array(hand_maps, np.int16)
-
-    def _lay_out(self) -> None:
-        """Boards and their rows, street by street."""
-        root = _mask(self.game.board)
-        masks: list[int] = [root]  # of all boards
-        groups: list[Array] = [np.arange(len(self.card_maps))]  # symmetries that each board keeps
-        self.parents: list[int] = [-1]
-        self.dealt: list[tuple[int, ...]] = [()]
-        self.street_at = [0, 1]
-        child, member, chance = [1], [0, 1], [1.0]
-        member_cards: list[int] = [0]
-        member_by: list[int] = [0]
-        for s, cards in enumerate(self.game.deals):
-            for b in range(self.street_at[s], self.street_at[s + 1]):
-                left = np.array([c for c in self.game.deck.cards if not masks[b] >> int(c) & 1], np.uint8)
-                if len(left) < cards + 4:
-                    raise InputError(f"{self.name}: {len(left)} cards left after {b} deals, too few for {cards} more")
-                combos = left[_combinations(len(left), cards)]
-                canon, by = np.zeros(len(combos), np.uint64), np.zeros(len(combos), np.int16)
-                kernels.orbits(combos, self.card_maps[groups[b]], canon, by)
-                order = np.argsort(canon, kind="stable")
-                first = np.flatnonzero(np.concatenate([[True], canon[order][1:] != canon[order][:-1]]))
-                for k, begin in enumerate(first):
-                    stop = first[k + 1] if k + 1 < len(first) else len(order)
-                    new = int(canon[order[begin]])
-                    kept = [g for g in groups[b] if _image(new, self.card_maps[g]) == new]
-                    masks.append(masks[b] | new)
-                    groups.append(np.array(kept))
-                    self.parents.append(b)
-                    self.dealt.append(_cards(new))
-                    for i in order[begin:stop]:
-                        member_cards.append(_mask(combos[i]))
-                        member_by.append(int(groups[b][by[i]]))
-                    member.append(len(member_cards))
-                    chance.append(1.0 / comb(len(left) - 4, cards))
-                child.append(len(masks))
-            self.street_at.append(len(masks))
-        child += [len(masks)] * (len(masks) + 1 - len(child))
-        self.masks, self.groups = np.array(masks, np.uint64), groups
-        self._tree = np.array(child, np.int32), np.array(member, np.int32), np.array(chance)
-        self._place_rows()
-        self.member_masks, self.member_by = np.array(member_cards, np.uint64), np.array(member_by, np.int16)
+    # --- rows ---------------------------------------------------------------------------------
 
     def _place_rows(self) -> None:
-        count = len(self.masks)
-        self.row_of = np.empty((count, 2, HANDS), np.uint16)
-        self.boards_rows = np.zeros((count, 2), np.int32)
+        """Number each player's hands on each board."""
+        count = len(self.deals.masks)
+        self.row_of = np.empty((count, 2, HANDS), np.uint16)  # NOWHERE where a hand cannot be held
+        self.rows = np.zeros((count, 2), np.int32)
         self.hand_counts = np.zeros((count, 2), np.int32)
-        self.rep_at = np.zeros((count, 2), np.int64)
         reps: list[Array] = []
-        at = 0
         room = np.empty(HANDS, np.uint16)
         for b in range(count):
-            images = self.hand_maps[self.groups[b]]
+            images = self.deals.hand_maps[self.deals.groups[b]]
             for p in (0, 1):
-                rows, hands = kernels.place_rows(
-                    self.held[p], HAND_CARDS, self.masks[b], images, self.row_of[b, p], room
+                self.rows[b, p], self.hand_counts[b, p] = kernels.place_rows(
+                    self.held[p], HAND_CARDS, self.deals.masks[b], images, self.row_of[b, p], room
                 )
-                self.boards_rows[b, p], self.hand_counts[b, p], self.rep_at[b, p] = rows, hands, at
-                reps.append(room[:rows].copy())
-                at += rows
+                reps.append(room[: self.rows[b, p]].copy())
+        self.rep_at = _starts(self.rows)
         self.rep_hand: Array = np.concatenate(reps)  # uint16: the hand that stands for each row of each board
 
     def reps(self, board: int, player: int) -> Array:
         """The hands that stand for a player's rows on a board. uint16 [rows]"""
         at = self.rep_at[board, player]
-        return self.rep_hand[at : at + self.boards_rows[board, player]]
+        return self.rep_hand[at : at + self.rows[board, player]]
 
-    def _order(self) -> None:
-        """Maps between boards, and hands by strength on the boards of the last street."""
-        count, rows = len(self.masks), self.boards_rows
-        child, member, chance = self._tree
-        cards_of, by = self.member_masks, self.member_by
-        up = np.zeros(int(rows.sum()), np.uint16)
-        above = np.array(self.parents)
-        sizes = np.zeros((len(cards_of), 2), np.int64)
+    def _boards(self) -> Boards:
+        """Tables, maps between boards, and hands by strength on the boards of the last street."""
+        d, rows, count = self.deals, self.rows, len(self.deals.masks)
+        street = np.repeat(np.arange(self.streets), np.diff(self.street_at))
+        table = self.forest.slots[street].astype(np.int64) * rows
+        self.table = int(table.sum())  # numbers in a table: one for each information set and action
+        members = np.repeat(rows[d.parents], np.diff(d.member), axis=0)  # rows of the board before, for each member
+        members[0] = 0  # the root has none
+        boards = Boards(
+            rows=rows,
+            base=_starts(table),
+            child=d.child,
+            up_at=self.rep_at,
+            up=np.zeros(int(rows.sum()), np.uint16),
+            member=d.member,
+            down_at=_starts(members),
+            down=np.zeros(int(members.sum()), np.uint16),
+            chance=d.chance,
+            hand_at=_starts(self.hand_counts),
+            hands=self.hand_counts,
+            hand=np.zeros((int(self.hand_counts.sum()), 3), np.uint16),
+            rep_at=self.rep_at,
+            rep=np.zeros((int(rows.sum()), 10), np.uint16),
+        )
         for b in range(1, count):
-            sizes[member[b] : member[b + 1]] = rows[above[b]]
-        down_at = np.concatenate([[0], np.cumsum(sizes)])[:-1].reshape(-1, 2)
-        down = np.zeros(int(sizes.sum()), np.uint16)
-        hand_at = np.concatenate([[0], np.cumsum(self.hand_counts)])[:-1].reshape(-1, 2)
-        hand = np.zeros((int(self.hand_counts.sum()), 3), np.uint16)
-        rep = np.zeros((int(rows.sum()), 10), np.uint16)
-        start, fill = np.zeros(53, np.int32), np.zeros(52, np.int32)
-        alike, plain = np.zeros(HANDS, np.uint16), np.arange(HANDS, dtype=np.int16)
+            self._map(boards, b)
+        plain, alike = np.arange(HANDS, dtype=np.int16), np.zeros(HANDS, np.uint16)
         last = self.street_at[-2]
-        for low in range(0, count, 256):  # strengths of a few boards at a time
-            strength, order = self._strengths(max(low, last), min(low + 256, count))
-            for b in range(low, min(low + 256, count)):
-                for p in (0, 1):
-                    reps = self.reps(b, p)
-                    at, n = self.rep_at[b, p], rows[b, p]
-                    if b:
-                        kernels.map_up(reps, self.row_of[above[b], p], up[at : at + n])
-                        for m in range(member[b], member[b + 1]):
-                            to = down_at[m, p]
-                            kernels.map_down(
-                                self.reps(above[b], p), self.hand_maps[by[m]], HAND_CARDS, cards_of[m],
-                                self.row_of[b, p], n, down[to : to + rows[above[b], p]],
-                            )  # fmt: skip
-                    begin = hand_at[b, 1 - p]
-                    k = b - max(low, last)
-                    kernels.order_hands(
-                        order[k] if b >= last else plain, strength[k] if b >= last else alike, HAND_CARDS,
-                        self.row_of[b, p], reps, self.row_of[b, 1 - p], self.stride, start, fill,
-                        hand[begin : begin + self.hand_counts[b, 1 - p]], rep[at : at + n],
-                    )  # fmt: skip
-        self._arrays = (child, self.rep_at, up, member, down_at, down, chance, hand_at, self.hand_counts, hand, rep)
+        for b in range(last):  # nobody shows a hand there
+            self._order(boards, b, plain, alike)
+        for low in range(last, count, 256):  # strengths of some boards at a time
+            strength, order = self._strengths(low, min(low + 256, count))
+            for k in range(len(order)):
+                self._order(boards, low + k, order[k], strength[k])
+        return boards
+
+    def _map(self, boards: Boards, b: int) -> None:
+        """Where the rows of a board come from, and where those of the board before go."""
+        d, above = self.deals, int(self.deals.parents[b])
+        for p in (0, 1):
+            at, n = self.rep_at[b, p], self.rows[b, p]
+            kernels.map_up(self.reps(b, p), self.row_of[above, p], boards.up[at : at + n])
+            for m in range(d.member[b], d.member[b + 1]):
+                to = boards.down_at[m, p]
+                kernels.map_down(
+                    self.reps(above, p), d.hand_maps[d.member_by[m]], HAND_CARDS, d.member_masks[m],
+                    self.row_of[b, p], n, boards.down[to : to + self.rows[above, p]],
+                )  # fmt: skip
+
+    def _order(self, boards: Boards, b: int, order: Array, strength: Array) -> None:
+        """Lay out the showdowns of a board, as each player sees them."""
+        start, fill = np.zeros(53, np.int32), np.zeros(52, np.int32)
+        for p in (0, 1):
+            at, n = self.rep_at[b, p], self.rows[b, p]
+            begin, hands = boards.hand_at[b, 1 - p], self.hand_counts[b, 1 - p]
+            kernels.order_hands(
+                order, strength, HAND_CARDS, self.row_of[b, p], self.reps(b, p), self.row_of[b, 1 - p], self.stride,
+                start, fill, boards.hand[begin : begin + hands], boards.rep[at : at + n],
+            )  # fmt: skip
 
     def _strengths(self, low: int, high: int) -> tuple[Array, Array]:
         """Strength of every hand on some boards of the last street, and the hands from weak to strong."""
-        count, size = max(high - low, 0), len(self.game.board) + sum(self.game.deals)
-        boards = np.array([_cards(int(m)) for m in self.masks[low:high]], np.uint8).reshape(count, size)
+        boards = np.array([self.deals.cards(b) for b in range(low, high)], np.uint8)
+        count, size = boards.shape
         cards = np.empty((count, HANDS, 2 + size), np.uint8)
         cards[:, :, :2], cards[:, :, 2:] = HAND_CARDS, boards[:, None, :]
         blocked = (HAND_CARDS[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
         strength = np.zeros((count, HANDS), np.uint16)
-        if count:
-            strength[~blocked] = rank_batch(cards[~blocked], check=False)
+        strength[~blocked] = rank_batch(cards[~blocked], check=False)
         return strength, np.argsort(strength, axis=1, kind="stable").astype(np.int16)
 
     # --- the table --------------------------------------------------------------------------
-
-    def _place_tables(self) -> None:
-        street = np.repeat(np.arange(self.streets), np.diff(self.street_at))
-        sizes = self.forest.slots[street].astype(np.int64) * self.boards_rows
-        base = np.concatenate([[0], np.cumsum(sizes)])
-        self.table = int(base[-1])  # numbers in a table: one for each information set and action
-        child, up_at, up, member, down_at, down, chance, hand_at, hands, hand, rep = self._arrays
-        self.boards = Boards(
-            self.boards_rows, base[:-1].reshape(-1, 2), child, up_at, up, member, down_at, down, chance,
-            hand_at, hands, hand, self.rep_at, rep,
-        )  # fmt: skip
 
     def street_of(self, board: int) -> int:
         """Deals behind a board."""
@@ -254,7 +191,7 @@ class BoardTree:
     @cached_property
     def infoset_count(self) -> int:
         """Information sets, where hands that suits cannot tell apart count once."""
-        rows = np.add.reduceat(self.boards_rows, self.street_at[:-1], axis=0, dtype=np.int64)
+        rows = np.add.reduceat(self.rows, self.street_at[:-1], axis=0, dtype=np.int64)
         return int((rows * self.nodes_by_street).sum())
 
     @property
@@ -276,7 +213,7 @@ class BoardTree:
     @cached_property
     def row_hands(self) -> tuple[Array, Array]:
         """How many hands share each row at the root. int64 [rows] each"""
-        first, second = (np.bincount(self.row_of[0, p][self.held[p]], minlength=self.boards_rows[0, p]) for p in (0, 1))
+        first, second = (np.bincount(self.row_of[0, p][self.held[p]], minlength=self.rows[0, p]) for p in (0, 1))
         return first, second
 
     @cached_property
@@ -295,22 +232,6 @@ class BoardTree:
         sums = self.betting.pay.sum(axis=2)[self.betting.actor == TERMINAL]
         return float(sums.flat[0]) if np.abs(sums - sums.flat[0]).max() < 1e-9 else None
 
-    def locate(self, dealt: tuple[tuple[int, ...], ...]) -> tuple[list[int], list[Array]]:
-        """The boards that stand for some deals, the root's first, and the map of hands that leads to each. int16 [1326]"""
-        boards, maps = [0], [np.arange(HANDS, dtype=np.int16)]
-        cards = np.arange(52, dtype=np.uint8)
-        for deal in dealt:
-            b = boards[-1]
-            first, end = (self.boards.member[self.boards.child[k]] for k in (b, b + 1))
-            found = np.flatnonzero(self.member_masks[first:end] == _mask(tuple(cards[c] for c in deal)))
-            if not len(found):
-                raise InputError(f"{self.name}: {show_cards(deal)} cannot be dealt there")
-            member = first + int(found[0])
-            boards.append(int(np.searchsorted(self.boards.member, member, "right")) - 1)
-            cards = self.card_maps[self.member_by[member]][cards]
-            maps.append(_HAND_INDEX[cards[HAND_CARDS[:, 0]], cards[HAND_CARDS[:, 1]]])
-        return boards, maps
-
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that a strategy for this tree depends on."""
@@ -325,32 +246,7 @@ class BoardTree:
         return digest.hexdigest()
 
 
-def _hand_numbers() -> Array:
-    table = np.zeros((52, 52), np.int16)
-    for a, b in combinations(range(52), 2):
-        table[a, b] = table[b, a] = hand_index(a, b)
-    return table
-
-
-_HAND_INDEX = _hand_numbers()
-_COMBINATIONS: dict[tuple[int, int], Array] = {}
-
-
-def _combinations(count: int, cards: int) -> Array:
-    """All ways to take some of `count` things. int64 [ways, cards]"""
-    if (count, cards) not in _COMBINATIONS:
-        _COMBINATIONS[count, cards] = np.array(list(combinations(range(count), cards)))
-    return _COMBINATIONS[count, cards]
-
-
-def _mask(cards: Array | tuple[int, ...]) -> int:
-    """A bit for each card."""
-    return sum(1 << int(c) for c in cards)
-
-
-def _cards(mask: int) -> tuple[int, ...]:
-    return tuple(c for c in range(52) if mask >> c & 1)
-
-
-def _image(mask: int, card_map: Array) -> int:
-    return _mask(tuple(card_map[c] for c in _cards(mask)))
+def _starts(sizes: Array) -> Array:
+    """Where pieces of some sizes begin when they stand one after the other. int64, in the shape of sizes"""
+    ends = np.cumsum(sizes, dtype=np.int64)
+    return (ends - sizes.ravel()).reshape(sizes.shape)
