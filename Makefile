@@ -30,6 +30,7 @@ bench: .venv/.dev
 .venv/.core: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install -q -e .
 	@echo "compiling the loops, once"; $(BIN)/riverboat solve kuhn --json > /dev/null
+	@$(BIN)/riverboat solve spot --board AsKd7c4h2s --pot 2 --stack 2 --oop AA --ip KK --bets a --json > /dev/null 2>&1
 	touch $@
 
 .venv/.dev: .venv/bin/python pyproject.toml

@@ -1,0 +1,297 @@
+"""Potential-aware distances: against linear programs, the plain greedy algorithm and full searches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from reference import emd as reference
+from riverboat.abstraction import potential
+from riverboat.abstraction.distances import emd
+from riverboat.abstraction.kmeans import Step
+from riverboat.abstraction.potential import Ground, Histograms
+from riverboat.arrays import Array
+from riverboat.cards.deck import Deck
+from riverboat.cards.isomorphism import Indexer
+from riverboat.errors import InputError
+
+CLUSTERS, BINS = 40, 12
+
+
+def histograms_like_hands(rng: np.random.Generator, hands: int, cards: int = 47) -> Array:
+    """Hands that lead to clusters near a few places: counts [hands, CLUSTERS]."""
+    place = np.arange(CLUSTERS)
+    rows = []
+    for _ in range(hands):
+        centre, width = rng.uniform(0, CLUSTERS, 2), rng.uniform(1, 6, 2)
+        shape = sum(np.exp(-np.square((place - c) / w)) for c, w in zip(centre, width, strict=True))
+        rows.append(rng.multinomial(cards, shape / shape.sum()))
+    return np.array(rows)
+
+
+def centres(rng: np.random.Generator) -> Array:
+    """Histograms of river strength, some with two humps, in an order that means little."""
+    at = np.linspace(0, BINS - 1, CLUSTERS)[:, None] + rng.normal(0, 1, (CLUSTERS, 1))
+    bins = np.arange(BINS)
+    return np.exp(-np.square(bins - at)) + rng.random((CLUSTERS, 1)) * np.exp(-np.square(bins - BINS + 1 + at)) + 0.01
+
+
+def grounds(rng: np.random.Generator) -> dict[str, Ground]:
+    some = centres(rng)
+    euclidean = potential.ground(some, "l2")
+    rough = np.square(euclidean.distance.astype(float))  # no triangle inequality
+    return {
+        "emd": potential.ground(some),
+        "l2": euclidean,
+        "matrix": potential.ground_from(potential.ground(some).distance, 8),
+        "no metric": potential.ground_from(rough, 8),
+        "no anchors": potential.ground_from(rough, 0),
+    }
+
+
+@pytest.fixture(scope="module")
+def some() -> tuple[Histograms, Array, Array, dict[str, Ground]]:
+    """Points, sparse and dense, means over them, and ground distances."""
+    rng = np.random.default_rng(3)
+    rows = histograms_like_hands(rng, 300) / 47
+    means = np.array([rows[rng.choice(300, 10)].mean(axis=0) for _ in range(25)])
+    return potential.sparse(rows), rows, means, grounds(rng)
+
+
+def all_pairs(points: Histograms, means: Array, ground: Ground) -> Array:
+    hands, k = len(points.start) - 1, len(means)
+    rows, which = np.repeat(np.arange(hands), k), np.tile(np.arange(k), hands)
+    return potential.distances(points, rows, means, which, ground).reshape(hands, k)
+
+
+# --- distances ----------------------------------------------------------------------------------------
+
+
+def test_the_papers_tree() -> None:
+    """Ganzfried & Sandholm 2014, their example: equal final histograms, and yet two bins apart."""
+    b, d, e = [0.5, 0, 0, 0, 0.5], [1.0, 0, 0, 0, 0], [0, 0, 0, 0, 1.0]
+    ground = potential.ground(np.array([b, d, e]))
+    np.testing.assert_allclose(ground.distance, [[0, 2, 2], [2, 0, 4], [2, 4, 0]], atol=1e-6)
+    first, second = np.array([[1.0, 0, 0]]), np.array([[0, 0.5, 0.5]])
+    assert emd(first @ [b, d, e], second @ [b, d, e]) == pytest.approx(0)
+    assert reference.exact(first[0], second[0], ground.distance) == pytest.approx(2)
+    found = potential.distances(potential.sparse(first), np.array([0]), second, np.array([0]), ground)
+    assert found == pytest.approx(2)
+
+
+def test_the_oracle() -> None:
+    """The linear program is right where the answer is known: ordered bins, and POT where it is installed."""
+    rng = np.random.default_rng(0)
+    line = np.abs(np.subtract.outer(np.arange(9), np.arange(9))).astype(float)
+    plane = rng.normal(size=(9, 2))
+    apart = np.sqrt(np.square(plane[:, None] - plane).sum(axis=2))
+    for _ in range(20):
+        p, q = rng.dirichlet(np.full(9, 0.5), 2)
+        assert reference.exact(p, q, line) == pytest.approx(float(emd(p, q)), abs=1e-9)
+        assert reference.exact(p, q, apart) == pytest.approx(reference.exact(q, p, apart), abs=1e-9)
+        library = reference.transport_library(p, q, apart)
+        if library is not None:
+            assert reference.exact(p, q, apart) == pytest.approx(library, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["emd", "l2", "matrix", "no metric", "no anchors"])
+def test_greedy_is_the_papers(some: tuple[Histograms, Array, Array, dict[str, Ground]], name: str) -> None:
+    points, rows, means, by_name = some
+    ground = by_name[name]
+    found = all_pairs(points, means, ground)[:40]
+    expected = [[reference.greedy(p, q, ground.distance.astype(float)) for q in means] for p in rows[:40]]
+    # Ties of distance may be broken by rounding, and then the order of service differs: hence a share, not all.
+    same = np.isclose(found, expected, rtol=1e-4, atol=1e-4 * ground.distance.max())
+    assert same.mean() > 0.995
+    own = potential.distances(points, np.arange(40), rows[:40], np.arange(40), ground)
+    np.testing.assert_allclose(own, 0, atol=1e-5)
+
+
+def test_error_and_rank_agreement(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
+    """Never below the exact distance, near it, and in nearly the same order; the bound of places never above it."""
+    points, rows, means, by_name = some
+    for name in ("emd", "l2", "matrix", "no metric"):
+        ground = by_name[name]
+        found = all_pairs(points, means[:10], ground)[:10]
+        exact = np.array(
+            [[reference.exact(p, q, ground.distance.astype(float)) for q in means[:10]] for p in rows[:10]]
+        )
+        assert (found >= exact - 1e-5 * ground.distance.max()).all()
+        gap = (rows[:10] @ ground.places)[:, None] - means[:10] @ ground.places
+        order = {1: 1, 2: 2, 3: np.inf}[ground.norm]
+        assert (np.linalg.norm(gap, order, axis=2) <= exact + 1e-5 * ground.distance.max()).all()
+        if name != "no metric":
+            # The paper has a mean relative error of 0.15 on hands; these synthetic ones are no harder.
+            assert (found / exact - 1).mean() < 0.15
+            assert spearmanr(found.ravel(), exact.ravel()).statistic > 0.98
+
+
+@pytest.mark.parametrize("name", ["emd", "l2", "matrix", "no metric", "no anchors"])
+def test_pruning_loses_nothing(some: tuple[Histograms, Array, Array, dict[str, Ground]], name: str) -> None:
+    points, _, means, by_name = some
+    ground = by_name[name]
+    full = all_pairs(points, means, ground)
+    labels, found, taken = potential.assign(points, means, ground)
+    np.testing.assert_array_equal(labels, full.argmin(axis=1))
+    np.testing.assert_array_equal(found, full.min(axis=1))
+    assert taken == full.size if name == "no anchors" else taken < 0.9 * full.size
+    guess = np.random.default_rng(0).integers(0, len(means), len(labels))
+    again, _, _ = potential.assign(points, means, ground, guess, threads=2)
+    np.testing.assert_array_equal(again, labels)
+
+
+def test_the_lowest_of_equal_means(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
+    points, _, means, by_name = some
+    once, _, _ = potential.assign(points, means, by_name["emd"])
+    twice, _, _ = potential.assign(points, np.concatenate([means, means]), by_name["emd"], once + len(means))
+    np.testing.assert_array_equal(once, twice)
+
+
+# --- histograms of hands ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("deck", "here", "after"),
+    [
+        (Deck.small(4, 3), (2, 3), (2, 4)),
+        (Deck.small(4, 3), (2, 3), (2, 3, 1)),
+        (Deck.small(4, 2), (2,), (2, 3)),
+        (Deck.small(3, 2, hole=1), (1,), (1, 1)),  # Leduc
+    ],
+)
+def test_histograms_of_small_decks(deck: Deck, here: tuple[int, ...], after: tuple[int, ...]) -> None:
+    first, second = Indexer.for_deck(deck, here), Indexer.for_deck(deck, after)
+    labels = np.random.default_rng(1).integers(0, 7, second.size())
+    labels[0] = 7  # the number of clusters is known from the labels
+    found = potential.histograms(first, second, labels, threads=2)
+    rows = potential.dense(found, 8)
+    fresh = second.widths[-1] - first.widths[-1]
+    for hand in range(first.size()):
+        cards = first.unindex(hand).tolist()
+        left = [c for c in deck.cards.tolist() if c not in cards]
+        counts = Counter(int(labels[second.index(cards + list(more))]) for more in combinations(left, fresh))
+        ways = comb(len(left), fresh)
+        assert sum(counts.values()) == ways
+        np.testing.assert_allclose(rows[hand], [counts[c] / ways for c in range(8)], rtol=1e-6)
+    chosen = np.array([first.size() - 1, 0])
+    part = potential.histograms(first, second, labels, chosen)
+    np.testing.assert_array_equal(potential.dense(part, 8), rows[chosen])
+    np.testing.assert_array_equal(potential.dense(potential.select(found, chosen), 8), rows[chosen])
+    np.testing.assert_allclose(potential.dense(potential.sparse(rows), 8), rows, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_histograms_of_all_flop_hands() -> None:
+    # 1,286,792 flop and 13,960,050 turn hands (Waugh 2013), and 47 cards to come.
+    here, after = Indexer((2, 3)), Indexer((2, 4))
+    assert (here.size(), after.size()) == (1_286_792, 13_960_050)
+    found = potential.histograms(here, after, np.arange(after.size()) % 1000, threads=2)
+    lengths = np.diff(found.start)
+    assert (len(lengths), lengths.min() >= 1, lengths.max() <= 47) == (1_286_792, True, True)
+    np.testing.assert_allclose(np.add.reduceat(found.mass, found.start[:-1]), 1, atol=1e-5)
+
+
+# --- clustering ---------------------------------------------------------------------------------------
+
+
+def planted() -> tuple[Array, Array]:
+    """120 hands around four histograms, and which."""
+    rng = np.random.default_rng(8)
+    shapes = np.zeros((4, CLUSTERS))
+    for m in range(4):
+        shapes[m, 10 * m + 2 : 10 * m + 6] = 0.25
+    truth = np.repeat(np.arange(4), 30)
+    return np.array([rng.multinomial(47, shapes[m]) for m in truth]), truth
+
+
+def test_planted_clusters_are_found() -> None:
+    rows, truth = planted()
+    bins = np.eye(CLUSTERS)  # cluster i of the next street is bin i
+    seen: list[Step] = []
+    found = potential.cluster(
+        potential.sparse(rows), None, 4, potential.ground(bins), restarts=3, threads=2, progress=seen.append
+    )
+    pairs = set(zip(truth.tolist(), found.labels.tolist(), strict=True))
+    assert len(pairs) == 4
+    for m, label in pairs:
+        np.testing.assert_allclose(found.centres[label], rows[truth == m].mean(axis=0) / 47, atol=1e-6)
+        assert found.sizes[label] == 30
+    assert {step.stage for step in seen} == {"seed", "whole"}
+    assert {step.restart for step in seen} == {0, 1, 2}
+    assert found.evaluated <= 4 * 120 * found.iterations
+
+
+def test_clusters_do_not_depend_on_threads(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
+    points, rows, _, by_name = some
+    ground, weights = by_name["emd"], np.random.default_rng(2).integers(1, 25, len(rows)).astype(float)
+    one = potential.cluster(points, weights, 12, ground, seed=5, sample=100)
+    two = potential.cluster(points, weights, 12, ground, seed=5, sample=100, threads=3)
+    np.testing.assert_array_equal(one.labels, two.labels)
+    np.testing.assert_array_equal(one.centres, two.centres)
+    other = potential.cluster(points, weights, 12, ground, seed=6, sample=100)
+    assert (one.labels != other.labels).any()
+    labels, found, _ = potential.assign(points, one.centres, ground)
+    np.testing.assert_array_equal(labels, one.labels)
+    assert one.cost == pytest.approx((found * weights).sum() / weights.sum())
+    assert one.square == pytest.approx((found.astype(float) ** 2 * weights).sum() / weights.sum())
+    assert one.sizes.sum() == pytest.approx(weights.sum())
+    longer = potential.cluster(points, weights, 12, ground, seed=5, sample=100, iterations=1)
+    assert one.cost < longer.cost
+
+
+def test_empty_clusters_are_refilled() -> None:
+    """Three hands of one kind far away and one mean for all: the mean that stays empty goes there."""
+    rows = np.zeros((33, CLUSTERS))
+    rows[:30, :3] = np.random.default_rng(0).multinomial(47, [0.4, 0.3, 0.3], 30)
+    rows[30:, -1] = 47
+    points, ground = potential.sparse(rows), potential.ground(np.eye(CLUSTERS))
+    for seed in range(5):
+        found = potential.cluster(points, None, 4, ground, seed=seed)
+        assert (found.sizes > 0).all()
+        assert len(set(found.labels[30:].tolist())) == 1
+
+
+def test_every_hand_its_own_cluster(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
+    points, _, _, by_name = some
+    few = potential.select(points, np.arange(20))
+    found = potential.cluster(few, None, 20, by_name["emd"])
+    assert sorted(found.labels.tolist()) == list(range(20))
+    assert found.cost == pytest.approx(0, abs=1e-5)
+
+
+def test_what_is_refused(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
+    points, rows, means, by_name = some
+    ground = by_name["emd"]
+    alike = potential.sparse(np.repeat(rows[:2], 5, axis=0))
+    with pytest.raises(InputError, match="2 different hands"):
+        potential.cluster(alike, None, 3, ground)
+    with pytest.raises(InputError, match="k=301"):
+        potential.cluster(points, None, 301, ground)
+    with pytest.raises(InputError, match="sample=3"):
+        potential.cluster(points, None, 4, ground, sample=3)
+    with pytest.raises(InputError, match="weights"):
+        potential.cluster(points, np.zeros(300), 4, ground)
+    with pytest.raises(InputError, match=r"expected \[k, 40\]"):
+        potential.assign(points, means[:, :-1], ground)
+    with pytest.raises(InputError, match="name cluster"):
+        potential.assign(points, means[:, :5], potential.ground(np.eye(5)))
+    with pytest.raises(InputError, match="symmetric"):
+        potential.ground_from(np.triu(np.ones((3, 3)), 1))
+    with pytest.raises(InputError, match="unknown ground distance"):
+        potential.ground(np.eye(3), "l1")
+    with pytest.raises(InputError, match="empty"):
+        potential.sparse(np.zeros((1, 3)))
+    small = Deck.small(3, 2)
+    first, second = Indexer.for_deck(small, (2,)), Indexer.for_deck(small, (2, 1))
+    with pytest.raises(InputError, match="expected whole numbers"):
+        potential.histograms(first, second, np.zeros(3, int))
+    with pytest.raises(InputError, match="no label"):
+        potential.histograms(first, second, np.full(second.size(), -1) + (np.arange(second.size()) > 3))
+    for wrong in (first, Indexer.for_deck(small, (1, 2)), Indexer.for_deck(small, (2, 1, 1)), Indexer((2, 1))):
+        with pytest.raises(InputError, match="must deal the first"):
+            potential.histograms(first, wrong, np.zeros(wrong.size(), int))
