@@ -394,9 +394,12 @@ def test_formats_on_a_river() -> None:
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_formats_on_a_small_turn(schedule: str) -> None:
-    """Sums that are not discounted much lose more to sixteen bits: what is added is soon below half a step."""
-    rough = 0.3 if schedule in ("vanilla", "linear") else 0.05
-    close_to_float64(compiled("turn"), {"float32": 0.05, "compact": 0.05, "16-bit": rough}, schedule)
+    """Exact ties make early iterates depend on the last bit, so runs part; what is not solved closely then differs more.
+
+    Sums that are not discounted much also lose more to sixteen bits: what is added is soon below half a step.
+    """
+    bound = 0.3 if schedule in ("vanilla", "linear") else 0.1
+    close_to_float64(compiled("turn"), {"float32": bound, "compact": bound, "16-bit": bound}, schedule)
 
 
 @pytest.mark.slow
