@@ -146,6 +146,20 @@ def test_checks_on_boards_wait_while_the_target_is_far():
     assert result.seconds == pytest.approx(result.history[-1].seconds)
 
 
+@pytest.mark.parametrize("target", [None, 0.5, 0.01])
+def test_the_next_check_does_not_move_as_the_run_goes_on(target):
+    """Where a run is when it is asked depends on the clock; where it checks must not."""
+    spot = rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=300, oop="99+,AQ,KJ", ip="22+,AT+,QJs", bets="60%")
+    for game in (spot, "kuhn"):
+        run = Run(game)
+        run.target = target
+        for _ in range(6):
+            due = run._next_check(run.solver.iteration)
+            assert {run._next_check(i) for i in range(run.solver.iteration, due)} == {due}
+            run.solver.step(due - run.solver.iteration)
+            run.check()
+
+
 def test_stoppers_compose():
     stops = stoppers(10, None, 1e-3, [below(0.5)])
     assert len(stops) == 3

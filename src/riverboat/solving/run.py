@@ -215,15 +215,16 @@ class Run:
         if self.check_every is not None:
             return (iteration // self.check_every + 1) * self.check_every
         hasty = self.target is not None and isinstance(self.tree, BoardTree)  # there a check costs half an iteration
+        last = self.history[-1].iteration if self.history else 0  # not where the run is now: that depends on the clock
         check = FIRST if hasty else 1
-        while check <= iteration:
+        while check <= last:
             check = max(check + 1, int(check * 1.25))
         expected = self._expected()
-        if expected is None:
-            return check
-        if hasty:
-            check = max(check, min(2 * self.history[-1].iteration, int(0.85 * expected)))
-        return max(iteration + 1, min(check, expected))
+        if expected is not None and hasty:
+            check = max(check, min(2 * last, int(0.85 * expected)))
+        if expected is not None:
+            check = min(check, expected)
+        return max(iteration + 1, check)
 
     def _expected(self) -> int | None:
         """The iteration at which the target should be met."""
