@@ -215,7 +215,10 @@ class Run:
         if self.check_every is not None:
             return (iteration // self.check_every + 1) * self.check_every
         hasty = self.target is not None and isinstance(self.tree, BoardTree)  # there a check costs half an iteration
-        last = self.history[-1].iteration if self.history else 0  # not where the run is now: that depends on the clock
+        last = iteration
+        if hasty:
+            # Its checks leave the ladder, so it is climbed from the last of them: where the run is depends on the clock.
+            last = self.history[-1].iteration if self.history else 0
         check = FIRST if hasty else 1
         while check <= last:
             check = max(check + 1, int(check * 1.25))
