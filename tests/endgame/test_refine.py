@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from random_games import SEEDS, RandomHistoryGame, RandomPublicGame, history_games, public_games
+from random_games import SEEDS, RandomHistoryGame, RandomPublicGame, history_games, public_games, random_public_game
 from reference.endgame import Opponent
 from riverboat.endgame.refine import METHODS, after_chance, refine
 from riverboat.endgame.values import entries, gifts
@@ -148,6 +148,7 @@ def test_safe_methods_on_all_endgames_of_leduc(spec: str, seed: int) -> None:
 
 
 @given(public_games(), SEEDS)
+@example(random_public_game(1363), 22492)  # an endgame that the base meets once in 10^22 deals
 @settings(max_examples=25, deadline=None)
 def test_safe_methods_on_random_public_games(game: RandomPublicGame, seed: int) -> None:
     tree, random = compile_game(game), np.random.default_rng(seed)

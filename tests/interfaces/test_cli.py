@@ -6,22 +6,7 @@ import sys
 
 import pytest
 
-from riverboat.interfaces import cli
 from riverboat.interfaces.terminal import duration
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            cli.main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return stopped.value.code, captured.out, captured.err
-
-    return call
-
 
 SOLVE_KEYS = {
     "game", "method", "schedule", "traversal", "iterations", "seconds", "value", "value_low", "value_high",

@@ -9,7 +9,7 @@ import riverboat as rb
 from riverboat.errors import InputError
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
-from riverboat.interfaces import cli, many_boards, spots
+from riverboat.interfaces import many_boards, spots
 from riverboat.interfaces.solving import size_of_memory, target
 from riverboat.strategy.solution import Solution
 
@@ -42,19 +42,6 @@ FLAGS = [
     "--board", "Td9d6hQc", "--pot", 100, "--stack", 200, "--oop", "AA,KsKd,JTs:0.5,8h7h", "--ip", "QQ,T9s,5d4d:0.7",
     "--bets", "50%", "--raises", "a",
 ]  # fmt: skip
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            cli.main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return stopped.value.code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -160,6 +160,14 @@ def test_the_next_check_does_not_move_as_the_run_goes_on(target):
             run.check()
 
 
+def test_boards_are_walked_in_full():
+    spot = rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=300, oop="99+", ip="22+", bets="60%")
+    with pytest.raises(InputError, match="traversal 'external': boards are walked in full"):
+        rb.solve(spot, traversal="external", iterations=1)
+    with pytest.raises(InputError, match="dtype 'float16': one of compact"):
+        rb.solve(spot, dtype="float16", iterations=1)
+
+
 def test_stoppers_compose():
     stops = stoppers(10, None, 1e-3, [below(0.5)])
     assert len(stops) == 3

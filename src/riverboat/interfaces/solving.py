@@ -217,3 +217,6 @@ def demo(out: Path) -> None:
     console.print(f"linear program ({exact.seconds:.2f} s): {exact.value:.12f}, within {exact.nash_conv:.1e}")
     console.print(f"picture: {picture}")
     console.print("next: riverboat solve kuhn   riverboat trace kuhn --deal QJ   riverboat games")
+    console.print(
+        "a hold'em river: riverboat solve spot --board QsJh2h8c3d --pot 100 --stack 300 --oop AA,KQ,T9s --ip QQ,AJ --bets 60%"
+    )

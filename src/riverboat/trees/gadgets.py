@@ -28,7 +28,7 @@ from riverboat.games.base import CHANCE, TERMINAL, Array, Deal, Matrix, Payoff, 
 from riverboat.games.layout import Layout
 from riverboat.trees.arrays import Nodes
 from riverboat.trees.compile import histories
-from riverboat.trees.history import HistoryTree
+from riverboat.trees.history import HistoryTree, by_first_visit
 from riverboat.trees.public import PublicTree
 from riverboat.trees.transform import Subgame, start_at
 
@@ -413,26 +413,20 @@ class _Build:
             joined["end"][node] = end
         actor, width, data, key = joined["actor"], joined["width"], joined["data"].astype(np.int64), joined["key"]
         decisions, ends = np.flatnonzero(key >= 0), np.flatnonzero(actor == TERMINAL)
-        keys, first, inverse = np.unique(key[decisions], return_index=True, return_inverse=True)
-        order = np.argsort(first, kind="stable")
-        number = np.empty(len(keys), np.int32)
-        number[order] = np.arange(len(keys))
-        infoset = np.full(len(key), -1, np.int32)
-        infoset[decisions] = number[inverse]
-        visited = decisions[first[order]]
+        keys, infoset, visited = by_first_visit(key)
         widths = width[visited].astype(np.int64)
         offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         data[decisions] = offsets[infoset[decisions]]
         data[ends] = np.arange(len(ends))
-        source, own = self.source, keys[order] >= self.source.infoset_count
-        start = np.where(own, 0, np.append(source.offsets, 0)[np.minimum(keys[order], source.infoset_count)])
+        source, own = self.source, keys >= self.source.infoset_count
+        start = np.where(own, 0, np.append(source.offsets, 0)[np.minimum(keys, source.infoset_count)])
         origin = np.repeat(start - offsets[:-1], widths) + np.arange(offsets[-1])
         origin[np.repeat(own, widths)] = -1
 
         def info() -> list[tuple[str, tuple[str, ...]]]:
             old = [(i.name, i.actions) for i in source.infosets()]
             known = [*old, *((label, actions) for label, actions, _ in self.own)]
-            return [known[k] for k in keys[order]]
+            return [known[k] for k in keys]
 
         tree = HistoryTree(
             name,

@@ -405,19 +405,28 @@ def _pair_payoffs(tree: PublicTree, h0: int, h1: int) -> Array:
     return np.stack(columns, axis=1)
 
 
+def by_first_visit(key: Array) -> tuple[Array, Array, Array]:
+    """Number keys in the order of their first visit; nodes without one have a key below zero.
+
+    The keys by number, the number of each node (-1 without a key), the first node of each number. int64, int32, int64
+    """
+    nodes = np.flatnonzero(key >= 0)
+    keys, first, inverse = np.unique(key[nodes], return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    number = np.empty(len(keys), np.int32)
+    number[order] = np.arange(len(keys))
+    numbers = np.full(len(key), -1, np.int32)
+    numbers[nodes] = number[inverse]
+    return keys[order], numbers, nodes[first[order]]
+
+
 def _from_keys(
     tree: PublicTree, parts: dict[str, Array], payoffs: Array, chance: Array, labels: tuple[str, ...]
 ) -> HistoryTree:
     """Number the information sets (keys: first place in the public table) by their first visit."""
     key, width = parts["key"], parts["width"]
     decisions = np.flatnonzero(key >= 0)
-    keys, first, inverse = np.unique(key[decisions], return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    number = np.empty(len(keys), np.int32)
-    number[order] = np.arange(len(keys))
-    infoset = np.full(len(key), -1, np.int32)
-    infoset[decisions] = number[inverse]
-    first_nodes = decisions[first[order]]
+    keys, infoset, first_nodes = by_first_visit(key)
     widths = width[first_nodes]
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
     data = parts["data"]
@@ -425,7 +434,7 @@ def _from_keys(
     owner = parts["actor"][first_nodes]
     strides = np.where(owner == 0, tree.hand_counts[0], tree.hand_counts[1])
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], widths)
-    origin = np.repeat(keys[order], widths) + within * np.repeat(strides, widths)
+    origin = np.repeat(keys, widths) + within * np.repeat(strides, widths)
     nodes = Nodes(
         parts["actor"].astype(np.int8), parts["end"].astype(np.int32), width.astype(np.int16), data.astype(np.int64)
     )

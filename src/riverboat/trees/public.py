@@ -99,8 +99,11 @@ class PublicTree:
                 raise InputError(f"{self.name}: a pay-off is not finite: {payoff}")
 
     def _pair_mass(self) -> float:
-        w0, w1 = self.deal.weights
-        mass = float(w0.sum() * w1.sum()) - sum(float(w0[i] * w1[j]) for i, j in self.deal.excludes)
+        # Pair by pair: all of them less the excluded ones would cancel to nothing where little is left (a rare endgame).
+        pairs = np.outer(*self.deal.weights)
+        for pair in self.deal.excludes:
+            pairs[pair] = 0.0
+        mass = float(pairs.sum())
         if not mass > 0:
             raise InputError(f"{self.name}: no pair of hands can be dealt")
         return mass
