@@ -77,12 +77,9 @@ def start():
 
 
 @part
-def deal(t, state, cards, at, count):
-    """The state after another round, cards[at : at + count] of a flat array, in any order."""
-    used, held, shapes, spreads, a, b, c, d = state
-    now = 0
-    fresh = 0
-    counts = 0
+def take(t, used, dealt, cards, at, count):
+    """The cards of a round so far, and cards[at : at + count] of a flat array: places, places among ranks left, counts."""
+    now, fresh, counts = dealt
     for k in range(at, at + count):
         place = np.int64(t.place[cards[k]])
         lane = place & 48
@@ -90,6 +87,14 @@ def deal(t, state, cards, at, count):
         now |= 1 << place
         fresh |= 1 << (place - np.int64(t.sets[below] & 15))
         counts += 1 << lane
+    return now, fresh, counts
+
+
+@part
+def close(t, state, dealt, count):
+    """The state after a round of the `count` cards that `take` has seen."""
+    used, held, shapes, spreads, a, b, c, d = state
+    now, fresh, counts = dealt
     a = extend(t, a, held, fresh)
     b = extend(t, b, held >> 16, fresh >> 16)
     c = extend(t, c, held >> 32, fresh >> 32)
@@ -97,6 +102,12 @@ def deal(t, state, cards, at, count):
     shapes = shapes * (count + 1) + counts  # in all lanes at once
     spreads = spreads * t.ways[count] + t.spread[(counts | counts >> 12 | counts >> 24) & 0xFFF]
     return (used | now, held + counts, shapes, spreads, a, b, c, d)
+
+
+@part
+def deal(t, state, cards, at, count):
+    """The state after another round, cards[at : at + count] of a flat array, in any order."""
+    return close(t, state, take(t, state[0], (0, 0, 0), cards, at, count), count)
 
 
 @part

@@ -1,0 +1,222 @@
+"""A card abstraction: which bucket a hand is in on every street.
+
+Each street has a table from the canonical number of hole cards and board to a bucket. Boards count without order, so that the
+turn has 13,960,050 hands and the river 123,156,254. Three refinements fit the same tables:
+
+- `cuts`: the table holds values, and the parts of a hand's last bucket say where they are cut (perfect recall by percentiles).
+- layers: with public buckets a board has one table row for each public bucket that it may have begun in.
+- no table: the number is the bucket (nothing is lost).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riverboat import artefact
+from riverboat.abstraction import _lookup_kernels as kernels
+from riverboat.abstraction.public import PublicBuckets
+from riverboat.arrays import Array
+from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.isomorphism import Indexer
+from riverboat.errors import InputError
+
+KIND = "card abstraction"
+STREETS = ("preflop", "flop", "turn", "river")
+_TABLES = ("labels", "layer", "cuts", "first")
+_FACTS = ("centres", "sizes", "spread", "nearest", "farthest")
+
+
+def nothing(dtype: Any = np.uint16, dims: int = 2) -> Array:
+    """An empty table."""
+    return np.zeros((0,) * dims, dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class StreetBuckets:
+    """The buckets of one street."""
+
+    count: int
+    labels: Array = field(default_factory=nothing)  # uint16 or int32 [layers, hands]; empty: the number is the bucket
+    layer: Array = field(default_factory=lambda: nothing(np.uint8))  # uint8 [boards, public buckets]; empty: one layer
+    cuts: Array = field(default_factory=nothing)  # uint16 [parents, parts - 1]; empty: labels are buckets
+    first: Array = field(default_factory=lambda: nothing(np.int64, 1))  # int64 [public buckets + 1]; empty: one for all
+    # What is known of the buckets; empty where nothing is. Members are canonical numbers.
+    centres: Array = field(default_factory=lambda: nothing(np.float32))  # float32 [buckets, d]
+    sizes: Array = field(default_factory=lambda: nothing(np.float64, 1))  # float64 [buckets]: deals
+    spread: Array = field(default_factory=lambda: nothing(np.float32, 1))  # float32 [buckets]: mean distance to centre
+    nearest: Array = field(default_factory=lambda: nothing(np.int64, 1))  # int64 [buckets]: the member next to it
+    farthest: Array = field(default_factory=lambda: nothing(np.int64, 1))  # int64 [buckets]
+    facts: Mapping[str, Any] = field(default_factory=dict)  # method, unit of the distance, cost, seconds, …
+
+    @property
+    def nbytes(self) -> int:
+        """Of the tables that a look-up reads."""
+        return sum(int(getattr(self, name).nbytes) for name in _TABLES)
+
+
+@dataclass(frozen=True, eq=False)
+class CardAbstraction:
+    """Buckets for every street of a game with hole cards and a board."""
+
+    streets: tuple[StreetBuckets, ...]
+    deals: tuple[int, ...] = (3, 1, 1)  # board cards of each street after the first
+    deck: Deck = FULL_DECK
+    public: PublicBuckets | None = None
+    name: str = "abstraction"
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    known_fingerprint: str | None = None  # of a folder, which has it written down
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.streets) <= len(self.deals) + 1:
+            raise InputError(f"{self.name}: {len(self.streets)} streets with boards of {self.deals} cards")
+        for r, street in enumerate(self.streets):
+            hands = self.indexer(r).size()
+            if street.labels.size and street.labels.shape[1] != hands:
+                raise InputError(
+                    f"{self.name}, street {r}: {street.labels.shape[1]:,} labels for {hands:,} canonical hands"
+                )
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """Board cards that lie on each street."""
+        return tuple(accumulate(self.deals[: len(self.streets) - 1], initial=0))
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Buckets of each street."""
+        return tuple(street.count for street in self.streets)
+
+    def __repr__(self) -> str:
+        return f"CardAbstraction({self.name}, {' – '.join(f'{count:,}' for count in self.counts)})"
+
+    def indexer(self, street: int) -> Indexer:
+        """Numbers of the hands of a street."""
+        shown = self.shown[street]
+        return Indexer.for_deck(self.deck, (self.deck.hole, shown) if shown else (self.deck.hole,))
+
+    def street_of(self, board: Sequence[int]) -> int:
+        """The street on which a board of so many cards lies."""
+        if len(board) not in self.shown:
+            choice = ", ".join(map(str, self.shown))
+            raise InputError(f"board of {len(board)} cards: {self.name} has boards of {choice}")
+        return self.shown.index(len(board))
+
+    @cached_property
+    def look(self) -> kernels.LookUp:
+        """What the compiled look-up reads."""
+        small = all(street.labels.dtype == np.uint16 for street in self.streets)
+        dtype = np.uint16 if small else np.int32
+        begun = Indexer.for_deck(self.deck, (self.public.cards if self.public is not None else max(1, self.shown[-1]),))
+        streets = []
+        for r, street in enumerate(self.streets):
+            board = Indexer.for_deck(self.deck, (self.shown[r],)) if self.shown[r] else begun
+            tables = street.labels.astype(dtype, copy=False), street.layer, street.cuts.astype(dtype, copy=False)
+            streets.append(kernels.Street(self.indexer(r).tables(), board.tables(), *tables))
+        public = np.array(self.public.labels, np.int32) if self.public is not None else np.zeros(0, np.int32)
+        decides = self.public.cards if self.public is not None else 0
+        return kernels.LookUp(
+            tuple(streets), begun.tables(), public, np.array(self.shown, np.int64), self.deck.hole, decides
+        )
+
+    def buckets(self, cards: Array, players: int = 1, *, check: bool = True) -> Array:
+        """Buckets on every street that the boards have reached. uint8 [deals, players · hole + board] -> int32 [deals,
+        players, streets]
+
+        A deal is the hole cards of all players, then the board in the order of the streets. Without `check`, wrong cards
+        give wrong buckets or worse.
+        """
+        cards = np.asarray(cards)
+        shown = cards.shape[-1] - players * self.deck.hole if cards.ndim == 2 else -1
+        if shown not in self.shown or cards.dtype.kind not in "iu":
+            choice = ", ".join(str(players * self.deck.hole + s) for s in self.shown)
+            raise InputError(f"deals of shape {cards.shape} for {players} players: expected [deals, {choice} cards]")
+        if check:
+            Indexer.for_deck(self.deck, (cards.shape[1],)).index(cards)  # refuses what is no deal of this deck
+        streets = self.shown.index(shown) + 1
+        out = np.empty((len(cards), players, streets), np.int32)
+        flat = np.ascontiguousarray(cards, np.uint8).reshape(-1)
+        layers = np.zeros((kernels.BLOCK, streets), np.int64)
+        kernels.look_up(self.look, flat, players, layers, np.zeros((kernels.BLOCK, players, streets), np.int64), out)
+        return out
+
+    def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
+        """The bucket of one hand on its street."""
+        self.street_of(board)
+        return int(self.buckets(np.array([[*hand, *board]]))[0, 0, -1])
+
+    def bucket_of_public(self, board: Sequence[int]) -> int | None:
+        """The public bucket of a board, None where there are none or too few cards lie."""
+        if self.public is None or len(board) < self.public.cards:
+            return None
+        return int(self.public.of(np.array(board[: self.public.cards], np.uint8)))
+
+    # --- on disk ------------------------------------------------------------------------------------
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of everything that decides a bucket: two abstractions with one fingerprint are the same map."""
+        if self.known_fingerprint is not None:
+            return self.known_fingerprint
+        digest = hashlib.sha256(repr((self.deck, self.deals, self.counts)).encode())
+        arrays = [self.public.labels] if self.public is not None else []
+        arrays += [getattr(street, name) for street in self.streets for name in _TABLES]
+        for array in arrays:
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the abstraction as a folder."""
+        arrays: dict[str, Array] = {}
+        for r, street in enumerate(self.streets):
+            found = {name: getattr(street, name) for name in (*_TABLES, *_FACTS)}
+            arrays |= {f"{r}_{name}": array for name, array in found.items() if array.size}
+        if self.public is not None:
+            arrays["public"] = np.asarray(self.public.labels)
+        meta = {
+            "name": self.name,
+            "recipe": dict(self.recipe),
+            "deck": {"ranks": self.deck.ranks, "suits": self.deck.suits, "hole": self.deck.hole},
+            "deals": list(self.deals),
+            "counts": list(self.counts),
+            "public_cards": self.public.cards if self.public is not None else None,
+            "fingerprint": self.fingerprint,
+            "streets": [dict(street.facts) for street in self.streets],
+        }
+        return artefact.write(Path(folder), KIND, arrays, meta)
+
+
+def load_abstraction(folder: str | Path) -> CardAbstraction:
+    """The abstraction in a folder, its tables mapped into memory."""
+    folder = Path(folder)
+    found, arrays = artefact.read(folder)
+    if found["kind"] != KIND:
+        raise InputError(f"{folder}: holds a {found['kind']}, not a {KIND}; `riverboat abstract` makes one")
+    # Private mappings: compiled loops take them for ordinary arrays, and one compilation serves all.
+    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in arrays}
+    streets = []
+    for r, (count, facts) in enumerate(zip(found["counts"], found["streets"], strict=True)):
+        mine = {name: arrays[f"{r}_{name}"] for name in (*_TABLES, *_FACTS) if f"{r}_{name}" in arrays}
+        streets.append(StreetBuckets(count, facts=facts, **mine))
+    deck = Deck(**found["deck"])
+    cards = found["public_cards"]
+    public = PublicBuckets(np.array(arrays["public"]), cards, deck) if cards is not None else None
+    return CardAbstraction(
+        tuple(streets), tuple(found["deals"]), deck, public, found["name"], found["recipe"], found["fingerprint"]
+    )
+
+
+def lossless(deals: tuple[int, ...] = (3, 1, 1), deck: Deck = FULL_DECK) -> CardAbstraction:
+    """Every canonical hand a bucket of its own: nothing is lost but the order of the board and the names of the suits."""
+    shown = accumulate(deals, initial=0)
+    indexers = [Indexer.for_deck(deck, (deck.hole, s) if s else (deck.hole,)) for s in shown]
+    streets = tuple(StreetBuckets(i.size(), facts={"method": "lossless"}) for i in indexers)
+    return CardAbstraction(streets, deals, deck, name="lossless")
