@@ -306,3 +306,31 @@ def assign(
         if best > farthest[0]:
             farthest[0] = best
             farthest[1] = i
+
+
+@kernel
+def measure(
+    points,  # [n, d]
+    weights,  # float64 [n]
+    emd,
+    zero,  # of the type in which a histogram is summed
+    centres,  # float32 [k, width]
+    labels,  # int32 [n]
+    row,  # float32 [width] scratch
+    ends,  # float64 [k, 2] INOUT: the smallest and the largest distance to each centre
+    who,  # int64 [k, 2] INOUT: the points they belong to, the first of equals
+    total,  # float64 [k, 2] INOUT: sums of weight × distance, and weights
+):
+    """Distances of points to their own centres."""
+    for i in range(points.shape[0]):
+        map_row(points, i, emd, zero, row)
+        c = labels[i]
+        d = np.float64(distance(row, centres, c, emd))
+        total[c, 0] += weights[i] * d
+        total[c, 1] += weights[i]
+        if d < ends[c, 0]:
+            ends[c, 0] = d
+            who[c, 0] = i
+        if d > ends[c, 1]:
+            ends[c, 1] = d
+            who[c, 1] = i

@@ -65,7 +65,7 @@ def places(
     layers,  # int64 [streets] OUT
     numbers,  # int64 [players, streets] OUT
 ):
-    """Where the labels of a deal's hands lie. The board counts as one round on every street: cards add up, street by street."""
+    """Where the labels of a deal's hands lie. The board is one round on every street, so cards add up."""
     t, hole = look.flop, look.hole
     board = at + players * hole
     if look.public.size:

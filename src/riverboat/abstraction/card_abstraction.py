@@ -3,7 +3,7 @@
 Each street has a table from the canonical number of hole cards and board to a bucket. Boards count without order, so that the
 turn has 13,960,050 hands and the river 123,156,254. Three refinements fit the same tables:
 
-- `cuts`: the table holds values, and the parts of a hand's last bucket say where they are cut (perfect recall by percentiles).
+- `cuts`: the table holds values, and a hand's bucket on the street before says where they are cut (perfect recall).
 - layers: with public buckets a board has one table row for each public bucket that it may have begun in.
 - no table: the number is the bucket (nothing is lost).
 """
@@ -60,6 +60,11 @@ class StreetBuckets:
     def nbytes(self) -> int:
         """Of the tables that a look-up reads."""
         return sum(int(getattr(self, name).nbytes) for name in _TABLES)
+
+    def arrays(self) -> dict[str, Array]:
+        """All that is not empty."""
+        found = {name: getattr(self, name) for name in (*_TABLES, *_FACTS)}
+        return {name: array for name, array in found.items() if array.size}
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +182,7 @@ class CardAbstraction:
         """Write the abstraction as a folder."""
         arrays: dict[str, Array] = {}
         for r, street in enumerate(self.streets):
-            found = {name: getattr(street, name) for name in (*_TABLES, *_FACTS)}
-            arrays |= {f"{r}_{name}": array for name, array in found.items() if array.size}
+            arrays |= {f"{r}_{name}": array for name, array in street.arrays().items()}
         if self.public is not None:
             arrays["public"] = np.asarray(self.public.labels)
         meta = {

@@ -68,6 +68,7 @@ def cluster(
     sample: int | None = None,
     iterations: int = 50,
     tolerance: float = 0.001,
+    passes: int | None = None,
     start: Array | None = None,
     prune: bool = True,
     progress: Progress | None = None,
@@ -76,9 +77,9 @@ def cluster(
 
     Starts are drawn by k-means++, once for each restart, and the one with the lowest cost wins (of squares for `l2`). With
     `sample`, starts are drawn and improved on that many points taken by weight, and only the best of them is continued on
-    the whole. `start` gives the centres, [k, d], instead. Iterations end when at most the share `tolerance` of the weight
-    goes to another centre. An empty cluster restarts at the farthest point. `prune=False` compares all with all, which
-    gives the same labels.
+    the whole, for at most `passes` iterations if that is given. `start` gives the centres, [k, d], instead. Iterations end
+    when at most the share `tolerance` of the weight goes to another centre. An empty cluster restarts at the farthest
+    point. `prune=False` compares all with all, which gives the same labels.
     """
     n, weight = _check(points, weights, k, metric)
     if restarts < 1 or iterations < 1 or threads < 1:
@@ -98,7 +99,9 @@ def cluster(
         if best is None or _rank(found, metric) < _rank(best, metric):
             best = found
     assert best is not None
-    return best if small is work else _lloyd(work, work.rows(best.centres), *limits, _Report(progress, "whole", 0))
+    if small is work:
+        return best
+    return _lloyd(work, work.rows(best.centres), passes or iterations, tolerance, _Report(progress, "whole", 0))
 
 
 def _rank(found: Clusters, metric: str) -> tuple[int, float]:

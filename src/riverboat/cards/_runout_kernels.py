@@ -1,9 +1,10 @@
-"""Compiled loops over the runouts of given hands: two of them, several, or hands drawn from ranges."""
+"""Compiled loops over the runouts of given hands: two of them, several, hands drawn from ranges, or all of a street."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from riverboat.cards._isomorphism_kernels import index_one, unindex_one
 from riverboat.cards._kernels import START, ranked
 from riverboat.jit import kernel, part
 from riverboat.rng import random
@@ -216,3 +217,44 @@ def sample_multiway(
         split(hands, base, base_mask, t, best, 1.0, share, square, wins)
         done += 1
     return draws
+
+
+@kernel
+def sum_next(
+    here,  # isomorphism.Tables of a street
+    after,  # isomorphism.Tables of the next, which deals one card more
+    first,  # canonical hands first, first + 1, … of this street
+    width,  # cards of a deal on this street
+    deal,  # uint8 [width + 1] scratch
+    suits,  # int64 [4] scratch
+    colex,  # int64 [4, rounds] scratch
+    following,  # int64 [52] scratch
+    mean,  # float32 [hands of the next street]
+    square,  # float32 [hands of the next street]
+    histogram,  # uint8 [hands of the next street, bins]
+    means,  # float64 [hands] OUT
+    squares,  # float64 [hands] OUT
+    sums,  # int64 [hands, bins] OUT
+):
+    """Over all next cards of each hand: mean values, and the sum of the histograms."""
+    for i in range(len(means)):
+        unindex_one(here, first + i, suits, colex, deal, 0)
+        cards = 0
+        for c in range(52):
+            free = True
+            for k in range(width):
+                free = free and deal[k] != c
+            if free:
+                deal[width] = c
+                following[cards] = index_one(after, deal, 0)
+                cards += 1
+        means[i] = 0.0
+        squares[i] = 0.0
+        for c in range(cards):
+            j = following[c]
+            means[i] += mean[j]
+            squares[i] += square[j]
+            for b in range(histogram.shape[1]):
+                sums[i, b] += histogram[j, b]
+        means[i] /= cards
+        squares[i] /= cards

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cards import _runout_kernels
 from riverboat.cards import _showdown_kernels as kernels
 from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS
@@ -130,6 +131,29 @@ def features(street: str, bins: int = 50, threads: int = 1, progress: Progress |
     return Features(street, mean, square, histogram)
 
 
+def flop_from_turn(turn: Features, threads: int = 1, progress: Progress | None = None) -> Features:
+    """The features of the flop from those of the turn: several times faster than from all runouts, and the same."""
+    here, after, bins = Indexer(rounds("flop")), Indexer(rounds("turn")), turn.histogram.shape[1]
+    size = here.size()
+    mean, square = np.empty(size, np.float32), np.empty(size, np.float32)
+    histogram = np.empty((size, bins), np.uint16)
+
+    def work(part: slice) -> tuple[Array, ...]:
+        hands = part.stop - part.start
+        first, second, count = np.zeros(hands), np.zeros(hands), np.zeros((hands, bins), np.int64)
+        _runout_kernels.sum_next(
+            here.tables(), after.tables(), part.start, 5, np.zeros(6, np.uint8), np.zeros(4, np.int64),
+            np.zeros((4, 2), np.int64), np.zeros(52, np.int64), turn.mean, turn.square, turn.histogram,
+            first, second, count,
+        )  # fmt: skip
+        mean[part], square[part] = first, second
+        histogram[part] = count // 2  # two cards come in either order, and are one runout
+        return ()
+
+    spread(work, size, threads, progress, chunk=4096)
+    return Features("flop", mean, square, histogram)
+
+
 def _river(bin_of: Array, bins: int, threads: int, progress: Progress | None) -> Features:
     strength = river_strengths(threads, progress)
     mean = strength.astype(np.float32) / FULL
@@ -176,7 +200,8 @@ def ochs(
     """Strength against each group of starting hands, averaged over the runouts. float [hands, groups]
 
     `groups` gives the group 0, 1, … of each of the 169 classes in the order of the grid; the eight published ones by
-    default. `out` may be a memory-mapped array; without it the table is float16 on the river and float32 before.
+    default. `out` may be a memory-mapped array; without it the table is float16 on the river and float32 before. One of
+    whole numbers gets steps from 0 to the largest it can hold.
     """
     if street not in ("flop", "turn", "river"):
         raise unknown("street", street, ("flop", "turn", "river"))
@@ -192,7 +217,7 @@ def ochs(
         out = np.empty((indexer.size(), count), np.float16 if street == "river" else np.float32)
     elif out.shape != (indexer.size(), count):
         raise InputError(f"out of shape {out.shape}: expected {(indexer.size(), count)}")
-    table = out
+    table, steps = out, np.iinfo(out.dtype).max if out.dtype.kind in "iu" else 0
 
     def work(part: slice) -> tuple[Array, ...]:
         here = boards[part]
@@ -201,7 +226,8 @@ def ochs(
             here, _CARDS, group, tables, kernels.scratch(count), np.zeros(5, np.uint8), np.zeros((1326, count)), found
         )
         live = ~(_CARDS[None, :, :, None] == here[:, None, None, :]).any(axis=(2, 3))
-        table[indexer.index(_deals(here, live), check=False)] = found[live] / runouts
+        shares = found[live] / runouts
+        table[indexer.index(_deals(here, live), check=False)] = np.rint(steps * shares) if steps else shares
         return ()
 
     spread(work, len(boards), threads, progress, chunk={"flop": 2, "turn": 16, "river": 64}[street])

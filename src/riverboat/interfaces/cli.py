@@ -247,6 +247,27 @@ def features(
 
 
 @app.command()
+def abstract(
+    recipe: Annotated[str | None, typer.Argument(help="A preset (--list) or a .toml file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the abstraction.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads; the result does not depend on them.")] = 2,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the stages that are left.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the time and memory it would take.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
+    json: Json = False,
+) -> None:
+    """Put the hands of hold'em into buckets."""
+    from riverboat.interfaces import abstracting
+
+    if listing + (recipe is not None) != 1:
+        raise InputError("abstract: name a recipe, or give --list")
+    if recipe is None:
+        abstracting.listing(json)
+        return
+    abstracting.abstract(recipe, out, threads, resume, estimate, json)
+
+
+@app.command()
 def demo(out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("runs/demo")) -> None:
     """Solve Leduc with five schedules, draw their convergence, and certify the value."""
     from riverboat.interfaces import solving

@@ -1,0 +1,229 @@
+"""Recipes of card abstractions, as small TOML files.
+
+    about = "what it is for"
+    seed = 1
+    [public]                     # optional: public buckets of flops; the buckets below are then inside each of them
+    buckets = 60
+    base = 5000                  # flop clusters by which flops are compared
+    [flop]                       # [preflop] keeps its 169 hands unless it says otherwise
+    method = "histogram"
+    buckets = 5000
+    [turn]
+    method = "histogram"
+    buckets = 5000
+    [river]
+    method = "ochs"
+    buckets = 5000
+
+Methods: `lossless`; `histogram` (k-means of strength histograms, earth mover's distance); `ochs` (k-means of strength
+against eight groups, river); `potential` (k-means of histograms over the buckets of the next street); `strength` (parts of
+equal weight by river strength); `percentile` (parts of each bucket of the street before: perfect recall, on all streets or
+none).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from riverboat.abstraction.card_abstraction import STREETS
+from riverboat.errors import InputError, unknown
+
+CANONICAL = {"preflop": 169, "flop": 1_286_792, "turn": 13_960_050, "river": 123_156_254}
+METHODS = {
+    "lossless": STREETS,
+    "histogram": ("preflop", "flop", "turn"),
+    "ochs": ("river",),
+    "potential": ("flop", "turn"),
+    "strength": ("river",),
+    "percentile": STREETS,
+}
+
+
+@dataclass(frozen=True)
+class StreetRecipe:
+    """How the hands of a street are put into buckets."""
+
+    method: str = "lossless"
+    buckets: int = (
+        0  # clusters; inside each public bucket where there are some; percentile: parts of each bucket before
+    )
+    value: str = "square"  # percentile: E[HS²] is "square", E[HS] is "mean"
+    sample: int = 0  # hands on which clusters are begun; 0: by the number of buckets
+    restarts: int = 1  # on the sample
+    passes: int = 8  # over all hands, at most
+
+    def sampled(self, buckets: int | None = None) -> int:
+        """Hands on which clusters are begun."""
+        return self.sample or max(50_000, 40 * (buckets or self.buckets))
+
+
+@dataclass(frozen=True)
+class PublicRecipe:
+    """How flops are put into public buckets."""
+
+    buckets: int
+    base: int = 5000  # flop clusters of the base abstraction
+    restarts: int = 10
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A card abstraction of hold'em."""
+
+    streets: tuple[StreetRecipe, StreetRecipe, StreetRecipe, StreetRecipe]
+    public: PublicRecipe | None = None
+    name: str = "recipe"
+    about: str = ""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for street, recipe in zip(STREETS, self.streets, strict=True):
+            _check_street(street, recipe)
+        nested = [street for street, recipe in zip(STREETS, self.streets, strict=True) if recipe.method == "percentile"]
+        if nested and len(nested) < len(STREETS):
+            other = next(street for street in STREETS if street not in nested)
+            raise InputError(f"[{nested[0]}] method = 'percentile', but not [{other}]: all streets or none")
+        if nested and self.public is not None:
+            raise InputError("[public] with percentiles: they cut the buckets of the street before; leave one out")
+        if self.public is not None:
+            if not 1 <= self.public.buckets <= 1755:
+                raise InputError(f"[public] buckets = {self.public.buckets}: there are 1,755 flops")
+            if not 1 <= self.public.base <= CANONICAL["flop"] or self.public.restarts < 1:
+                raise InputError(f"[public] base = {self.public.base}, restarts = {self.public.restarts}: from 1 up")
+            plain = [
+                s for s, r in zip(STREETS[1:], self.streets[1:], strict=True) if r.method in ("lossless", "strength")
+            ]
+            if plain:
+                raise InputError(
+                    f"[{plain[0]}]: inside public buckets hands are clustered; use histogram, potential or ochs"
+                )
+        for street, recipe, following in zip(STREETS[1:], self.streets[1:], self.streets[2:], strict=False):
+            if recipe.method == "potential" and following.method not in ("histogram", "ochs"):
+                raise InputError(
+                    f"[{street}] method = 'potential' needs clusters on the next street, not {following.method!r}"
+                )
+
+    def street(self, name: str) -> StreetRecipe:
+        """The recipe of one street."""
+        return self.streets[STREETS.index(name)]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Buckets of each street, as far as they are known before it is built."""
+        out: list[int] = []
+        for street, recipe in zip(STREETS, self.streets, strict=True):
+            if recipe.method == "lossless":
+                out.append(CANONICAL[street])
+            elif recipe.method == "percentile":
+                out.append(recipe.buckets * (out[-1] if out else 1))
+            else:
+                times = self.public.buckets if self.public is not None and street != "preflop" else 1
+                out.append(recipe.buckets * times)
+        return tuple(out)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recipe as a TOML file would have it."""
+        shown: dict[str, Any] = {"name": self.name, "about": self.about, "seed": self.seed}
+        if self.public is not None:
+            shown["public"] = asdict(self.public)
+        return shown | {street: asdict(recipe) for street, recipe in zip(STREETS, self.streets, strict=True)}
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that the result depends on: not of names."""
+        facts = {key: value for key, value in self.to_dict().items() if key not in ("name", "about")}
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _check_street(street: str, recipe: StreetRecipe) -> None:
+    where = f"[{street}]"
+    if recipe.method not in METHODS:
+        raise unknown(f"method of {where}", recipe.method, METHODS)
+    if street not in METHODS[recipe.method]:
+        raise InputError(f"{where} method = {recipe.method!r}: it is for {', '.join(METHODS[recipe.method])}")
+    if recipe.method != "lossless" and not 1 <= recipe.buckets <= CANONICAL[street]:
+        raise InputError(
+            f"{where} buckets = {recipe.buckets}: from 1 to {CANONICAL[street]:,}, the hands of the street"
+        )
+    if recipe.method == "lossless" and recipe.buckets:
+        raise InputError(
+            f"{where} buckets = {recipe.buckets}, but nothing is lost: name a method, or leave buckets out"
+        )
+    if recipe.value not in ("square", "mean"):
+        raise unknown(f"value of {where}", recipe.value, ("square", "mean"))
+    if recipe.sample < 0 or recipe.restarts < 1 or recipe.passes < 1:
+        raise InputError(f"{where} sample = {recipe.sample}, restarts = {recipe.restarts}, passes = {recipe.passes}")
+    if recipe.sample and recipe.sample < recipe.buckets:
+        raise InputError(f"{where} sample = {recipe.sample}: fewer than its {recipe.buckets} buckets")
+
+
+# --- files ------------------------------------------------------------------------------------------
+
+
+def presets() -> list[str]:
+    """The recipes that come with Riverboat."""
+    return sorted(p.name.removesuffix(".toml") for p in _shipped().iterdir() if p.name.endswith(".toml"))
+
+
+def _shipped() -> Any:
+    return files("riverboat.abstraction") / "recipes"
+
+
+def load_recipe(source: str | Path) -> Recipe:
+    """A recipe by the name of a preset or the path of a file."""
+    if str(source) in presets():
+        return loads((_shipped() / f"{source}.toml").read_text(encoding="utf-8"), str(source))
+    path = Path(source)
+    if not path.is_file():
+        raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(presets())})")
+    try:
+        return loads(path.read_text(encoding="utf-8"), path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: no text") from None
+
+
+def loads(text: str, name: str = "recipe") -> Recipe:
+    """A recipe from the text of a file."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"this is not TOML: {error}") from None
+    _known(table, ("name", "about", "seed", "public", *STREETS), "recipe")
+    missing = [street for street in STREETS[1:] if street not in table]
+    if missing:
+        raise InputError(f"no [{missing[0]}]: give flop, turn and river, such as [{missing[0]}] method = ...")
+    streets = tuple(_section(table.get(street, {}), StreetRecipe, f"[{street}]") for street in STREETS)
+    public = _section(table["public"], PublicRecipe, "[public]") if "public" in table else None
+    seed = table.get("seed", 1)
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise InputError(f"seed = {seed!r}: a whole number from 0")
+    return Recipe(streets, public, str(table.get("name", name)), str(table.get("about", "")), seed)
+
+
+def _section(table: Any, kind: type[Any], where: str) -> Any:
+    if not isinstance(table, Mapping):
+        raise InputError(f"{where} = {table!r}: write a table of its own")
+    known = {f.name: f for f in fields(kind)}
+    _known(table, tuple(known), where)
+    for key, value in table.items():
+        expected = str if known[key].type == "str" else int
+        if not isinstance(value, expected) or isinstance(value, bool):
+            raise InputError(f"{where} {key} = {value!r}: must be {'a text' if expected is str else 'a whole number'}")
+    if kind is PublicRecipe and "buckets" not in table:
+        raise InputError(f"{where}: say how many buckets")
+    return kind(**table)
+
+
+def _known(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in names:
+            raise unknown(f"entry of {where}", key, names)

@@ -1,0 +1,277 @@
+"""Two-player poker as the game files of the Annual Computer Poker Competition (ACPC) define it.
+
+    GAMEDEF
+    nolimit
+    numPlayers = 2
+    numRounds = 4
+    stack = 20000 20000        # by seat
+    blind = 100 50
+    firstPlayer = 2 1 1 1      # by round, counted from 1
+    numSuits = 4
+    numRanks = 13
+    numHoleCards = 2
+    numBoardCards = 0 3 1 1    # by round
+    END GAMEDEF
+
+A limit game has `raiseSize` and `maxRaises`, both by round, and needs no stacks. Seats are those of the file: heads-up,
+seat 0 has the big blind and speaks first from the flop on; seat 1 is the dealer, has the small blind and speaks first
+before it. A deck with fewer cards has the highest ranks and suits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from riverboat.cards.deck import Deck
+from riverboat.errors import GameFileError, InputError, unknown
+
+STREETS = ("preflop", "flop", "turn", "river")
+_FOLDER = "game_files"
+_KEYS = {
+    name.lower(): name
+    for name in (
+        *("numPlayers", "numRounds", "stack", "blind", "raiseSize", "firstPlayer", "maxRaises"),
+        *("numSuits", "numRanks", "numHoleCards", "numBoardCards"),
+    )
+}
+_MOST_CHIPS = 2**30  # totals are kept as int32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """Rules of a two-player game of poker. Amounts are whole chips; by seat or by round where a tuple stands."""
+
+    limit: bool = False
+    blinds: tuple[int, int] = (100, 50)  # by seat; equal ones are antes
+    stacks: tuple[int, int] | None = None  # by seat, blinds included; None: no end, in limit games alone
+    raise_sizes: tuple[int, ...] = ()  # by round: what a bet or raise adds; limit games alone
+    most_raises: tuple[int, ...] | None = None  # by round: bets and raises, blinds are none; None: no end
+    first: tuple[int, ...] = ()  # by round: the seat that speaks first; (): the smaller blind, then seat 0
+    suits: int = 4
+    ranks: int = 13
+    hole: int = 2
+    board: tuple[int, ...] = (0, 3, 1, 1)  # by round: cards dealt to the board before its betting
+    name: str = field(default="game", compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.first:
+            opener = 1 if self.blinds[1] < self.blinds[0] else 0
+            object.__setattr__(self, "first", (opener, *[0] * (self.rounds - 1)))
+        self._check_chips()
+        self._check_cards()
+
+    def _check_chips(self) -> None:
+        rounds, where = self.rounds, f"game {self.name!r}"
+        if not 1 <= rounds <= len(STREETS):
+            raise InputError(f"{where}: {rounds} rounds: 1 to {len(STREETS)} can be played")
+        for what, by_round in (
+            ("raise_sizes", self.raise_sizes),
+            ("most_raises", self.most_raises),
+            ("first", self.first),
+        ):
+            if by_round and len(by_round) != rounds:
+                raise InputError(f"{where}: {what}={by_round}: give one for each of the {rounds} rounds")
+        for what, amounts in (("blinds", self.blinds), ("stacks", self.stacks)):
+            if amounts is not None and len(amounts) != 2:
+                raise InputError(f"{where}: {what}={amounts}: give one for each of the 2 seats")
+        if min(self.blinds) < 0 or max(self.blinds) == 0:
+            raise InputError(f"{where}: blinds={self.blinds}: none may be negative, and one must be above zero")
+        if self.stacks is not None and not max(self.blinds) < min(self.stacks) <= max(self.stacks) <= _MOST_CHIPS:
+            raise InputError(
+                f"{where}: stacks={self.stacks}: must be above the big blind of {self.big_blind}, at most {_MOST_CHIPS:,}"
+            )
+        if any(seat not in (0, 1) for seat in self.first):
+            raise InputError(f"{where}: first={self.first}: seats are 0 and 1")
+        if self.most_raises is not None and min(self.most_raises) < 0:
+            raise InputError(f"{where}: most_raises={self.most_raises}: must not be negative")
+        if self.limit and (not self.raise_sizes or self.most_raises is None):
+            raise InputError(f"{where}: a limit game needs raise_sizes (raiseSize) and most_raises (maxRaises)")
+        if self.limit and min(self.raise_sizes) <= 0:
+            raise InputError(f"{where}: raise_sizes={self.raise_sizes}: must be above zero")
+        if not self.limit and self.raise_sizes:
+            raise InputError(
+                f"{where}: raise_sizes={self.raise_sizes}: a no-limit game has none; sizes belong in a menu"
+            )
+        if not self.limit and self.stacks is None:
+            raise InputError(f"{where}: a no-limit game needs stacks, such as stacks=(20000, 20000)")
+
+    def _check_cards(self) -> None:
+        where = f"game {self.name!r}"
+        if min(self.board) < 0:
+            raise InputError(f"{where}: board={self.board}: must not be negative")
+        if self.hole + sum(self.board) > 7:
+            raise InputError(f"{where}: {self.hole} hole and {sum(self.board)} board cards: at most 7 together")
+        need, have = 2 * self.hole + sum(self.board), self.suits * self.ranks
+        if have < need:
+            raise InputError(f"{where}: {self.suits} suits of {self.ranks} ranks: {need} cards are dealt")
+        _ = self.deck  # refuses what no deck can be
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of betting."""
+        return len(self.board)
+
+    @property
+    def streets(self) -> tuple[str, ...]:
+        """Names of the rounds: preflop, flop, …"""
+        return STREETS[: self.rounds]
+
+    @property
+    def big_blind(self) -> int:
+        """Chips; also the smallest bet of a no-limit game."""
+        return max(self.blinds)
+
+    @cached_property
+    def deck(self) -> Deck:
+        """The cards, the highest ranks and suits."""
+        return Deck.small(self.ranks, self.suits, self.hole)
+
+    @property
+    def board_sizes(self) -> tuple[int, ...]:
+        """Cards on the board in each round: (0, 3, 4, 5)."""
+        return tuple(sum(self.board[: street + 1]) for street in range(self.rounds))
+
+    def __str__(self) -> str:
+        return show_game(self)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def shipped() -> tuple[str, ...]:
+    """Names of the games that come with the package."""
+    folder = resources.files("riverboat.games").joinpath(_FOLDER)
+    return tuple(sorted(entry.name.removesuffix(".game") for entry in folder.iterdir() if entry.name.endswith(".game")))
+
+
+def read_game(source: str | Path) -> Rules:
+    """Rules from a game file, or from the name of one that comes with the package: `nolimit-200bb`."""
+    path = Path(source)
+    if path.suffix.lower() == ".game":
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"game file {str(path)!r}: {getattr(error, 'strerror', None) or 'no text'}") from None
+        return parse_game(text, path.stem, str(path))
+    if str(source) not in shipped():
+        raise InputError(f"{unknown('game', str(source), shipped())}; a file is named FILE.game")
+    entry = resources.files("riverboat.games").joinpath(_FOLDER, f"{source}.game")
+    return parse_game(entry.read_text(encoding="utf-8"), str(source), f"{source}.game")
+
+
+def parse_game(text: str, name: str = "game", where: str = "game file") -> Rules:
+    """Rules from the text of a game file. Letters count in either case, `#` begins a comment."""
+    found: dict[str, tuple[int, tuple[int, ...]]] = {}  # line and numbers
+    kind: str | None = None
+    begun = ended = False
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.partition("#")[0].strip()
+        low = line.lower()
+        if not line or ended:
+            continue
+        if not begun:
+            if low != "gamedef":
+                raise GameFileError(where, number, f"{line!r}: a game begins with GAMEDEF")
+            begun = True
+        elif low == "end gamedef":
+            ended = True
+        elif low in ("limit", "nolimit"):
+            if kind not in (None, low):
+                raise GameFileError(where, number, f"{line!r}: the game is already {kind}")
+            kind = low
+        else:
+            key, numbers = _entry(line, where, number)
+            if key in found:
+                raise GameFileError(where, number, f"{key} is given twice, first in line {found[key][0]}")
+            found[key] = number, numbers
+    if not ended:
+        raise GameFileError(where, len(text.splitlines()), f"no {'END GAMEDEF' if begun else 'GAMEDEF'}")
+    return _rules(found, kind, name, where)
+
+
+def _entry(line: str, where: str, number: int) -> tuple[str, tuple[int, ...]]:
+    key, equals, values = (part.strip() for part in line.partition("="))
+    if not equals or key.lower() not in _KEYS:
+        known = unknown("entry", key, ["limit", "nolimit", *_KEYS.values()])
+        raise GameFileError(where, number, f"{known}; write KEY = NUMBERS")
+    try:
+        numbers = tuple(int(value) for value in values.split())
+    except ValueError:
+        numbers = ()
+    if not numbers:
+        raise GameFileError(where, number, f"{_KEYS[key.lower()]} = {values!r}: write whole numbers")
+    return _KEYS[key.lower()], numbers
+
+
+def _rules(found: dict[str, tuple[int, tuple[int, ...]]], kind: str | None, name: str, where: str) -> Rules:
+    if kind is None:
+        raise InputError(f"{where}: neither limit nor nolimit is said")
+    missing = [key for key in _needed(kind) if key not in found]
+    if missing:
+        raise InputError(f"{where}: no {missing[0]}; a {kind} game needs {', '.join(_needed(kind))}")
+
+    def numbers(key: str, count: int, default: int | None = None) -> tuple[int, ...]:
+        if key not in found and default is not None:
+            return (default,) * count
+        line, values = found[key]
+        if len(values) < count:
+            raise GameFileError(where, line, f"{key} has {len(values)} numbers: {count} are needed")
+        return values[:count]  # files may say more rounds than are played
+
+    (players,) = numbers("numPlayers", 1)
+    if players != 2:
+        line = found["numPlayers"][0]
+        raise GameFileError(where, line, f"numPlayers = {players}: games of 2 players alone can be played here")
+    (rounds,) = numbers("numRounds", 1)
+    first = tuple(seat - 1 for seat in numbers("firstPlayer", rounds, 1))
+    blinds, limit = numbers("blind", 2), kind == "limit"
+    given: dict[str, Any] = {"raise_sizes": numbers("raiseSize", rounds)} if limit else {}
+    if "stack" in found:
+        given["stacks"] = numbers("stack", 2)
+    if "maxRaises" in found:
+        given["most_raises"] = numbers("maxRaises", rounds)
+    try:
+        return Rules(
+            limit=limit,
+            blinds=(blinds[0], blinds[1]),
+            first=first,
+            suits=numbers("numSuits", 1)[0],
+            ranks=numbers("numRanks", 1)[0],
+            hole=numbers("numHoleCards", 1)[0],
+            board=numbers("numBoardCards", rounds, 0),
+            name=name,
+            **given,
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _needed(kind: str) -> tuple[str, ...]:
+    more = ("raiseSize", "maxRaises") if kind == "limit" else ("stack",)
+    return ("numPlayers", "numRounds", "blind", *more, "numSuits", "numRanks", "numHoleCards")
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+def show_game(rules: Rules) -> str:
+    """The text of a game file that reads as the same rules."""
+    entries: list[tuple[str, tuple[int, ...] | None]] = [
+        ("numPlayers", (2,)),
+        ("numRounds", (rules.rounds,)),
+        ("stack", rules.stacks),
+        ("blind", rules.blinds),
+        ("raiseSize", rules.raise_sizes or None),
+        ("firstPlayer", tuple(seat + 1 for seat in rules.first)),
+        ("maxRaises", rules.most_raises),
+        ("numSuits", (rules.suits,)),
+        ("numRanks", (rules.ranks,)),
+        ("numHoleCards", (rules.hole,)),
+        ("numBoardCards", rules.board),
+    ]
+    lines = [f"{key} = {' '.join(map(str, numbers))}" for key, numbers in entries if numbers is not None]
+    return "\n".join(["GAMEDEF", "limit" if rules.limit else "nolimit", *lines, "END GAMEDEF", ""])

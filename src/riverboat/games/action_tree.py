@@ -1,0 +1,360 @@
+"""The tree of betting as flat arrays, for solvers that sample the cards.
+
+`measure` counts a tree without building it; `compile_actions` builds it. Lines that lead to the same chips and the same
+turn go on alike, so the rules are asked once for each such state, and the tree is unrolled from the graph of states in a
+compiled loop: Python never sees a node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.errors import InputError, MemoryLimitError
+from riverboat.games import _kernels
+from riverboat.games.acpc import Rules
+from riverboat.games.acpc_betting import steps
+from riverboat.games.action_counts import Counts as Counts
+from riverboat.games.action_counts import Shape as Shape
+from riverboat.games.action_counts import show_bytes
+from riverboat.games.menus import Menu, no_menu, resolve_level
+from riverboat.games.sizes import Situation
+
+OVER = -1  # `actor` at the end of a hand
+FOLD, CALL, RAISE = 0, 1, 2
+MOST_NODES = 100_000_000
+MOST_STATES = 20_000_000
+MOST_MOVES = 127
+_NODE_BYTES = 33 + 4  # of the arrays below, and of the state of each node while they are built
+
+
+@dataclass(frozen=True, eq=False)
+class ActionTree:
+    """Nodes with parents before children; the children of a node lie side by side, move a leads to first[node] + a.
+
+    Chance is no node: after the last move of a round the child has a later street. Where somebody is all-in and called, the
+    child is a showdown on the full board.
+
+    Tables that give every decision of a street the same number of buckets are laid out bucket by bucket: the entry of move
+    a is base[street] + bucket * width[street] + slot[node] + a.
+    """
+
+    rules: Rules
+    menu: Menu | None
+    shape: Shape
+    actor: Array  # int8 [nodes]: the seat to move, OVER (-1) at a terminal
+    street: Array  # int8 [nodes]: of a terminal, the street of the move that leads there
+    first: Array  # int32 [nodes]: the first child; -1 at a terminal
+    count: Array  # int8 [nodes]: moves; 0 at a terminal
+    parent: Array  # int32 [nodes]: -1 at the root
+    kind: Array  # int8 [nodes]: FOLD, CALL or RAISE, the move that leads here; -1 at the root
+    total: Array  # int32 [nodes]: what the player who made that move has then put in over the whole hand; 0 at the root
+    spent: Array  # int32 [nodes, 2]: what each seat has put in, blinds included
+    showdown: Array  # bool [nodes]: terminals where hands are compared
+    pay: Array  # int32 [nodes]: after a fold, what seat 0 wins (its loss is negative); at a showdown, what the winner wins
+    slot: Array  # int32 [nodes]: moves of the decisions of the same street that come before; -1 at a terminal
+    width: Array  # int64 [streets]: moves of all decisions of a street
+
+    def __len__(self) -> int:
+        return len(self.actor)
+
+    def children(self, node: int) -> range:
+        """Child nodes, in the order of the moves."""
+        first = int(self.first[node])
+        return range(first, first + int(self.count[node]))
+
+    def label(self, node: int) -> str:
+        """The move that leads to a node: f, c, r or r300; nothing at the root."""
+        kind = int(self.kind[node])
+        return "" if kind < 0 else f"r{self.total[node]}" if kind == RAISE and not self.rules.limit else "fcr"[kind]
+
+    def moves(self, node: int) -> tuple[str, ...]:
+        """Labels of the moves at a decision."""
+        return tuple(self.label(child) for child in self.children(node))
+
+    def line(self, node: int) -> str:
+        """The line that leads to a node, as in the ACPC protocol: `cr300c/`."""
+        if not 0 <= node < len(self):
+            raise InputError(f"node {node}: the tree has nodes 0 to {len(self) - 1:,}")
+        last = self.rules.rounds - 1
+        # A deal follows a move: to the child's street, or to the river where all-in was called.
+        at = last if self.showdown[node] else int(self.street[node])
+        parts: list[str] = []
+        while node:
+            above = int(self.parent[node])
+            parts.append(self.label(node) + "/" * (at - int(self.street[above])))
+            node, at = above, int(self.street[above])
+        return "".join(reversed(parts))
+
+    def find(self, line: str) -> int:
+        """The node that a line leads to; each raise must be one of the tree. A `/` at the end may be left out."""
+        node = 0
+        for step in steps(line):
+            if step == "/":
+                continue
+            below = [child for child in self.children(node) if self.label(child) == step]
+            if not below:
+                there = ", ".join(self.moves(node)) or "the hand is over"
+                raise InputError(f"line {line!r}: no move {step!r} at {self.line(node)!r} in this tree: {there}")
+            node = below[0]
+        right = self.line(node)
+        if not right.startswith(line) or right.rstrip("/") != line.rstrip("/"):
+            raise InputError(f"line {line!r}: deals are not where rounds end; write {right!r}")
+        return node
+
+    def counts(self, buckets: Sequence[int], entry_bytes: float = 8) -> Counts:
+        """Sizes of tables with so many buckets on each street."""
+        return self.shape.counts(buckets, entry_bytes)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells trees apart: rules, moves and pay-offs."""
+        digest = hashlib.sha256(str(self.rules).encode())
+        for part in (self.actor, self.street, self.first, self.kind, self.total, self.showdown, self.pay):
+            digest.update(np.ascontiguousarray(part).data)
+        return digest.hexdigest()
+
+
+# --- the graph of states ----------------------------------------------------------------------
+
+# Seat to move, its chips and the other's, raises of the round, the last of them, chips of each before the round.
+_State: TypeAlias = tuple[int, int, int, int, int, int]
+_End: TypeAlias = tuple[int, int, int, int]  # street, seat that folded or -1, chips of seat 0 and of seat 1
+
+
+@dataclass
+class _Graph:
+    """States of the betting and moves between them. A tree has as many nodes as there are paths from the first state."""
+
+    actor: array[int] = field(default_factory=lambda: array("b"))
+    street: array[int] = field(default_factory=lambda: array("b"))
+    spent: array[int] = field(default_factory=lambda: array("i"))  # two a state
+    folded: array[int] = field(default_factory=lambda: array("b"))
+    start: array[int] = field(default_factory=lambda: array("q"))
+    moves: array[int] = field(default_factory=lambda: array("B"))
+    target: array[int] = field(default_factory=lambda: array("i"))
+    kind: array[int] = field(default_factory=lambda: array("b"))
+    total: array[int] = field(default_factory=lambda: array("i"))
+    paths: list[int] = field(default_factory=list)  # lines that lead to each state; exact, whatever their number
+    depth: int = 0
+
+    def add(self, actor: int, street: int, first: int, second: int, folded: int = -1) -> int:
+        if len(self.actor) >= MOST_STATES:
+            raise MemoryLimitError(
+                f"more than {MOST_STATES:,} different states of betting: leave out sizes, or most_raises"
+            )
+        self.actor.append(actor)
+        self.street.append(street)
+        self.spent.extend((first, second))
+        self.folded.append(folded)
+        self.start.append(0)
+        self.moves.append(0)
+        self.paths.append(0)
+        return len(self.actor) - 1
+
+
+class _Raises:
+    """Totals that the rules and a menu allow, remembered."""
+
+    def __init__(self, rules: Rules, menu: Menu | None) -> None:
+        if menu is None and not rules.limit:
+            raise no_menu(rules)
+        self.rules, self.menu = rules, menu
+        self.stack = 2**31 - 1 if rules.stacks is None else min(rules.stacks)  # more could never be called
+        self.known: dict[tuple[int, int, int, int, int, int], tuple[int, ...]] = {}
+
+    def totals(self, street: int, seat: int, high: int, raises: int, last: int, before: int) -> tuple[int, ...]:
+        rules, menu, stack = self.rules, self.menu, self.stack
+        if rules.most_raises is not None and raises >= rules.most_raises[street]:
+            return ()
+        if rules.limit:
+            return (min(high + rules.raise_sizes[street], stack),) if high < stack else ()
+        assert menu is not None
+        if not menu.may_raise(street, raises) or high >= stack:
+            return ()
+        key = (street, seat, high, raises, last, before)
+        found = self.known.get(key)
+        if found is None:
+            at = Situation(2 * high, high - before, last, stack - before, rules.rounds - street)
+            found = resolve_level(menu.level(seat, street, raises), at, before, menu.thresholds)
+            self.known[key] = found
+        return found
+
+
+def _graph(rules: Rules, menu: Menu | None) -> _Graph:
+    """All states, street by street and move by move, so that every state comes after all that lead to it."""
+    raises, graph = _Raises(rules, menu), _Graph()
+    ends: dict[_End, int] = {}
+    opener, (b0, b1) = rules.first[0], rules.blinds
+    roots: dict[_State, int] = {}
+    mine, theirs = (b0, b1) if opener == 0 else (b1, b0)
+    roots[opener, mine, theirs, 0, rules.big_blind, 0] = graph.add(opener, 0, b0, b1)
+    graph.paths[0] = 1
+    for street in range(rules.rounds):
+        level, roots, acted = roots, {}, 0
+        while level:
+            below: dict[_State, int] = {}
+            for state, index in level.items():
+                _moves(graph, raises, street, acted, state, index, below, roots, ends)
+            level, acted = below, acted + 1
+            graph.depth += 1
+    return graph
+
+
+def _moves(
+    graph: _Graph,
+    raises: _Raises,
+    street: int,
+    acted: int,
+    state: _State,
+    index: int,
+    below: dict[_State, int],
+    roots: dict[_State, int],
+    ends: dict[_End, int],
+) -> None:
+    """Write the moves of a state, and the states that they lead to."""
+    rules = raises.rules
+    seat, mine, theirs, raised, last, before = state
+    high, other, paths = max(mine, theirs), 1 - seat, graph.paths[index]
+    graph.start[index] = len(graph.target)
+
+    def over(folded: int, own: int) -> int:
+        chips = (own, theirs) if seat == 0 else (theirs, own)
+        key = (street, folded, *chips)
+        if key not in ends:
+            ends[key] = graph.add(OVER, street, *chips, folded)
+        return ends[key]
+
+    def link(target: int, kind: int, total: int) -> None:
+        graph.target.append(target)
+        graph.kind.append(kind)
+        graph.total.append(total)
+        graph.paths[target] += paths
+
+    if mine < theirs:
+        link(over(seat, mine), FOLD, mine)
+    if acted == 0:  # the other has yet to speak
+        link(_seen(graph, below, street, (other, theirs, high, raised, last, before)), CALL, high)
+    elif high >= raises.stack or street == rules.rounds - 1:
+        link(over(-1, high), CALL, high)
+    else:
+        opener = rules.first[street + 1]
+        link(_seen(graph, roots, street + 1, (opener, high, high, 0, rules.big_blind, high)), CALL, high)
+    for total in raises.totals(street, seat, high, raised, last, before):
+        after = (other, theirs, total, raised + 1, max(last, total - high), before)
+        link(_seen(graph, below, street, after), RAISE, total)
+    count = len(graph.target) - graph.start[index]
+    if count > MOST_MOVES:
+        raise InputError(
+            f"{count} moves for one decision on the {rules.streets[street]}: at most {MOST_MOVES}; name fewer sizes"
+        )
+    graph.moves[index] = count
+
+
+def _seen(graph: _Graph, known: dict[_State, int], street: int, state: _State) -> int:
+    """The number of a state, new or not."""
+    found = known.get(state)
+    if found is None:
+        seat, mine, theirs = state[:3]
+        found = known[state] = graph.add(seat, street, *((mine, theirs) if seat == 0 else (theirs, mine)))
+    return found
+
+
+def _shape(rules: Rules, graph: _Graph) -> Shape:
+    rounds = range(rules.rounds)
+    decisions, actions = [[0, 0] for _ in rounds], [[0, 0] for _ in rounds]
+    folds, showdowns = [0 for _ in rounds], [0 for _ in rounds]
+    for actor, street, folded, moves, paths in zip(
+        graph.actor, graph.street, graph.folded, graph.moves, graph.paths, strict=True
+    ):
+        if actor >= 0:
+            decisions[street][actor] += paths
+            actions[street][actor] += paths * moves
+        elif folded >= 0:
+            folds[street] += paths
+        else:
+            showdowns[street] += paths
+    pairs = [tuple((both[0], both[1]) for both in table) for table in (decisions, actions)]
+    return Shape(rules.name, rules.streets, pairs[0], pairs[1], tuple(folds), tuple(showdowns))
+
+
+# --- the tree ---------------------------------------------------------------------------------
+
+
+def measure(rules: Rules, menu: Menu | None = None) -> Shape:
+    """How large the tree of a game and a menu is, exactly and without building it. A limit game needs no menu."""
+    return _shape(rules, _graph(rules, menu))
+
+
+def compile_actions(rules: Rules, menu: Menu | None = None, most_nodes: int = MOST_NODES) -> ActionTree:
+    """The tree of a game and a menu of sizes. A limit game needs no menu."""
+    graph = _graph(rules, menu)
+    shape = _shape(rules, graph)
+    if shape.nodes > most_nodes:
+        raise MemoryLimitError(
+            f"the tree of betting has {shape.nodes:,} nodes ({show_bytes(shape.nodes * _NODE_BYTES)}), more than the "
+            f"{most_nodes:,} allowed: leave out sizes, set most_raises, or pass most_nodes"
+        )
+    nodes = shape.nodes
+    state, first, parent, total = (np.empty(nodes, np.int32) for _ in range(4))
+    kind = np.empty(nodes, np.int8)
+    moves = np.frombuffer(graph.moves, np.uint8).astype(np.int8)
+    room = graph.depth * int(moves.max()) + 1
+    end = _kernels.unroll(
+        np.frombuffer(graph.start, np.int64),
+        moves,
+        np.frombuffer(graph.target, np.int32),
+        np.frombuffer(graph.kind, np.int8),
+        np.frombuffer(graph.total, np.int32),
+        np.empty(room, np.int32),
+        state,
+        first,
+        parent,
+        kind,
+        total,
+    )
+    assert end == nodes
+    of_state = {
+        name: np.frombuffer(getattr(graph, name), np.int8).astype(np.int8) for name in ("actor", "street", "folded")
+    }
+    spent = np.frombuffer(graph.spent, np.int32).reshape(-1, 2)
+    over, stake = of_state["actor"] < 0, spent.min(axis=1)
+    pay = np.where(over, np.where(of_state["folded"] == 0, -stake, stake), 0).astype(np.int32)
+    actor, street, count = of_state["actor"][state], of_state["street"][state], moves[state]
+    slot, width = _slots(actor, street, count, rules.rounds)
+    return ActionTree(
+        rules=rules,
+        menu=menu,
+        shape=shape,
+        actor=actor,
+        street=street,
+        first=first,
+        count=count,
+        parent=parent,
+        kind=kind,
+        total=total,
+        spent=spent[state],
+        showdown=(over & (of_state["folded"] < 0))[state],
+        pay=pay[state],
+        slot=slot,
+        width=width,
+    )
+
+
+def _slots(actor: Array, street: Array, count: Array, rounds: int) -> tuple[Array, Array]:
+    """Where the moves of each decision stand among those of its street, and how many a street has."""
+    slot = np.full(len(actor), -1, np.int32)
+    width = np.zeros(rounds, np.int64)
+    for here in range(rounds):
+        decisions = np.flatnonzero((actor >= 0) & (street == here))
+        ends = np.cumsum(count[decisions], dtype=np.int64)
+        slot[decisions] = ends - count[decisions]
+        width[here] = ends[-1] if len(ends) else 0
+    return slot, width

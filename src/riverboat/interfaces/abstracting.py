@@ -1,0 +1,150 @@
+"""`riverboat abstract`: build a card abstraction from a recipe, its time and memory told first."""
+
+from __future__ import annotations
+
+import time as clock
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from riverboat.abstraction import estimate
+from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
+from riverboat.abstraction.recipe import Recipe, load_recipe, presets
+from riverboat.errors import InputError, MemoryLimitError
+from riverboat.interfaces.equities import Bar
+from riverboat.interfaces.terminal import emit, say
+from riverboat.solving.memory import available_memory
+
+
+def listing(json: bool) -> None:
+    """The recipes that come with Riverboat."""
+    found = {name: load_recipe(name) for name in presets()}
+    if json:
+        emit({"presets": {name: {"about": r.about, "counts": list(r.counts)} for name, r in found.items()}})
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("recipe", "buckets", "what it is"):
+        table.add_column(column)
+    for name, recipe in found.items():
+        table.add_row(name, " – ".join(f"{count:,}" for count in recipe.counts), recipe.about)
+    Console().print(table, highlight=False)
+
+
+def abstract(source: str, out: Path | None, threads: int, resume: bool, only_estimate: bool, json: bool) -> None:
+    """Build a recipe in a folder."""
+    recipe = load_recipe(source)
+    stages = estimate.plan(recipe)
+    planned = _plan(recipe, stages, threads)
+    if only_estimate:
+        if json:
+            emit(planned)
+        else:
+            _show_plan(Console(), planned)
+        return
+    if out is None:
+        raise InputError("no --out: say in which folder the abstraction shall live, or give --estimate")
+    if not json:
+        _show_plan(Console(stderr=True), planned)
+    free = available_memory()
+    if free is not None and planned["memory_mb"] * 1e6 > free:
+        raise MemoryLimitError(
+            f"{recipe.name}: needs about {planned['memory_mb'] / 1e3:,.1f} GB, {free / 1e9:,.1f} GB are free; "
+            "fewer buckets do not help, the tables of hands are as large; a larger machine does"
+        )
+    started = clock.perf_counter()
+    made = _build(recipe, out, threads, resume, stages, quiet=json)
+    facts = describe(made, out) | {"seconds": round(clock.perf_counter() - started, 2), "threads": threads}
+    if json:
+        emit(facts)
+        return
+    console = Console()
+    console.print(f"{made!r} in {facts['seconds']:,.1f} s, {facts['megabytes']:,.0f} MB", highlight=False)
+    console.print(f"written to {out}; riverboat show {out} tells more", highlight=False)
+
+
+def _build(
+    recipe: Recipe, out: Path, threads: int, resume: bool, stages: list[estimate.Stage], *, quiet: bool
+) -> CardAbstraction:
+    from riverboat.abstraction.build import build
+
+    bars: dict[str, Bar] = {}
+
+    def progress(stage: estimate.Stage, share: float) -> None:
+        key = f"{stage.kind} {stage.name}"
+        if key not in bars:
+            _close(bars)
+            place = [f"{s.kind} {s.name}" for s in stages].index(key) + 1
+            bars[key] = Bar(f"{place}/{len(stages)} {stage.name}: {stage.about}", quiet=quiet)
+        if share > 0:
+            bars[key](share)
+
+    try:
+        return build(recipe, out, threads, resume, progress)
+    except KeyboardInterrupt:
+        say(f"stopped; finished stages are kept: go on with riverboat abstract {recipe.name} --out {out} --resume")
+        raise
+    finally:
+        _close(bars)
+
+
+def _close(bars: dict[str, Bar]) -> None:
+    for bar in bars.values():
+        bar.done()
+
+
+def _plan(recipe: Recipe, stages: list[estimate.Stage], threads: int) -> dict[str, Any]:
+    shares = max(1, threads)
+    return {
+        "recipe": recipe.to_dict(),
+        "counts": list(recipe.counts),
+        "threads": threads,
+        "stages": [
+            {
+                "stage": f"{s.kind} {s.name}" if s.kind == "table" else s.name,
+                "about": s.about,
+                "seconds": round(s.seconds / shares, 1),
+                "memory_mb": round(s.memory / 1e6),
+            }
+            for s in stages
+        ],
+        "seconds": round(sum(s.seconds for s in stages) / shares, 1),
+        "memory_mb": round(max(s.memory for s in stages) / 1e6),
+        "figures_are": "estimates from measured rates",
+        "units": {"seconds": "s", "memory_mb": "MB (10^6 bytes) at the peak"},
+    }
+
+
+def _show_plan(console: Console, planned: dict[str, Any]) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("stage")
+    table.add_column("what")
+    table.add_column("about, s", justify="right")
+    table.add_column("MB", justify="right")
+    for stage in planned["stages"]:
+        table.add_row(stage["stage"], stage["about"], f"{stage['seconds']:,.0f}", f"{stage['memory_mb']:,}")
+    console.print(table, highlight=False)
+    counts = " – ".join(f"{count:,}" for count in planned["counts"])
+    console.print(
+        f"{planned['recipe']['name']}: {counts}; about {planned['seconds']:,.0f} s on {planned['threads']} threads, "
+        f"{planned['memory_mb'] / 1e3:,.1f} GB at the peak",
+        highlight=False,
+    )
+
+
+def describe(made: CardAbstraction, out: Path) -> dict[str, Any]:
+    """What an abstraction is, as one object."""
+    return {
+        "name": made.name,
+        "out": str(out),
+        "counts": list(made.counts),
+        "public_buckets": made.public.count if made.public is not None else None,
+        "fingerprint": made.fingerprint,
+        "megabytes": round(sum(street.nbytes for street in made.streets) / 1e6, 1),
+        "streets": {
+            name: {**street.facts, "buckets": street.count, "table_mb": round(street.nbytes / 1e6, 1)}
+            for name, street in zip(STREETS, made.streets, strict=False)
+        },
+        "units": {"megabytes": "MB (10^6 bytes) of tables", "cost": "mean distance to the centre, in `unit`"},
+    }
