@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +104,16 @@ def manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-def read(folder: Path) -> tuple[dict[str, Any], dict[str, Array]]:
-    """An artefact's manifest and its arrays, memory-mapped; refused unless every checksum agrees."""
+def read(folder: Path, names: Collection[str] | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
+    """An artefact's manifest and its arrays, memory-mapped; refused unless every checksum agrees.
+
+    With `names`, only these files are looked at.
+    """
     found = manifest(folder)
     arrays: dict[str, Array] = {}
     for name, facts in found["files"].items():
+        if names is not None and name not in names:
+            continue
         path = folder / name
         if not path.is_file():
             raise CorruptError(f"{path}: missing; delete {folder} to do without it")

@@ -286,3 +286,20 @@ def test_errors() -> None:
         cluster(-points, None, 2, "emd")
     with pytest.raises(InputError, match="finite"):
         cluster(points * np.float32(np.nan), None, 2)
+
+
+def test_medians_are_nearer_than_means():
+    rng = np.random.default_rng(31)
+    points = rng.integers(0, 9, (600, 12)).astype(np.uint8)
+    weights = rng.integers(1, 5, 600).astype(float)
+    means = cluster(points, weights, 8, "emd", seed=2, tolerance=0.0)
+    medians = cluster(points, weights, 8, "emd", seed=2, tolerance=0.0, medians=True)
+    assert medians.cost < 0.999 * means.cost
+    rows = np.cumsum(points / points.sum(axis=1, keepdims=True), axis=1)
+    for c in range(8):  # one centre against the median of its members, by plain search
+        mine, mass = rows[medians.labels == c], weights[medians.labels == c]
+        best = sum(min((mass * np.abs(mine[:, j] - x)).sum() for x in mine[:, j]) for j in range(11))
+        found = (mass[:, None] * np.abs(mine - np.cumsum(medians.centres[c]))).sum()
+        assert best - 1e-9 <= found < 1.03 * best
+    with pytest.raises(InputError, match="means minimise l2"):
+        cluster(points, weights, 8, "l2", medians=True)

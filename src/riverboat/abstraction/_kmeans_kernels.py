@@ -18,6 +18,7 @@ from riverboat.jit import kernel, part
 from riverboat.rng import random
 
 SLACK = np.float32(1e-5)
+NEAR = np.float32(1e-3)  # of a cumulative share: weights that fall with the distance do not grow beyond this
 FAR = np.float32(np.inf)
 HOP = 24  # neighbours of a first guess, none of which may be nearer
 BLOCK = 4096  # points whose chances in seeding are summed before they are compared
@@ -216,6 +217,7 @@ def assign(
     labels,  # int32 [n] INOUT: -1 for a point without a centre yet
     lower,  # float32 [n] INOUT: no other centre was nearer than this in the last pass
     total,  # float64 [k, width] OUT: weighted sums of the rows
+    norm,  # float64 [k, width] OUT: and of the weights, which then fall with the distance; empty: they do not
     size,  # float64 [k] OUT: weights
     cost,  # float64 [3] OUT: sums of weight × distance and weight × distance², and the weight that changed centres
     farthest,  # float64 [2] OUT: the largest distance and the point it belongs to
@@ -299,8 +301,14 @@ def assign(
             count[CHANGED] += 1
             cost[2] += w
         size[label] += w
-        for j in range(np.uintp(len(row))):
-            total[np.uintp(label), j] += w * np.float64(row[j])
+        if norm.size:
+            for j in range(np.uintp(len(row))):
+                share = w / np.float64(abs(row[j] - centres[np.uintp(label), j]) + NEAR)
+                total[np.uintp(label), j] += share * np.float64(row[j])
+                norm[np.uintp(label), j] += share
+        else:
+            for j in range(np.uintp(len(row))):
+                total[np.uintp(label), j] += w * np.float64(row[j])
         cost[0] += w * np.float64(best)
         cost[1] += w * np.float64(best) * np.float64(best)
         if best > farthest[0]:

@@ -1,4 +1,4 @@
-"""Compiled loops of perfect-recall buckets: which sequences the hands of a board come from, over all orders of its cards."""
+"""Compiled loops of perfect-recall buckets: the sequences that hands have on a board, for every way in which it was dealt."""
 
 from __future__ import annotations
 
@@ -10,17 +10,13 @@ from riverboat.arrays import Array
 from riverboat.jit import kernel, part
 
 
-class Past(NamedTuple):
-    """All ways to come to a board: nodes are boards that lay before, each after another. Node 0 is before any board."""
+class Ways(NamedTuple):
+    """Some boards, and what lay before the last cards came, for each way in which a board may have been dealt."""
 
-    up: Array  # int64 [nodes]: the node before; node 0 has itself
-    inner: Array  # int64 [nodes]: which of the inner boards lies there
-    parts: Array  # int64 [nodes]: buckets into which a sequence is cut there
-    first: Array  # int64 [nodes]: the row of `cuts` of the first sequence
-    leaves: int  # the first of the nodes that come right before the board; the last node is one too
-    cuts: Array  # uint16 [rows, a power of two]: least values of parts 1, 2, …; 65535 fills up
-    values: Array  # uint16 [rows, hands]: of every hand on every canonical board of the streets before
-    moved: Array  # int16 [permutations of the suits, hands]: what a hand becomes
+    live: Array  # int16 [boards, live hands]: hands that a board leaves possible
+    value: Array  # uint16 [boards, live hands]: their values
+    row: Array  # int32 [boards, ways]: the row of the board before and the way it was dealt
+    turn: Array  # int8 [boards, ways]: permutation of the suits that makes that board the canonical one
 
 
 @part
@@ -35,30 +31,37 @@ def parts_below(cuts, row, value):
 
 
 @kernel
+def extend(
+    ways,  # Ways
+    before,  # uint16 or int32 [rows, hands]: sequences on the street before
+    moved,  # int16 [permutations of the suits, hands]: what a hand becomes
+    cuts,  # uint16 [sequences, a power of two]: least values of parts 1, 2, …; 65535 fills up
+    n,  # parts
+    out,  # as before [boards · ways, hands] OUT
+):
+    """The sequences of hands with the parts of this street."""
+    count = ways.row.shape[1]
+    for b in range(len(ways.live)):
+        for w in range(count):
+            known, move = before[ways.row[b, w]], moved[ways.turn[b, w]]
+            for i in range(ways.live.shape[1]):
+                h = ways.live[b, i]
+                sequence = np.int64(known[move[h]])
+                out[b * count + w, h] = sequence * n + parts_below(cuts, sequence, ways.value[b, i])
+
+
+@kernel
 def count_values(
-    past,  # Past
-    here,  # uint16 [boards, hands]: values on these boards
-    live,  # int16 [boards, hands]: hands that a board leaves possible
-    row,  # int32 [boards, inner boards]: rows of `past.values`
-    turn,  # int8 [boards, inner boards]: permutation of the suits that leads to them
+    ways,  # Ways
+    before,  # uint16 or int32 [rows, hands]
+    moved,  # int16 [permutations of the suits, hands]
     times,  # int64 [boards]: boards that each stands for
-    sequence,  # int32 [nodes, hands] scratch
     counts,  # int64 [sequences, values] INOUT
 ):
     """Add the deals of some boards to the values of each sequence."""
-    nodes = len(past.up)
-    hands = live.shape[1]
-    for b in range(len(here)):
-        for j in range(nodes):
-            inner = past.inner[j]
-            found, moved = past.values[row[b, inner]], past.moved[turn[b, inner]]
-            n, first, up = past.parts[j], past.first[j], past.up[j]
-            for i in range(hands):
-                h = live[b, i]
-                before = np.int64(sequence[up, i]) if j else np.int64(0)
-                low = parts_below(past.cuts, first + before, found[moved[h]])
-                sequence[j, i] = before * n + low
-            if j >= past.leaves:
-                weight = times[b]
-                for i in range(hands):
-                    counts[sequence[j, i], here[b, live[b, i]]] += weight
+    for b in range(len(ways.live)):
+        weight = times[b]
+        for w in range(ways.row.shape[1]):
+            known, move = before[ways.row[b, w]], moved[ways.turn[b, w]]
+            for i in range(ways.live.shape[1]):
+                counts[known[move[ways.live[b, i]]], ways.value[b, i]] += weight

@@ -237,8 +237,9 @@ def _cluster(
         table = work.points(street, recipe.method)
         some = table if hands is None else table[hands]
         found = kmeans.cluster(
-            some, weights, k, metric, seed, recipe.restarts, work.threads, sample, passes=recipe.passes, progress=step
-        )
+            some, weights, k, metric, seed, recipe.restarts, work.threads, sample, passes=recipe.passes,
+            medians=metric == "emd", progress=step,
+        )  # fmt: skip
         inside = members(some, weights, found, metric, work.threads)
     if hands is not None:
         named = [np.where(m >= 0, hands[m], -1) for m in (inside.nearest, inside.farthest)]

@@ -2,8 +2,8 @@
 
 `l2` is Lloyd's algorithm on vectors such as OCHS. `emd` is for histograms over ordered bins: points go to the centre at the
 smallest earth mover's distance, and a centre is the weighted mean of its histograms, as in Johanson et al. 2013 and in
-Ganzfried & Sandholm 2014. That mean does not minimise the distance (a median of the cumulative histograms would), so the
-cost may rise between iterations: the best centres that were seen are kept.
+Ganzfried & Sandholm 2014. That mean does not minimise the distance (a median of the cumulative histograms does: `medians`), so
+the cost may rise between iterations: the best centres that were seen are kept.
 
 The result depends on the seed and not on the number of threads: points are summed in fixed blocks, and blocks in order.
 """
@@ -11,7 +11,7 @@ The result depends on the seed and not on the number of threads: points are summ
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -27,6 +27,8 @@ DTYPES = ("float16", "float32", "uint16", "uint8")
 NEIGHBOURS = 256  # of each centre, by distance; a search that needs more compares with all
 BLOCKS = 64  # of points, each with sums of its own
 _ROOM = 1 << 28  # bytes for those sums
+REFINE = 12  # passes from means to medians
+SETTLED = 2e-4  # of the cost: medians move on while it falls by more in a pass, also where no point changes centres
 _LANES = 8  # rows are filled up to whole vectors
 
 
@@ -69,6 +71,7 @@ def cluster(
     iterations: int = 50,
     tolerance: float = 0.001,
     passes: int | None = None,
+    medians: bool = False,
     start: Array | None = None,
     prune: bool = True,
     progress: Progress | None = None,
@@ -79,29 +82,41 @@ def cluster(
     `sample`, starts are drawn and improved on that many points taken by weight, and only the best of them is continued on
     the whole, for at most `passes` iterations if that is given. `start` gives the centres, [k, d], instead. Iterations end
     when at most the share `tolerance` of the weight goes to another centre. An empty cluster restarts at the farthest
-    point. `prune=False` compares all with all, which gives the same labels.
+    point. `prune=False` compares all with all, which gives the same labels. `medians`, for `emd`: centres go to the medians of
+    the cumulative histograms, which minimise this distance, by weighted means with weights that fall with the distance.
     """
     n, weight = _check(points, weights, k, metric)
     if restarts < 1 or iterations < 1 or threads < 1:
         raise InputError(f"restarts={restarts}, iterations={iterations}, threads={threads}: each must be at least 1")
     if sample is not None and sample < k:
         raise InputError(f"sample={sample}: must be at least k={k}")
+    if medians and metric != "emd":
+        raise InputError(f"medians with metric={metric!r}: they are for emd; means minimise l2")
     work = _Work(points, weight, k, metric == "emd", threads, prune)
     limits = iterations, tolerance
     if start is not None:
-        return _lloyd(work, work.rows(start), *limits, _Report(progress, "whole", 0))
+        found = _lloyd(work, work.rows(start), *limits, _Report(progress, "whole", 0))
+        return _refine(work, found, tolerance, _Report(progress, "whole", 0)) if medians else found
     small = work if sample is None or sample >= n else _sampled(work, sample, seed)
     best: Clusters | None = None
     for restart, state in enumerate(np.random.SeedSequence(seed).generate_state(restarts, np.uint64)):
         first, labels = _seeds(small, state, _Report(progress, "seed", restart))
         report = _Report(progress, "whole" if small is work else "sample", restart)
         found = _lloyd(small, first, *limits, report, labels)
+        found = _refine(small, found, tolerance, report) if medians else found
         if best is None or _rank(found, metric) < _rank(best, metric):
             best = found
     assert best is not None
     if small is work:
         return best
+    work = replace(work, medians=medians)
     return _lloyd(work, work.rows(best.centres), passes or iterations, tolerance, _Report(progress, "whole", 0))
+
+
+def _refine(work: _Work, found: Clusters, tolerance: float, report: _Report) -> Clusters:
+    """From means to medians: a means' cluster is where their weights are safe to begin with."""
+    work = replace(work, medians=True)
+    return _lloyd(work, work.rows(found.centres), REFINE, tolerance, report, found.labels)
 
 
 def _rank(found: Clusters, metric: str) -> tuple[int, float]:
@@ -158,6 +173,7 @@ class _Work:
     emd: bool
     threads: int
     prune: bool
+    medians: bool = False
 
     @property
     def width(self) -> int:
@@ -221,7 +237,7 @@ def _sampled(work: _Work, size: int, seed: int) -> _Work:
     taken = np.concatenate(points)
     if len(taken) < work.k:
         raise InputError(f"sample={size}: it has only {len(taken)} points, fewer than k={work.k}; take a larger one")
-    return _Work(taken, np.concatenate(weights), work.k, work.emd, work.threads, work.prune)
+    return _Work(taken, np.concatenate(weights), work.k, work.emd, work.threads, work.prune, work.medians)
 
 
 def _seeds(work: _Work, state: int, report: _Report) -> tuple[Array, Array]:
@@ -252,6 +268,7 @@ class _Pass(NamedTuple):
     """What one pass over the points found."""
 
     total: Array  # float64 [k, width]
+    norm: Array  # float64 [k, width]: what to divide by; empty: the sizes
     size: Array  # float64 [k]
     cost: Array  # float64 [3]: sums of weight × distance, weight × distance², and the weight that changed centres
     farthest: list[int]  # points, the farthest of each block, farthest first
@@ -273,7 +290,7 @@ def _lloyd(
         number += 1
         found = _assign(work, rows, moved, labels, lower, partial(report, number, cost, changed))
         evaluated += int(found.counted[kernels.EVALUATED])
-        mass = float(found.size.sum())
+        mass, before = float(found.size.sum()), cost
         cost, square, changed = (found.cost / mass).tolist()
         if number == 1:
             changed = 1.0  # seeding leaves labels, but no means yet
@@ -282,7 +299,8 @@ def _lloyd(
         if best is None or rank <= best[0]:
             best = rank, rows
         report(number, cost, changed, 1.0)
-        if number >= iterations or (changed <= tolerance and not len(empty)):
+        settled = changed <= tolerance and not (work.medians and not before - cost < SETTLED * cost)
+        if number >= iterations or (settled and not len(empty)):
             if best[1] is rows:
                 break
             iterations, tolerance, following = number + 1, np.inf, best[1]  # one more pass, back with the best
@@ -306,28 +324,30 @@ def _assign(
     def block(part: slice) -> tuple[Array, ...]:
         points, weights = work.block(part)
         total, size, cost, farthest = np.zeros((k, width)), np.zeros(k), np.zeros(3), np.zeros(2)
+        norm = np.zeros((k, width) if work.medians else (0, 0))
         count = np.zeros(4, np.int64)
         kernels.assign(
             points, weights, work.emd, kernels.zero(points.dtype), work.prune, rows, sums, by_sum,
             order, between, near, beyond, np.zeros(width, np.float32), labels[part], lower[part],
-            total, size, cost, farthest, count,
+            total, norm, size, cost, farthest, count,
         )  # fmt: skip
         if count[kernels.EMPTY_ROWS]:
             raise InputError(
                 f"points {part.start} to {part.stop - 1}: {count[kernels.EMPTY_ROWS]} histograms without mass"
             )
         farthest[1] += part.start
-        return total, size, cost, farthest, count
+        return total, size, cost, farthest, count, norm
 
     answers = spread(block, len(labels), work.threads, progress, chunk=work.chunk)
-    total, size, cost, count = answers[0][0], answers[0][1], answers[0][2], answers[0][4]
+    total, size, cost, _, count, norm = answers[0]
     for answer in answers[1:]:
         total += answer[0]
         size += answer[1]
         cost += answer[2]
         count += answer[4]
+        norm += answer[5]
     far = sorted((-answer[3][0], int(answer[3][1])) for answer in answers)
-    return _Pass(total, size, cost, [point for distance, point in far if distance < 0], count)
+    return _Pass(total, norm, size, cost, [point for distance, point in far if distance < 0], count)
 
 
 def _neighbours(work: _Work, rows: Array, moved: Array) -> tuple[Array, Array, Array, Array]:
@@ -363,7 +383,7 @@ def _means(work: _Work, found: _Pass, rows: Array, empty: Array) -> Array:
     """The centres that follow: weighted means, and for empty clusters the farthest points, one from each block."""
     out = rows.copy()
     full = found.size > 0
-    out[full] = found.total[full] / found.size[full, None]
+    out[full] = found.total[full] / (found.norm[full] if work.medians else found.size[full, None])
     for c, point in zip(empty.tolist(), found.farthest, strict=False):
         single = work.block(slice(point, point + 1))[0].astype(np.float64)
         if work.emd:

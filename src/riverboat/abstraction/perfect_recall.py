@@ -7,14 +7,16 @@ weight, as `percentile.percentile_buckets` does it. The strategies of Johanson e
 A hand's value does not depend on the order in which the board came, only its sequence of buckets does. So a street keeps
 the values of its hands, with boards without order, and for each sequence the values at which it is cut: no table over
 ordered deals is made. The cuts come from counts of the values in each sequence, and those from one pass over the boards:
-each canonical board stands for its deals, and each way to split it into streets (20 for five cards) is walked for all
-hands at once. What came before, such as a flop, is a canonical board of its own street and a permutation of the suits.
+each canonical board stands for its deals and may have been dealt in several ways (20 for five cards as 3, 1, 1). The board
+before, such as the turn's, is a canonical board of its own street after a permutation of the suits, so that the sequences of
+all hands on it are a row of a table, and no hand is numbered twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import accumulate, combinations, permutations
 from queue import SimpleQueue
 from time import perf_counter
@@ -40,7 +42,6 @@ NEVER = 65535  # a cut that no value reaches
 SCALE = NEVER - 1
 CHUNK = 256  # boards
 MOST_COUNTS = 1 << 29
-_NO_BOARD = np.zeros((1, 0), np.uint8)
 
 
 def percentile_abstraction(
@@ -151,6 +152,9 @@ def cut_street(
         raise InputError(f"{r} streets before: boards dealt {deals} have {len(shown)} streets in all")
     if n < 2:
         raise InputError(f"n={n} buckets: must be at least 2")
+    for k, street in enumerate(before):
+        if len(street.cuts) * (street.cuts.shape[1] + 1) != street.count or len(street.labels) != 1:
+            raise InputError(f"street {k} before: {street.count} buckets without cuts; take what `cut_street` gives")
     value, indexer = stored(values), small_features.hands_of(deck, shown[r])
     if len(value) != indexer.size():
         raise InputError(f"{len(value):,} values on street {r}: there are {indexer.size():,} canonical hands")
@@ -158,7 +162,7 @@ def cut_street(
     if sequences * width > MOST_COUNTS:
         raise InputError(f"street {r}: counts of {width:,} values in {sequences:,} sequences: take fewer buckets")
     if before:
-        counts = _counts(before, value, sequences, width, deck, shown[: r + 1], threads, progress)
+        counts = _counts(before, value, sequences, width, _Game(deck, shown), threads, progress)
     else:
         counts = np.bincount(value, indexer.count(np.arange(indexer.size())), width).astype(np.int64)[None]
     cuts, sizes = cuts_of(counts, n)
@@ -200,80 +204,102 @@ def _counts(
     value: Array,
     sequences: int,
     width: int,
-    deck: Deck,
-    shown: tuple[int, ...],
+    game: _Game,
     threads: int,
     progress: Share | None,
 ) -> Array:
     """Deals of each value in each sequence of the street before. int64 [sequences, values]"""
-    boards, times = canonical_boards(shown[-1], deck)
-    turns = list(permutations(sorted(SUITS.index(s) for s in deck.suits)))
-    past = _past(before, deck, shown, turns)
-    inner = [np.array(list(combinations(range(shown[-1]), cards)), np.int64) for cards in shown[1:-1]]
-    first = np.cumsum([1, *(len(canonical_boards(cards, deck)[0]) for cards in shown[1:-2])])
+    r = len(before)
+    known = _sequences(before, game, threads)
+    boards, times = game.boards(r)
     rooms: SimpleQueue[Array] = SimpleQueue()
     totals = [np.zeros((sequences, width), np.int64) for _ in range(max(1, threads))]
     for total in totals:
         rooms.put(total)
 
     def work(part: slice) -> tuple[Array, ...]:
-        some = boards[part]
-        rows, used = [np.zeros((len(some), 1), np.int64)], [np.zeros((len(some), 1), np.int64)]
-        for subsets, offset in zip(inner, first, strict=False):
-            found, turn = _recognise(some[:, subsets], deck, turns)
-            rows.append(found + offset)
-            used.append(turn)
-        here, live = _on_boards(value, some, deck)
-        total = rooms.get()
-        try:
-            kernels.count_values(
-                past, here, live, np.concatenate(rows, axis=1).astype(np.int32),
-                np.concatenate(used, axis=1).astype(np.int8), times[part],
-                np.empty((len(past.up), live.shape[1]), np.int32), total,
-            )  # fmt: skip
-        finally:
-            rooms.put(total)
+        ways, total = _ways(game, r, boards[part], value), rooms.get()
+        kernels.count_values(ways, known, game.moved, times[part], total)
+        rooms.put(total)
         return ()
 
     spread(work, len(boards), threads, progress, chunk=CHUNK)
     return np.asarray(sum(totals[1:], totals[0]))
 
 
-def _past(
-    before: Sequence[StreetBuckets], deck: Deck, shown: tuple[int, ...], turns: Sequence[tuple[int, ...]]
-) -> kernels.Past:
-    """Everything about the streets before that does not depend on the board."""
-    # Ways to come to the board: sets of its cards that lay on each street, each set within the next.
-    level: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]  # node before, street, cards
-    nodes, inner = list(level), [(0, level[0][2])]
-    for street, cards in enumerate(shown[1:-1], start=1):
-        ways = list(combinations(range(shown[-1]), cards))
-        inner += [(street, way) for way in ways]
-        base = len(nodes) - len(level)
-        level = [
-            (base + k, street, way) for k, (_, _, held) in enumerate(level) for way in ways if set(held) <= set(way)
-        ]
-        nodes += level
-    place = {board: k for k, board in enumerate(inner)}
-    parts = [street.cuts.shape[1] + 1 for street in before]
-    first = np.cumsum([0, *(len(street.cuts) for street in before)])
-    cuts = np.full((first[-1], 1 << max(n - 1 for n in parts).bit_length()), NEVER, np.uint16)
-    for known, begin in zip(before, first, strict=False):
-        cuts[begin : begin + len(known.cuts), : known.cuts.shape[1]] = known.cuts
-    values = [
-        _on_boards(known.labels[0], canonical_boards(cards, deck)[0] if cards else _NO_BOARD, deck)[0]
-        for known, cards in zip(before, shown, strict=False)
-    ]
-    return kernels.Past(
-        up=np.array([up for up, _, _ in nodes], np.int64),
-        inner=np.array([place[street, way] for _, street, way in nodes], np.int64),
-        parts=np.array([parts[street] for _, street, _ in nodes], np.int64),
-        first=np.array([first[street] for _, street, _ in nodes], np.int64),
-        leaves=len(nodes) - len(level),
-        cuts=cuts,
-        values=np.concatenate(values),
-        moved=_moved(deck, turns),
-    )
+def _sequences(before: Sequence[StreetBuckets], game: _Game, threads: int) -> Array:
+    """The last sequence of every hand on every canonical board, for every way in which it may have been dealt.
+    uint16 or int32 [boards · ways, hands]"""
+    known = np.zeros((1, len(game.deck.hands)), np.uint16 if before[-1].count <= 1 << 16 else np.int32)
+    for r, street in enumerate(before):
+        known = _extended(known, street, r, game, threads)
+    return known
+
+
+def _extended(known: Array, street: StreetBuckets, r: int, game: _Game, threads: int) -> Array:
+    """`_sequences` of a street by those of the street before it."""
+    boards, ways = game.boards(r)[0], len(game.ways[r])
+    n = street.cuts.shape[1] + 1
+    cuts = np.full((len(street.cuts), 1 << (n - 1).bit_length()), NEVER, np.uint16)
+    cuts[:, : n - 1] = street.cuts
+    out = np.zeros((len(boards) * ways, known.shape[1]), known.dtype)
+
+    def work(part: slice) -> tuple[Array, ...]:
+        here = out[part.start * ways : part.stop * ways]
+        kernels.extend(_ways(game, r, boards[part], street.labels[0]), known, game.moved, cuts, n, here)
+        return ()
+
+    spread(work, len(boards), threads, chunk=CHUNK)
+    return out
+
+
+# --- boards, and the boards before them ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Game:
+    """A deck and the cards that lie on each street."""
+
+    deck: Deck
+    shown: tuple[int, ...]
+
+    def boards(self, street: int) -> tuple[Array, Array]:
+        """Canonical boards and the boards that each stands for. uint8 [boards, cards], int64 [boards]"""
+        cards = self.shown[street]
+        return canonical_boards(cards, self.deck) if cards else (np.zeros((1, 0), np.uint8), np.ones(1, np.int64))
+
+    @cached_property
+    def ways(self) -> list[Array]:
+        """For each street, the ways to deal its board: the street of each card. int64 [ways, cards]"""
+        found = [np.zeros((1, 0), np.int64)]
+        for street, cards in enumerate(self.shown[1:], start=1):
+            fresh = cards - self.shown[street - 1]
+            rows = []
+            for last in combinations(range(cards), fresh):
+                rest = [card for card in range(cards) if card not in last]
+                row = np.full((len(found[-1]), cards), street)
+                row[:, rest] = found[-1]
+                rows.append(row)
+            found.append(np.concatenate(rows))
+        return found
+
+    @cached_property
+    def turned(self) -> Array:
+        """What each card becomes under each permutation of the deck's suits. uint8 [permutations, 52]"""
+        suits = sorted(SUITS.index(s) for s in self.deck.suits)
+        turns = list(permutations(suits))
+        to = np.tile(np.arange(4), (len(turns), 1))
+        to[:, suits] = turns
+        cards = np.arange(52)
+        return (4 * (cards >> 2) + to[:, cards & 3]).astype(np.uint8)
+
+    @cached_property
+    def moved(self) -> Array:
+        """What each hand becomes under each permutation. int16 [permutations, hands]"""
+        masks = _masks(self.deck.hands)
+        order = np.argsort(masks)
+        found = np.searchsorted(masks, _masks(self.turned[:, self.deck.hands]), sorter=order)
+        return order[found].astype(np.int16)
 
 
 def _masks(cards: Array) -> Array:
@@ -282,35 +308,35 @@ def _masks(cards: Array) -> Array:
     return found
 
 
-def _on_boards(value: Array, boards: Array, deck: Deck) -> tuple[Array, Array]:
-    """Values of all hands of the deck on some boards, zero where a card lies there; and the hands without such a card.
-    uint16 [boards, hands], int16 [boards, live hands]"""
-    live = (_masks(deck.hands) & _masks(boards)[:, None]) == 0
+def _ways(game: _Game, street: int, boards: Array, value: Array) -> kernels.Ways:
+    """What the loops need of some boards of a street, whose canonical hands have these values."""
+    hands = game.deck.hands
+    live = (_masks(hands) & _masks(boards)[:, None]) == 0
     which, hand = np.nonzero(live)
-    deals = np.concatenate([deck.hands[hand], boards[which]], axis=1)
-    out = np.zeros(live.shape, np.uint16)
-    out[live] = value[small_features.hands_of(deck, boards.shape[1]).index(deals, check=False)]
-    return out, hand.astype(np.int16).reshape(len(boards), -1)
+    deals = np.concatenate([hands[hand], boards[which]], axis=1)
+    index = small_features.hands_of(game.deck, boards.shape[1]).index(deals, check=False)
+    row, turn = np.zeros((2, len(boards), len(game.ways[street])), np.int64)
+    for way, streets in enumerate(game.ways[street]):
+        inner = streets < street
+        if inner.any():
+            row[:, way], turn[:, way] = _before(game, street - 1, boards[:, inner], streets[inner])
+    shape = len(boards), -1
+    return kernels.Ways(
+        hand.astype(np.int16).reshape(shape), value[index].reshape(shape), row.astype(np.int32), turn.astype(np.int8)
+    )
 
 
-def _recognise(boards: Array, deck: Deck, turns: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
-    """The class of each board, and which permutation of the suits makes it the canonical one. int64 [...], both"""
-    found = board_index(boards, deck, check=False)
-    goal = _masks(canonical_boards(boards.shape[-1], deck)[0])[found]
-    return found, (_masks(_turned(deck, turns)[:, boards]) == goal).argmax(axis=0)
-
-
-def _turned(deck: Deck, turns: Sequence[tuple[int, ...]]) -> Array:
-    """What each card becomes under each permutation of the deck's suits. uint8 [permutations, 52]"""
-    suits = sorted(SUITS.index(s) for s in deck.suits)
-    to = np.tile(np.arange(4), (len(turns), 1))
-    to[:, suits] = turns
-    cards = np.arange(52)
-    return (4 * (cards >> 2) + to[:, cards & 3]).astype(np.uint8)
-
-
-def _moved(deck: Deck, turns: Sequence[tuple[int, ...]]) -> Array:
-    """What each hand becomes under each permutation. int16 [permutations, hands]"""
-    masks = _masks(deck.hands)
-    order = np.argsort(masks)
-    return order[np.searchsorted(masks, _masks(_turned(deck, turns)[:, deck.hands]), sorter=order)].astype(np.int16)
+def _before(game: _Game, street: int, boards: Array, way: Array) -> tuple[Array, Array]:
+    """Rows of `_sequences` for boards that were dealt in one way, and the permutations of the suits that lead there.
+    int64 [boards], both"""
+    found = board_index(boards, game.deck, check=False)
+    goal = _masks(game.boards(street)[0])[found]
+    turn = (_masks(game.turned[:, boards]) == goal).argmax(axis=0)
+    # The canonical board has its cards in order: where each card goes tells which way it is there.
+    cards = game.turned[turn[:, None], boards]
+    place = (cards[:, :, None] > cards[:, None, :]).sum(axis=2)
+    base = len(game.shown) ** np.arange(boards.shape[1])
+    codes = game.ways[street] @ base
+    order = np.argsort(codes)
+    which = order[np.searchsorted(codes, (way * base[place]).sum(axis=1), sorter=order)]
+    return found * len(codes) + which, turn

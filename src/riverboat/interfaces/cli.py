@@ -122,7 +122,10 @@ def solve(
 def show(
     folder: Folder,
     line: Annotated[
-        str | None, typer.Argument(help="An information set, hand:line; of a spot a line such as b94-c/8h, or root.")
+        str | None,
+        typer.Argument(
+            help="hand:line, an information set; of a spot b94-c/8h, of a blueprint preflop or cr300c/; root."
+        ),
     ] = None,
     limit: Annotated[int, typer.Option(help="Rows to print at most.")] = 60,
     hand: Annotated[str | None, typer.Option(help="Spots: one hand, KsJs.")] = None,
@@ -131,13 +134,15 @@ def show(
     runouts: Annotated[bool, typer.Option("--runouts", help="Spots: what each next card does.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Spots: draw the grid.")] = None,
     sort: Annotated[str | None, typer.Option(help="Spots: sort the table by a column, such as ev.")] = None,
+    board: Annotated[str | None, typer.Option(help="Blueprints and card abstractions: the board, AsKd2c.")] = None,
+    abstraction: Annotated[Path | None, typer.Option(help="Blueprints: where their card abstraction is now.")] = None,
     json: Json = False,
 ) -> None:
     """Read an artefact: what it is, and the strategy, one information set or one node of it."""
     from riverboat.interfaces import reading
     from riverboat.interfaces.spot_reading import View
 
-    reading.show(folder, line, View(hand, table, player, runouts, picture, sort, limit), json)
+    reading.show(folder, line, View(hand, table, player, runouts, picture, sort, limit, board), json, abstraction)
 
 
 @app.command()
@@ -153,7 +158,7 @@ def export(
     from riverboat.interfaces import spot_reading
     from riverboat.strategy import files
 
-    spot_reading.export(files.load(folder), line, depth, out, csv=csv, json=json)
+    spot_reading.export(files.load_solved(folder), line, depth, out, csv=csv, json=json)
 
 
 @app.command()
@@ -265,6 +270,52 @@ def abstract(
         abstracting.listing(json)
         return
     abstracting.abstract(recipe, out, threads, resume, estimate, json)
+
+
+@app.command()
+def train(
+    recipe: Annotated[str | None, typer.Argument(help="A preset (--list) or a .toml file.")] = None,
+    abstraction: Annotated[str | None, typer.Option(help="Folder of a card abstraction, or lossless.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder where the run lives.")] = None,
+    time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h of training.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Stop after so many deals.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads that train.")] = 2,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    mode: Annotated[str, typer.Option(help="racing, or deterministic: the same on any number of threads.")] = "racing",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
+    check: Annotated[str, typer.Option(help="Time between two measures of strength.")] = "60s",
+    checkpoint: Annotated[str, typer.Option(help="Time between two checkpoints.")] = "5m",
+    cluster: Annotated[str | None, typer.Option(help="Train on head and blades: auto, or a Ray address.")] = None,
+    blades: Annotated[int, typer.Option(help="With --cluster: how many blades.")] = 2,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the sizes.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
+    json: Json = False,
+) -> None:
+    """Train a blueprint: sampled CFR over a betting tree and buckets of cards."""
+    from riverboat.interfaces import training
+
+    if listing + (recipe is not None) != 1:
+        raise InputError("train: name a recipe, or give --list")
+    if recipe is None:
+        training.listing(json)
+        return
+    options = training.Options(
+        abstraction,
+        out,
+        time,
+        iterations,
+        threads,
+        seed,
+        mode,
+        resume,
+        estimate,
+        check,
+        checkpoint,
+        cluster,
+        blades,
+        json,
+    )
+    training.train(recipe, options)
 
 
 @app.command()

@@ -10,23 +10,30 @@ from rich.console import Console
 from rich.table import Table
 
 from riverboat import artefact
+from riverboat.abstraction import card_abstraction
 from riverboat.errors import InputError
 from riverboat.games import registry
-from riverboat.interfaces import spot_reading
+from riverboat.interfaces import abstraction_reading, blueprint_reading, spot_reading
 from riverboat.interfaces.spot_reading import View
 from riverboat.interfaces.terminal import emit, say
 from riverboat.kept import folder as cache_folder
 from riverboat.solving import response
 from riverboat.solving.values import game as make_game
-from riverboat.strategy import files
+from riverboat.strategy import blueprint, files
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 
 
-def show(folder: Path, infoset: str | None, view: View, json: bool) -> None:
+def show(folder: Path, infoset: str | None, view: View, json: bool, abstraction: Path | None = None) -> None:
     """An artefact's facts, and its strategy or one information set; of hold'em a node."""
-    strategy, limit = files.load(folder), view.limit
     found = artefact.manifest(files.newest(folder))
+    if found["kind"] == card_abstraction.KIND:
+        abstraction_reading.show(folder, infoset, view, json)
+        return
+    if found["kind"] in blueprint.KINDS:
+        blueprint_reading.show(folder, infoset, view, json, abstraction)
+        return
+    strategy, limit = files.load_solved(folder), view.limit
     if isinstance(strategy, Solution):
         spot_reading.show(strategy, found, infoset, view, json)
         return
@@ -75,7 +82,7 @@ def _rows(strategy: Strategy, names: list[str] | None, limit: int) -> None:
 
 def exploitability(folder: Path, threads: int, json: bool) -> None:
     """Exact exploitability of a strategy."""
-    strategy = files.load(folder)
+    strategy = files.load_solved(folder)
     if isinstance(strategy, Solution):
         quality = spot_reading.quality(strategy)
     else:

@@ -31,11 +31,12 @@ class View(NamedTuple):
     picture: Path | None = None
     sort: str | None = None
     limit: int = 60
+    board: str | None = None
 
     @property
     def asks(self) -> bool:
         """Whether something is asked for that only a node has."""
-        return self.runouts or any(x is not None for x in (self.hand, self.table, self.player, self.picture))
+        return self.runouts or any(x is not None for x in (self.hand, self.table, self.player, self.picture, self.board))
 
 
 def node_of(solution: Solution, line: str | None) -> Spotlight:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riverboat import artefact
 from riverboat.errors import CorruptError, InputError
@@ -14,6 +14,9 @@ from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
+
+if TYPE_CHECKING:
+    from riverboat.strategy.blueprint import BlueprintStrategy
 
 CHECKPOINT = "checkpoint-"
 
@@ -85,9 +88,22 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(p for p in folder.glob(f"{CHECKPOINT}*") if p.is_dir())
 
 
-def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution:
-    """Read a strategy, or the average strategy of a run's last checkpoint; a `Solution` where the game is hold'em."""
+def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | BlueprintStrategy:
+    """Read a strategy, or the average strategy of a run's last checkpoint; a `Solution` where the game is hold'em, a
+    `BlueprintStrategy` where it was trained over buckets."""
+    from riverboat.strategy import blueprint  # which finds its folders by the functions above
+
+    if artefact.manifest(newest(folder))["kind"] in blueprint.KINDS:
+        return blueprint.load_blueprint(folder)
+    return load_solved(folder, game)
+
+
+def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solution:
+    """The same where a blueprint will not do."""
     place = newest(folder)
+    kind = artefact.manifest(place)["kind"]
+    if kind.startswith("blueprint"):
+        raise InputError(f"{folder}: holds a {kind}; read it with show, or load_blueprint")
     found, arrays = artefact.read(place)
     if "table" not in found or found["table"] not in arrays:
         raise CorruptError(f"{place}: a {found.get('kind')!r} artefact without a strategy")
@@ -103,7 +119,7 @@ def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution:
 
 def load_strategy(folder: str | Path, game: Game | None = None) -> Strategy:
     """The same where only a strategy of a public or history tree will do."""
-    found = load(folder, game)
+    found = load_solved(folder, game)
     if isinstance(found, Solution):
         raise InputError(f"{folder}: holds the solution of {found.tree.name}; read it with show or export")
     return found

@@ -1,0 +1,111 @@
+"""`riverboat show` for card abstractions: facts and quality, one hand explained, pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from riverboat.abstraction import explanation, pictures, quality
+from riverboat.abstraction.card_abstraction import KIND, STREETS, CardAbstraction, load_abstraction
+from riverboat.errors import InputError, unknown
+from riverboat.interfaces.spot_reading import View
+from riverboat.interfaces.terminal import emit, say
+
+PUBLIC = "public"
+WIDE = 150  # tables have many columns
+EXTREMES = 3  # tightest and widest buckets where all streets are shown
+
+
+def show(folder: Path, part: str | None, view: View, json: bool) -> None:
+    """Facts and quality of an abstraction, of one street (`flop`) or of its public buckets; or one hand explained."""
+    for name, given in (("--table", view.table), ("--player", view.player), ("--sort", view.sort)):
+        if given is not None:
+            raise InputError(f"{folder}: holds a {KIND}; {name} is for spots")
+    if view.runouts:
+        raise InputError(f"{folder}: holds a {KIND}; --runouts is for spots")
+    found = load_abstraction(folder)
+    parts = (*STREETS[: len(found.streets)], *([PUBLIC] if found.public is not None else []))
+    if part is not None and part not in parts:
+        raise unknown("part", part, parts)
+    if view.hand is not None:
+        if part is not None:
+            raise InputError(f"{part} and --hand {view.hand}: a hand is shown on all streets up to its --board")
+        _hand(found, view, json)
+        return
+    if view.picture is not None:
+        _picture(found, part, view.board, view.picture)
+    elif view.board is not None:
+        raise InputError(f"--board {view.board}: name a hand with --hand, or draw the grid of the board with --picture")
+    facts, report = _facts(found), quality.report(found, view.limit if part in STREETS else EXTREMES)
+    if json:
+        emit(facts | _some(report, part))
+    else:
+        _print(facts, report, part, view.limit)
+
+
+def _hand(found: CardAbstraction, view: View, json: bool) -> None:
+    """One hand on every street up to its board."""
+    assert view.hand is not None
+    told = explanation.explain(found, view.hand, view.board or "")
+    if view.picture is not None:
+        pictures.save(pictures.hand(told), view.picture)
+        say(f"picture: {view.picture}")
+    if json:
+        emit(told.to_dict())
+    else:
+        Console(width=max(Console().width, WIDE)).print(told)
+
+
+def _picture(found: CardAbstraction, part: str | None, board: str | None, path: Path) -> None:
+    """The grid of a board; else the public buckets, or the centres of a street, the flop's where none is named."""
+    if board is not None:
+        figure = pictures.grid(found, board)
+    elif part == PUBLIC or (part is None and found.public is not None):
+        figure = pictures.public_buckets(found)
+    else:
+        figure = pictures.centres(found, part or STREETS[min(1, len(found.streets) - 1)])
+    pictures.save(figure, path)
+    say(f"picture: {path}")
+
+
+def _facts(found: CardAbstraction) -> dict[str, Any]:
+    facts: dict[str, Any] = {"kind": KIND, "name": found.name, "buckets": list(found.counts)}
+    if found.public is not None:
+        facts["public_buckets"] = found.public.count
+    if found.recipe.get("about"):
+        facts["about"] = found.recipe["about"]
+    facts["table_bytes"] = sum(street.nbytes for street in found.streets)
+    seconds = [street.facts["seconds"] for street in found.streets if "seconds" in street.facts]
+    if seconds:
+        facts["seconds"] = round(sum(seconds), 1)
+    return facts | {"fingerprint": found.fingerprint, "recipe": dict(found.recipe)}
+
+
+def _some(report: quality.Report, part: str | None) -> dict[str, Any]:
+    """The report for JSON: all of it, one street, or the public buckets."""
+    found = report.to_dict()
+    if part == PUBLIC:
+        return {"public": found["public"]}
+    streets = {street["street"]: street for street in found["streets"]}
+    if part is not None:
+        return {"streets": {part: streets[part]}}
+    return {"streets": streets} | ({"public": found["public"]} if found["public"] else {})
+
+
+def _print(facts: dict[str, Any], report: quality.Report, part: str | None, limit: int) -> None:
+    console = Console()
+    wide = Console(width=max(console.width, WIDE))
+    if part is None:
+        for key, value in facts.items():
+            if key != "recipe":
+                shown = " – ".join(f"{x:,}" for x in value) if isinstance(value, list) else value
+                shown = f"{shown:,}" if isinstance(shown, int) else shown
+                console.print(f"{key:>14}  {shown}", highlight=False, markup=False)
+        console.print()
+    wide.print(report.only(part, limit))
+    if part in (None, PUBLIC) and len(report.public) > limit:
+        say(f"… {len(report.public) - limit:,} more public buckets; raise --limit")
+    if part is None:
+        say("name a street to see more of its buckets, or a hand with --hand KsJs --board Td9d6h")

@@ -1,0 +1,205 @@
+"""`riverboat show` for blueprints: facts, the preflop grids, and the strategy at any line on any board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from riverboat import artefact
+from riverboat.cards.grid import Grid
+from riverboat.cards.notation import show_cards
+from riverboat.errors import InputError
+from riverboat.interfaces.spot_reading import ROOT, WIDE, View
+from riverboat.interfaces.terminal import emit, say
+from riverboat.strategy import blueprint_report as report
+from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
+from riverboat.strategy.blueprint_report import BlueprintNode
+from riverboat.strategy.files import newest
+from riverboat.strategy.report_table import ReportTable
+
+PREFLOP = "preflop"
+GRIDS = 6  # drawn of the preflop: the decisions that come most often
+
+
+def show(folder: Path, line: str | None, view: View, json: bool, abstraction: Path | None = None) -> None:
+    """Facts of a blueprint; the grids of the first street; or one decision with its grids and table."""
+    if view.runouts:
+        raise InputError(f"{folder}: holds a blueprint; --runouts is for spots, here give --board")
+    strategy = load_blueprint(folder, abstraction)
+    if line == PREFLOP:
+        _preflop(strategy, view, json)
+    elif line is not None or view.asks:
+        _node(strategy, "" if line in (None, ROOT) else str(line), view, json)
+    else:
+        _facts(strategy, artefact.manifest(newest(folder))["kind"], json)
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+
+def _facts(strategy: BlueprintStrategy, kind: str, json: bool) -> None:
+    rules, tables = strategy.rules, strategy.average
+    bytes_each = max(table.dtype.itemsize for table in tables)
+    counts = strategy.tree.counts(strategy.buckets, bytes_each)
+    facts: dict[str, Any] = {
+        "kind": kind,
+        "game": rules.name,
+        "betting": "limit" if rules.limit else "no-limit",
+        "blinds": list(rules.blinds),
+        "stacks": None if rules.stacks is None else list(rules.stacks),
+        "abstraction": strategy.cards.name,
+        "abstraction_path": None if strategy.cards_path is None else str(strategy.cards_path),
+        "buckets": list(strategy.buckets),
+        "nodes": len(strategy.tree),
+        "infosets": sum(counts.infosets),
+        "infoset_actions": sum(counts.infoset_actions),
+        "table": str(tables[0].dtype),
+        "table_bytes": sum(int(table.nbytes) for table in tables),
+        "actions": list(strategy.moves(0)),
+    }
+    menu = "" if strategy.menu is None else str(strategy.menu)
+    if json:
+        emit(facts | {"menu": menu or None, "rules": str(rules)} | dict(strategy.provenance))
+        return
+    console = Console()
+    for key, value in (facts | dict(strategy.provenance)).items():
+        if value is not None:
+            console.print(f"{key:>16}  {_shown(value)}", highlight=False, markup=False)
+    if menu:
+        console.print(f"\n{menu}", highlight=False, markup=False)
+    Console(width=max(console.width, WIDE)).print(str(counts), highlight=False, markup=False)
+    say("preflop draws the first grids; name a line for any other node, such as "
+        f"{_example(strategy)!r}")  # fmt: skip
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(_shown(x) for x in value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _example(strategy: BlueprintStrategy) -> str:
+    """The line to the second street by calls alone."""
+    node = 0
+    while strategy.tree.actor[node] >= 0 and strategy.tree.street[node] == 0:
+        node = next(c for c in strategy.tree.children(node) if strategy.tree.label(c) == "c")
+    return strategy.tree.line(node) if strategy.tree.actor[node] >= 0 else ROOT
+
+
+# --- the first street -------------------------------------------------------------------------
+
+
+def _preflop(strategy: BlueprintStrategy, view: View, json: bool) -> None:
+    """All decisions as a table and grids of the main ones; of one hand, the table alone."""
+    if view.board is not None or view.table is not None:
+        option = f"--board {view.board}" if view.board is not None else f"--table {view.table}"
+        raise InputError(f"preflop and {option}: name one line instead, such as {_example(strategy)!r} or root")
+    nodes = list(report.first_street(strategy))
+    if view.player is not None:
+        nodes = [node for node in nodes if node.seat == report.seat_of(node, view.player)]
+    often = sorted(nodes, key=lambda node: -node.chance)[:GRIDS]
+    main = [node for node in nodes if node in often]
+    table = report.overview(nodes, view.hand)
+    if view.sort is not None:
+        table = table.sorted(view.sort)
+    if view.picture is not None:
+        for node in main:
+            where = f"-{node.line}" if node.node else ""
+            _draw(report.grid(node), view.picture.with_stem(view.picture.stem + where))
+    if json:
+        told = [] if view.hand is not None else [_told(node, None, None) for node in main]
+        emit({"game": strategy.rules.name, **table.to_dict(), "nodes": told})
+        return
+    console = Console()
+    wide = Console(width=max(console.width, WIDE))
+    wide.print(table.top(view.limit))
+    if len(table) > view.limit:
+        say(f"… {len(table) - view.limit:,} more rows; raise --limit")
+    if view.hand is not None:
+        return
+    for node in main:
+        console.print()
+        wide.print(report.headline(node), style="bold", highlight=False, markup=False)
+        wide.print(report.grid(node) or report.table(node))
+    if len(nodes) > len(main):
+        say(f"the {len(main)} that come most often of {len(nodes):,} decisions; name a line to see another")
+
+
+# --- one node ---------------------------------------------------------------------------------
+
+
+def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> None:
+    """Who gets there with what, and what is played."""
+    place = strategy.tree.find(line)
+    strategy.moves(place)  # refuses where nobody acts
+    street = int(strategy.tree.street[place])
+    need = strategy.rules.board_sizes[street]
+    if need and view.board is None:
+        such = show_cards(strategy.rules.deck.cards[::-1][:need])
+        cards = f"{need} card{'s' * (need != 1)}"
+        raise InputError(
+            f"line {line!r} is on the {strategy.rules.streets[street]}: give its {cards} with --board {such}"
+        )
+    node = report.at_line(strategy, line, view.board or "")
+    if view.picture is not None:
+        _draw(report.grid(node, view.player), view.picture)
+    if view.hand is not None:
+        told = report.hand(node, view.hand, view.player)
+        if json:
+            emit(told)
+        else:
+            _hand(told)
+        return
+    if json:
+        emit(_told(node, view.table, view.player, view.sort))
+        return
+    console = Console()
+    wide = Console(width=max(console.width, WIDE))
+    if view.table is None:
+        wide.print(report.headline(node), style="bold", highlight=False, markup=False)
+        for part in (report.sides(node), report.actions(node)):
+            console.print(part)
+            console.print()
+        # Both ranges, unless one was asked for: what is played, and whom it is played against.
+        seats = [report.seat_of(node, view.player)] if view.player is not None else [node.seat, 1 - node.seat]
+        for grid in (report.grid(node, seat) for seat in seats):
+            if grid is not None:
+                console.print(grid)
+                console.print()
+    table = _table(node, view.table, view.player, view.sort)
+    wide.print(table.top(view.limit))
+    if len(table) > view.limit:
+        say(f"… {len(table) - view.limit:,} more rows; raise --limit")
+
+
+def _hand(told: dict[str, Any]) -> None:
+    """One hand in two lines."""
+    where = f"at {told['line'] or ROOT}" + (f" on {told['board']}" if told["board"] else "")
+    console = Console()
+    console.print(
+        f"{told['hand']} ({told['player']}) {where}: weight {100 * told['weight']:.1f} %, bucket {told['bucket']:,}",
+        highlight=False,
+        markup=False,
+    )
+    if told["frequencies"]:
+        moves = (f"{name} {100 * share:.1f} %" for name, share in told["frequencies"].items())
+        console.print("  ".join(moves), highlight=False, markup=False)
+
+
+def _table(node: BlueprintNode, by: str | None, player: str | None, sort: str | None) -> ReportTable:
+    table = report.table(node, by, player)
+    return table if sort is None else table.sorted(sort)
+
+
+def _told(node: BlueprintNode, by: str | None, player: str | None, sort: str | None = None) -> dict[str, Any]:
+    """A node for JSON."""
+    return report.summary(node) | {"table": _table(node, by, player, sort).to_dict()}
+
+
+def _draw(grid: Grid | None, path: Path) -> None:
+    if grid is None:
+        raise InputError(f"picture {path}: hands of one card have no grid; leave --picture out")
+    grid.save(path)
+    say(f"picture: {path}")

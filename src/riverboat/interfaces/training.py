@@ -1,0 +1,299 @@
+"""`riverboat train`: a blueprint from a recipe, its sizes told before anything is allocated."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time as clock
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from riverboat.abstraction.card_abstraction import CardAbstraction, load_abstraction, lossless
+from riverboat.errors import InputError, MemoryLimitError
+from riverboat.games.action_counts import Counts
+from riverboat.games.action_tree import compile_actions, measure
+from riverboat.interfaces.terminal import duration, emit, say
+from riverboat.solving.memory import available_memory
+from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe, presets
+from riverboat.solving.training import Measure, Progress, Solver, Training
+from riverboat.strategy.blueprint import BlueprintStrategy
+
+BYTES = {"float32": 8, "16-bit": 4}  # an infoset-action: regret and average
+DUEL_PAIRS = 200_000
+SMALL = 5.0  # seconds that a best response may take, for it to be the measure of strength
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says."""
+
+    abstraction: str | None = None
+    out: Path | None = None
+    time: str | None = None
+    iterations: int | None = None
+    threads: int = 2
+    seed: int = 0
+    mode: str = "racing"
+    resume: bool = False
+    estimate: bool = False
+    check: str = "60s"
+    checkpoint: str = "5m"
+    cluster: str | None = None
+    blades: int = 2
+    json: bool = False
+
+
+def listing(json: bool) -> None:
+    """The recipes that come with Riverboat."""
+    found = {name: load_train_recipe(name) for name in presets()}
+    sizes = {name: _counts(recipe, _buckets(recipe)) for name, recipe in found.items()}
+    if json:
+        emit({"presets": {name: {"about": r.about, **_sizes(sizes[name])} for name, r in found.items()}})
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("recipe", "cards", "infoset-actions", "memory", "time", "what it is"):
+        table.add_column(column)
+    for name, recipe in found.items():
+        total = sum(sizes[name].infoset_actions)
+        memory = f"{sum(sizes[name].bytes) / 1e9:,.3g} GB"
+        table.add_row(name, recipe.abstraction, f"{total:,.3g}", memory, recipe.time or "", recipe.about)
+    Console().print(table, highlight=False)
+
+
+def train(source: str, options: Options) -> None:
+    """Train a blueprint in a folder."""
+    recipe = load_train_recipe(source)
+    cards, path = None, None
+    if options.abstraction is not None or recipe.abstraction == "lossless":
+        cards, path = _cards(recipe, options.abstraction)
+    counts = _counts(recipe, cards.counts[: recipe.rules.rounds] if cards is not None else _buckets(recipe))
+    planned = {"recipe": recipe.name, "about": recipe.about, "time": recipe.time, **_sizes(counts)}
+    if options.estimate:
+        _tell(planned, counts, options.json, Console())
+        return
+    if cards is None:
+        raise InputError(
+            f"no --abstraction: {recipe.name} is made for {recipe.abstraction!r} cards; make them with "
+            f"riverboat abstract {recipe.abstraction} --out DIR"
+        )
+    if options.out is None:
+        raise InputError("no --out: say in which folder the run shall live, or give --estimate")
+    if not options.json:
+        _tell(planned, counts, False, Console(stderr=True))
+    free = available_memory()
+    if free is not None and sum(counts.bytes) > free:
+        raise MemoryLimitError(
+            f"{recipe.name}: tables of {sum(counts.bytes) / 1e9:,.1f} GB, {free / 1e9:,.1f} GB are free; "
+            "fewer buckets, a smaller menu or dtype = '16-bit' make it smaller"
+        )
+    _run(recipe, cards, path, options)
+
+
+def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options: Options) -> None:
+    seconds = duration(options.time or recipe.time or "") if options.time or recipe.time else None
+    if options.iterations is not None and options.time is None:
+        seconds = None
+    assert options.out is not None
+    provenance = {"recipe": recipe.name, "seed": options.seed, "threads": options.threads, "mode": options.mode}
+    display = _Display(recipe.name, quiet=options.json)
+    with _solver(recipe, cards, options) as solver:
+        run = Training(
+            solver,
+            options.out,
+            path,
+            provenance,
+            checkpoint_seconds=duration(options.checkpoint),
+            check_seconds=duration(options.check),
+            progress=display,
+            measure=_measure(options.threads),
+        )
+        run.open(options.resume)
+        with _interrupts() as interrupted:
+            try:
+                strategy = run.run(seconds, options.iterations, interrupted)
+            finally:
+                display.done()
+        facts = _facts(run, strategy, display.last, options)
+        stopped = interrupted()
+    if options.json:
+        emit(facts)
+    else:
+        console = Console()
+        console.print(
+            f"{recipe.name}: {facts['iterations']:,} iterations in {facts['seconds']:,.1f} s, "
+            f"{facts['iterations_per_second']:,.3g} a second; {facts['touched']:,} information sets visited",
+            highlight=False,
+        )
+        console.print(f"written to {options.out}; riverboat show {options.out} preflop draws it", highlight=False)
+    if stopped:
+        say(f"interrupted; go on with --resume and --out {options.out}")
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _solver(recipe: TrainRecipe, cards: CardAbstraction, options: Options) -> Iterator[Solver]:
+    """One process, or head and blades."""
+    from riverboat.solving.blueprint import Blueprint
+
+    tree = compile_actions(recipe.rules, recipe.menu)
+    common: dict[str, Any] = {"seed": options.seed, "threads": options.threads, "dtype": recipe.dtype}
+    common |= {"weighting": recipe.weighting, "prune": recipe.pruning}
+    if options.cluster is None:
+        yield Blueprint(tree, cards, mode=options.mode, **common)
+        return
+    raise InputError("--cluster: not in this release")
+
+
+def _measure(threads: int) -> Measure:
+    """Exact exploitability where the game is small, else a duel with the snapshot before."""
+    from riverboat.evaluation import best_response
+    from riverboat.evaluation.duel import duel
+
+    def measure_strength(now: BlueprintStrategy, before: BlueprintStrategy | None) -> Mapping[str, Any]:
+        if best_response.estimate(now.tree).seconds < SMALL:
+            found = best_response.quality(now, threads)
+            return {"exploitability": found.mbb_per_game, "unit": "mbb/g", "is": "exact"}
+        if before is None:
+            return {}
+        match = duel(now, before, DUEL_PAIRS, seed=1, threads=threads)
+        return {"against_snapshot": match.mbb_per_game, "ci95": match.ci95, "unit": "mbb/g", "is": "estimate"}
+
+    return measure_strength
+
+
+# --- sizes ------------------------------------------------------------------------------------------
+
+
+def _cards(recipe: TrainRecipe, given: str | None) -> tuple[CardAbstraction, Path | None]:
+    """The card abstraction and its folder."""
+    if given is None or given == "lossless":
+        return lossless(recipe.rules.board[1:], recipe.rules.deck), None
+    return load_abstraction(given), Path(given)
+
+
+def _buckets(recipe: TrainRecipe) -> tuple[int, ...]:
+    """Buckets of the cards that a recipe is made for."""
+    if recipe.abstraction == "lossless":
+        return lossless(recipe.rules.board[1:], recipe.rules.deck).counts
+    from riverboat.abstraction.recipe import load_recipe
+
+    return load_recipe(recipe.abstraction).counts[: recipe.rules.rounds]
+
+
+def _counts(recipe: TrainRecipe, buckets: tuple[int, ...]) -> Counts:
+    return measure(recipe.rules, recipe.menu).counts(buckets, BYTES[recipe.dtype])
+
+
+def _sizes(counts: Counts) -> dict[str, Any]:
+    return {
+        "nodes": counts.shape.nodes,
+        "buckets": list(counts.buckets),
+        "information_sets": sum(counts.infosets),
+        "infoset_actions": sum(counts.infoset_actions),
+        "memory_mb": round(sum(counts.bytes) / 1e6, 3),
+        "bytes_per_infoset_action": counts.entry_bytes,
+    }
+
+
+def _tell(planned: dict[str, Any], counts: Counts, json: bool, console: Console) -> None:
+    if json:
+        emit(planned)
+        return
+    console.print(str(counts), highlight=False)
+
+
+# --- while it runs ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C asks for an end after the step that is being done; a second one ends at once."""
+    seen: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(number)
+        say("stopping: one moment for a checkpoint")
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(seen)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Display:
+    """A bar on a terminal, else a line every few seconds."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        self.title, self.quiet, self.last = title, quiet, None
+        self.known = ""
+        self.spoke = clock.monotonic()
+        self.bar: Any = None
+        self.task: Any = None
+
+    last: Progress | None
+
+    def __call__(self, now: Progress) -> None:
+        if now.touched is not None:
+            self.known = f"{now.touched:,} touched  regret {now.regret:.3g}  {_strength(now.strength)}"
+        self.last = now
+        if self.quiet:
+            return
+        facts = f"{now.iterations:,} iterations  {now.rate:,.3g}/s  {self.known}"
+        if sys.stderr.isatty():
+            self._draw(now, facts)
+        elif clock.monotonic() - self.spoke > 5:
+            left = f", {now.left:,.0f} s left" if now.left is not None else ""
+            say(f"{self.title}: {facts}  {100 * now.share:.0f} %{left}")
+            self.spoke = clock.monotonic()
+
+    def _draw(self, now: Progress, facts: str) -> None:
+        if self.bar is None:
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}")
+            times = TimeElapsedColumn(), TimeRemainingColumn()
+            self.bar = Bar(*columns, *times, console=Console(stderr=True), transient=True)
+            self.bar.start()
+            self.task = self.bar.add_task(self.title, total=1.0, facts="")
+        self.bar.update(self.task, completed=now.share, facts=facts)
+
+    def done(self) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def _strength(found: Mapping[str, Any] | None) -> str:
+    if not found:
+        return ""
+    if "exploitability" in found:
+        return f"exploitability {found['exploitability']:.4g} {found['unit']} (exact)"
+    return f"{found['against_snapshot']:+.0f} ± {found['ci95']:.0f} mbb/g against the last snapshot"
+
+
+def _facts(run: Training, strategy: BlueprintStrategy, last: Progress | None, options: Options) -> dict[str, Any]:
+    solver = run.solver
+    return {
+        "out": str(options.out),
+        "iterations": solver.iterations,
+        "seconds": round(run.seconds, 3),
+        "iterations_per_second": solver.iterations / run.seconds if run.seconds else 0.0,
+        "updates_per_second": solver.updates / run.seconds if run.seconds else 0.0,
+        "touched": sum(solver.touched()),
+        "regret": sum(solver.regret()),
+        "strength": dict(last.strength) if last is not None and last.strength else None,
+        "threads": options.threads,
+        "seed": options.seed,
+        "units": {"regret": "chips a hand, an estimate", "updates": "decisions visited"},
+        "game": strategy.rules.name,
+    }

@@ -1,0 +1,271 @@
+"""Blueprints: external-sampling MCCFR over a betting tree × buckets of cards.
+
+An iteration is one deal, walked twice, with each seat as traverser (Lanctot et al. 2009); the opponent's average grows where
+its moves are drawn. Deals are walked in groups with the strategy of the group's start: both traversers answer the same
+profile, so that samples are unbiased, and the time that memory takes is hidden.
+
+    rules = read_game("leduc")
+    solver = Blueprint(compile_actions(rules), lossless(rules.board[1:], rules.deck), seed=1)
+    solver.step(1_000_000)
+    solver.average(0, bucket=2)      # the opening with the third bucket: probabilities of the moves
+
+Tables are bucket-major and hold 8 bytes an infoset-action, or 4: `16-bit`. Modes: `racing`, in which many threads write to
+the same tables without locks, as on the blades of Brown, Ganzfried & Sandholm (2015), and one thread gives the same result
+for a seed; `deterministic`, in which increments of a batch wait and are added in a fixed order: the same result on any
+number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from riverboat.abstraction.card_abstraction import CardAbstraction
+from riverboat.arrays import Array
+from riverboat.errors import InputError, unknown
+from riverboat.games.action_tree import ActionTree
+from riverboat.solving import _blueprint_kernels as kernels
+from riverboat.solving.blueprint_tables import BLOCK, Tables, Weighting, as_weighting, make_game
+from riverboat.solving.blueprint_tables import Pruning as Pruning
+
+MODES = ("racing", "deterministic")
+GROUP = 16  # deals that are walked with the same strategy, where there is room
+_ROOM = 1 << 26  # bytes of a group's frames
+_JOURNALS = 1 << 28  # bytes of a batch's journals
+_NEVER = 1 << 62
+
+
+class Blueprint:
+    """A blueprint in training."""
+
+    def __init__(
+        self,
+        tree: ActionTree,
+        cards: CardAbstraction,
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        mode: str = "racing",
+        weighting: str | Weighting = "none",
+        prune: Pruning | None = None,
+        dtype: str = "float32",
+        batch: int = 1024,
+    ) -> None:
+        if mode not in MODES:
+            raise unknown("mode", mode, MODES)
+        if threads < 1:
+            raise InputError(f"threads={threads}: must be at least 1")
+        if batch < 1:
+            raise InputError(f"batch={batch}: deals that wait together in the deterministic mode, at least 1")
+        self.tree, self.cards, self.seed = tree, cards, seed
+        self.mode, self.threads = mode, threads
+        self.tables = Tables(tree, cards.counts, dtype)
+        self.game = make_game(tree, cards, self.tables)
+        self.weighting, self.pruning = as_weighting(weighting), prune
+        self.iterations = 0
+        self.updates = 0  # decisions visited, by traversers and opponents
+        self.weight = 0.0  # of all iterations together, as discounted
+        self.payoff = np.zeros(2)  # sums of what each seat won as traverser, undiscounted
+        self._need = self._room()
+        most = max(1, _ROOM // int(self._need @ (24, 8, 8)))
+        self.group = min(GROUP, 1 << most.bit_length() - 1)
+        self._places = [self._place() for _ in range(self.threads)]
+        self._journals = self._make_journals(batch) if mode == "deterministic" else self._empty_journal()
+
+    # --- training ----------------------------------------------------------------------------------
+
+    def step(self, iterations: int) -> None:
+        """Train for at least so many iterations: whole blocks of 64. One long step and many short ones are the same run."""
+        if iterations < 0:
+            raise InputError(f"{iterations} iterations: must not be negative")
+        target = self.iterations + -(-iterations // BLOCK) * BLOCK
+        while self.iterations < target:
+            period = self.weighting.period
+            end = min(target, (self.iterations // period + 1) * period) if self.weighting.discounts else target
+            (self._race if self.mode == "racing" else self._wait)(end)
+            self.weight += end - self.iterations
+            self.iterations = end
+            if self.weighting.discounts and end % period == 0:
+                self._discount(end // period + 1)
+
+    def _race(self, end: int) -> None:
+        turn = np.zeros(1, np.int64)
+        tally, payoff = np.zeros((self.threads, 2), np.int64), np.zeros((self.threads, 2))
+
+        def go(thread: int) -> None:
+            place = *self._places[thread], tally[thread], payoff[thread]
+            kernels.train(*self._given(end), turn, self._journals, *place)
+
+        self._spread(go)
+        self._count(tally, payoff)
+
+    def _wait(self, end: int) -> None:
+        groups = len(self._journals.used)
+        for begin in range(self.iterations, end, groups * self.group):
+            stop = min(begin + groups * self.group, end)
+            turn = np.zeros(1, np.int64)
+            tally, payoff = np.zeros((groups, 2), np.int64), np.zeros((groups, 2))
+            given = *self._given(stop, begin), turn, self._journals
+
+            def gather(thread: int, given: Any = given, tally: Array = tally, payoff: Array = payoff) -> None:
+                kernels.collect(*given, *self._places[thread], tally, payoff)
+
+            def add(thread: int, count: int = -(-(stop - begin) // self.group)) -> None:
+                kernels.apply(self.tables.cells, self._journals, count, self._rule.floor, thread, self.threads)
+
+            self._spread(gather)
+            self._spread(add)
+            self._count(tally, payoff)
+
+    def _given(self, end: int, begin: int | None = None) -> tuple[Any, ...]:
+        start = self.iterations if begin is None else begin
+        after = self.pruning.after if self.pruning else _NEVER
+        seed = np.uint64(self.seed % 2**64)
+        return self.game, self.cards.look, self.tables.cells, seed, start, end, after, self._rule
+
+    @property
+    def _rule(self) -> kernels.Rule:
+        share, unit = self.tables.share, self.tables.unit
+        if self.pruning is None:
+            return kernels.Rule(share, -np.inf, -np.inf, 0.0)
+        return kernels.Rule(share, self.pruning.least / unit, self.pruning.threshold / unit, self.pruning.odds)
+
+    def _count(self, tally: Array, payoff: Array) -> None:
+        self.updates += int(tally.sum())
+        self.payoff += payoff.sum(axis=0) * self.tables.unit
+
+    def _discount(self, period: int) -> None:
+        """Tables at the start of a period, in the words of `schedules`."""
+        factors = self.weighting.factors(period)
+        if factors is not None:
+            positive, negative, decay = factors
+            self._spread(lambda t: self.tables.discount(positive, negative, decay, self.iterations, t, self.threads))
+            self.weight *= positive
+
+    def _spread(self, task: Callable[[int], None]) -> None:
+        if self.threads == 1:
+            task(0)
+        else:
+            list(self._pool.map(task, range(self.threads)))
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads)
+
+    # --- room --------------------------------------------------------------------------------------
+
+    def _room(self) -> Array:
+        """Own decisions, opponents' decisions and slots that the walks of one deal may need. int64 [3]"""
+        need = np.zeros(3, np.int64)
+        kernels.room(self.game.nodes, np.zeros((len(self.tree), 3), np.int64), need)
+        return need
+
+    def _place(self) -> tuple[kernels.Block, kernels.Frames]:
+        """What one thread works on."""
+        streets, size = len(self.tables.base), 2 * self.game.hole + self.game.board
+        own, other, slots = (int(n) * self.group + 1 for n in self._need)
+        block = kernels.Block(
+            keys=np.zeros(BLOCK, np.uint64),
+            cards=np.zeros(BLOCK * size, np.uint8),
+            layers=np.zeros((BLOCK, streets), np.int64),
+            numbers=np.zeros((BLOCK, 2, streets), np.int64),
+            buckets=np.zeros((BLOCK, 2, streets), np.int32),
+            result=np.zeros(BLOCK, np.float32),
+            rows=np.zeros(8 * BLOCK, np.uint64),
+            weight=np.ones(BLOCK, np.float32),
+            prune=np.zeros(BLOCK, np.bool_),
+        )
+        frames = kernels.Frames(
+            own=np.zeros(own, np.uint64),
+            other=np.zeros(other, np.uint64),
+            at=np.zeros(own, np.uint64),
+            first=np.zeros(own, np.int64),
+            sigma=np.zeros(slots + 2 * self.group, np.float32),
+            value=np.zeros(slots + 2 * self.group, np.float32),
+            cut=np.zeros(own + other, np.uint64),
+            sign=np.zeros(4 * self.group, np.float32),
+        )
+        return block, frames
+
+    def _empty_journal(self) -> kernels.Journal:
+        return kernels.Journal(np.zeros((0, 2), np.uint64), np.zeros(0, np.float32), np.zeros(2, np.int64))
+
+    def _make_journals(self, batch: int) -> kernels.Journal:
+        """Room for the increments of as many groups as a batch has, or memory holds."""
+        entries = int(self._need[0] + self._need[1]) * self.group
+        amounts = entries * int(self.tree.count.max())
+        groups = max(1, min(-(-batch // self.group), _JOURNALS // (16 * entries + 4 * amounts)))
+        return kernels.Journal(
+            np.zeros((groups, entries, 2), np.uint64),
+            np.zeros((groups, amounts), np.float32),
+            np.zeros((groups, 2), np.int64),
+        )
+
+    # --- what has been learned ---------------------------------------------------------------------
+
+    def average(self, node: int, bucket: int) -> Array:
+        """The average strategy at a decision: probabilities of its moves. float32 [moves]"""
+        return self.tables.strategy(node, bucket, averages=True)
+
+    def current(self, node: int, bucket: int) -> Array:
+        """What regret matching plays there now. float32 [moves]"""
+        return self.tables.strategy(node, bucket, averages=False)
+
+    def averages(self, street: int, rows: Array | None = None) -> Array:
+        """The average strategy of a street, for all buckets or some. float32 [buckets, width]
+
+        The moves of a decision lie from its slot in `tree.slot` on.
+        """
+        return self.tables.strategies(street, rows, averages=True)
+
+    def touched(self) -> tuple[int, ...]:
+        """Information sets that have been visited, by street."""
+        return tuple(self.tables.survey(street)[0] for street in range(len(self.tables.base)))
+
+    def regret(self, rows: int = 4096) -> tuple[float, float]:
+        """An estimate of each seat's average regret, in chips a hand: the sum over its information sets of the largest
+        regret, over the weight of all iterations. It bounds the sampled regret from above, and falls with training.
+
+        At most so many buckets of a street are read, evenly spread, and stand for all.
+        """
+        total = np.zeros(2)
+        for street, buckets in enumerate(self.tables.counts):
+            chosen = np.linspace(0, buckets - 1, min(rows, buckets)).astype(np.int64)
+            total += self.tables.survey(street, chosen)[1] * (buckets / len(chosen))
+        first, second = total / max(self.weight, 1.0)
+        return float(first), float(second)
+
+    @property
+    def value(self) -> float:
+        """What seat 0 has won a hand on average over the run, as traverser and as opponent."""
+        return float(self.payoff[0] - self.payoff[1]) / 2 / max(self.iterations, 1)
+
+    # --- state -------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Array]:
+        """All that is needed to go on. The table itself, not a copy."""
+        numbers = np.array([self.iterations, self.updates], np.int64)
+        return {
+            "cells": self.tables.cells,
+            "numbers": numbers,
+            "seed": np.array([self.seed % 2**64], np.uint64),
+            "sums": np.array([self.weight, *self.payoff]),
+        }
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go on from a state: on one thread, or in the deterministic mode, exactly as if nothing had happened."""
+        cells = state["cells"]
+        if cells.shape != self.tables.cells.shape or cells.dtype != self.tables.cells.dtype:
+            mine = self.tables.cells
+            raise InputError(
+                f"state of {cells.size:,} cells ({cells.dtype}): this game and abstraction have {mine.size:,} ({mine.dtype})"
+            )
+        self.tables.cells[:] = cells
+        self.iterations, self.updates = (int(n) for n in state["numbers"])
+        self.seed = int(state["seed"][0])
+        self.weight = float(state["sums"][0])
+        self.payoff = np.array(state["sums"][1:], float)

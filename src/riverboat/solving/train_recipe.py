@@ -1,0 +1,132 @@
+"""Recipes of blueprints, as small TOML files: which game, which bets, which cards, and how to train.
+
+about = "what it is for"
+game = "nolimit-200bb"        # a shipped game or the path of an ACPC game file
+abstraction = "tiny"          # the recipe of cards it is meant for, or "lossless"
+[menu]                        # no-limit: docs/formats.md
+preflop = ["2.5x, a", "a"]
+[training]
+time = "60s"                  # all of these are optional
+weighting = "linear"          # none, linear or dcfr:alpha=1.5,beta=0,gamma=2
+period = 1000000              # iterations between two discounts
+until = 100000000             # no discounts after this iteration
+prune = 300                   # big blinds: moves with regret below minus this a visit are skipped on most deals
+prune_after = 10000000
+dtype = "float32"             # or "16-bit"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from riverboat.errors import InputError, unknown
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.menus import Menu, menu_from
+from riverboat.solving.blueprint_tables import DTYPES, Pruning, Weighting
+
+KEYS = ("name", "about", "game", "abstraction", "menu", "training")
+TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype")
+
+
+@dataclass(frozen=True)
+class TrainRecipe:
+    """What a blueprint is trained on, and how."""
+
+    rules: Rules
+    menu: Menu | None  # None in limit games
+    abstraction: str = "lossless"
+    weighting: Weighting = field(default_factory=Weighting)
+    pruning: Pruning | None = None
+    dtype: str = "float32"
+    time: str | None = None
+    name: str = "recipe"
+    about: str = ""
+
+
+def presets() -> list[str]:
+    """The recipes that come with Riverboat."""
+    return sorted(p.name.removesuffix(".toml") for p in _shipped().iterdir() if p.name.endswith(".toml"))
+
+
+def _shipped() -> Any:
+    return files("riverboat.solving") / "train_recipes"
+
+
+def load_train_recipe(source: str | Path) -> TrainRecipe:
+    """A recipe by the name of a preset or the path of a file."""
+    if str(source) in presets():
+        return loads((_shipped() / f"{source}.toml").read_text(encoding="utf-8"), str(source))
+    path = Path(source)
+    if not path.is_file():
+        raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(presets())})")
+    try:
+        return loads(path.read_text(encoding="utf-8"), path.stem, path.parent)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: no text") from None
+
+
+def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainRecipe:
+    """A recipe from the text of a file; game files are looked for in `folder` first."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"this is not TOML: {error}") from None
+    _known(table, KEYS, "recipe")
+    if "game" not in table:
+        raise InputError("no game: write game = 'nolimit-200bb', or the path of an ACPC game file")
+    game = str(table["game"])
+    rules = read_game(folder / game if folder is not None and (folder / game).is_file() else game)
+    if rules.limit and "menu" in table:
+        raise InputError(f"[menu]: {rules.name} is a limit game, its bets are in the rules; leave it out")
+    if not rules.limit and "menu" not in table:
+        raise InputError(f"no [menu]: {rules.name} is a no-limit game; write flop = ['50%, 100%', 'a'] and so on")
+    menu = None if rules.limit else menu_from(table["menu"])
+    training = table.get("training", {})
+    if not isinstance(training, Mapping):
+        raise InputError(f"training = {training!r}: write a table of its own, [training]")
+    _known(training, TRAINING, "[training]")
+    dtype = str(training.get("dtype", "float32"))
+    if dtype not in DTYPES:
+        raise unknown("dtype", dtype, DTYPES)
+    weighting = Weighting(
+        str(training.get("weighting", "none")),
+        _whole(training, "period", 1 << 20),
+        _whole(training, "until", 0) or None,
+    )
+    pruning = None
+    if "prune" in training:
+        least = training["prune"]
+        if not isinstance(least, (int, float)) or isinstance(least, bool) or least <= 0:
+            raise InputError(f"[training] prune = {least!r}: a number of big blinds above zero")
+        pruning = Pruning(-float(least) * rules.big_blind, _whole(training, "prune_after", 0))
+    return TrainRecipe(
+        rules,
+        menu,
+        str(table.get("abstraction", "lossless")),
+        weighting,
+        pruning,
+        dtype,
+        str(training["time"]) if "time" in training else None,
+        str(table.get("name", name)),
+        str(table.get("about", "")),
+    )
+
+
+def _whole(table: Mapping[str, Any], key: str, default: int) -> int:
+    found = table.get(key, default)
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        raise InputError(f"[training] {key} = {found!r}: must be a whole number from 0")
+    return found
+
+
+def _known(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in names:
+            raise unknown(f"entry of {where}", key, names)

@@ -1,0 +1,227 @@
+"""Training of blueprints: a loop over `step` with a clock, checkpoints and a measure of strength.
+
+A checkpoint is an artefact with the whole state and, beside it, the average strategy in one byte a move: while training
+goes on, the last one can be read and played like a finished strategy (`strategy.blueprint.load_blueprint`). At the end the
+strategy gets a folder of its own. Snapshots of the strategy stay, so that a later one can be measured against them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from riverboat import artefact
+from riverboat.abstraction.card_abstraction import CardAbstraction
+from riverboat.arrays import Array
+from riverboat.errors import InputError
+from riverboat.games.action_tree import ActionTree
+from riverboat.strategy import files
+from riverboat.strategy.blueprint import CHECKPOINT, BlueprintStrategy, describe, save_blueprint, slots, to_steps
+
+KEEP = 2  # checkpoints
+CHUNK_SECONDS = 0.5  # between two looks at the clock
+_ROWS = 1 << 22  # moves of a table that are turned into steps at once
+
+
+class Tables(Protocol):
+    """What is learnt, street by street."""
+
+    def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:
+        """The average strategy of some buckets. float32 [rows, width]"""
+        ...
+
+
+class Solver(Protocol):
+    """What the loop trains: `Blueprint`, or the head and blades of a cluster."""
+
+    tree: ActionTree
+    cards: CardAbstraction
+    iterations: int
+    updates: int
+
+    @property
+    def tables(self) -> Tables: ...
+
+    def step(self, iterations: int) -> None: ...
+
+    def touched(self) -> tuple[int, ...]: ...
+
+    def regret(self) -> tuple[float, float]: ...
+
+    def state(self) -> dict[str, Array]: ...
+
+    def restore(self, state: Mapping[str, Array]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands."""
+
+    iterations: int
+    seconds: float  # of training, over all sittings
+    rate: float  # iterations a second, lately
+    updates: float  # decisions visited a second, lately
+    share: float  # of the limit that is nearest
+    left: float | None  # seconds to it
+    touched: int | None = None  # information sets visited; at checks
+    regret: float | None = None  # chips a hand, both seats together, an estimate; at checks
+    strength: Mapping[str, Any] | None = None  # what `measure` said; at checks
+
+
+Measure: TypeAlias = Callable[[BlueprintStrategy, BlueprintStrategy | None], Mapping[str, Any]]
+
+
+@dataclass
+class Training:
+    """A run in a folder."""
+
+    solver: Solver
+    out: Path
+    cards_path: Path | None
+    provenance: Mapping[str, Any]
+    checkpoint_seconds: float = 300.0
+    check_seconds: float = 60.0
+    progress: Callable[[Progress], None] | None = None
+    measure: Measure | None = None  # the strategy now, and the snapshot before it
+    seconds: float = 0.0
+    snapshots: int = 20  # kept at most; every other one goes when there are more
+
+    def open(self, resume: bool) -> None:
+        """Begin in an empty folder, or go on from its last checkpoint."""
+        found = files.checkpoints(self.out) if self.out.is_dir() else []
+        if found and not resume:
+            raise InputError(f"{self.out}: a run is there already; go on with --resume, or choose another folder")
+        if not found:
+            if self.out.exists() and any(self.out.iterdir()):
+                raise InputError(f"{self.out}: holds other files; choose an empty folder")
+            self.out.mkdir(parents=True, exist_ok=True)
+            return
+        artefact.discard_leftovers(self.out)
+        meta, arrays = artefact.read(found[-1])
+        mine = describe(self.solver.tree, self.solver.cards, self.cards_path)
+        for key in ("rules", "menu", "fingerprint"):
+            if meta[key] != mine[key]:
+                raise InputError(f"{found[-1]}: trained with another game or menu; choose another folder")
+        if meta["abstraction"]["fingerprint"] != mine["abstraction"]["fingerprint"]:
+            raise InputError(f"{found[-1]}: trained with another card abstraction; choose another folder")
+        self.solver.restore(arrays)
+        self.seconds = float(meta["provenance"]["seconds"])
+        shutil.rmtree(self.out / "strategy", ignore_errors=True)  # of the run that was over before this one
+
+    def run(
+        self,
+        seconds: float | None = None,
+        iterations: int | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> BlueprintStrategy:
+        """Train until a limit or until `stop()`, then write a checkpoint and the strategy. Limits count earlier sittings."""
+        if seconds is None and iterations is None:
+            raise InputError("no limit: say for how many seconds or iterations to train")
+        limits = [("seconds", seconds), ("iterations", iterations)]
+        if self._share(limits) < 1:
+            self.solver.step(1)  # compiles the loops where that has not been done: no training time
+        chunk, saved, checked = 1 << 12, self.seconds, self.seconds
+        while not stop() and not self._share(limits) >= 1:
+            if iterations is not None:
+                chunk = min(chunk, max(1, iterations - self.solver.iterations))
+            begun, before, visited = time.perf_counter(), self.solver.iterations, self.solver.updates
+            self.solver.step(chunk)
+            took = max(time.perf_counter() - begun, 1e-9)
+            self.seconds += took
+            rate = (self.solver.iterations - before) / took
+            now = self._now(rate, (self.solver.updates - visited) / took, limits)
+            chunk = max(64, min(2 * chunk, int(rate * CHUNK_SECONDS)))
+            if self.seconds - checked >= self.check_seconds:
+                now, checked = self._check(now), self.seconds
+            if self.seconds - saved >= self.checkpoint_seconds:
+                self.save()
+                saved = self.seconds
+            if self.progress is not None:
+                self.progress(now)
+        self.save()
+        strategy = self.strategy()
+        save_blueprint(strategy, self.out / "strategy")
+        return strategy
+
+    # --- what is told ------------------------------------------------------------------------------
+
+    def _share(self, limits: list[tuple[str, float | None]]) -> float:
+        done = {"seconds": self.seconds, "iterations": self.solver.iterations}
+        return max((done[name] / most if most else 1.0) for name, most in limits if most is not None)
+
+    def _now(self, rate: float, updates: float, limits: list[tuple[str, float | None]]) -> Progress:
+        share = min(1.0, self._share(limits))
+        left = self.seconds * (1 / share - 1) if share > 0 else None
+        return Progress(self.solver.iterations, self.seconds, rate, updates, share, left)
+
+    def _check(self, now: Progress) -> Progress:
+        """The figures that cost time, into the log as well."""
+        strength = None
+        if self.measure is not None:
+            strategy = self.strategy()
+            strength = self.measure(strategy, self._last_snapshot(strategy))
+            self._keep_snapshot(strategy)
+        found = replace(now, touched=sum(self.solver.touched()), regret=sum(self.solver.regret()), strength=strength)
+        with (self.out / "log.jsonl").open("a") as log:
+            log.write(json.dumps(asdict(found)) + "\n")
+        return found
+
+    # --- what is kept ------------------------------------------------------------------------------
+
+    def _known(self) -> dict[str, Any]:
+        return {**self.provenance, "iterations": self.solver.iterations, "seconds": round(self.seconds, 3)}
+
+    def strategy(self) -> BlueprintStrategy:
+        """The average strategy as it is now, one byte a move."""
+        tree = self.solver.tree
+        tables = tuple(steps_of(self.solver))
+        return BlueprintStrategy(tree.rules, tree.menu, tree, self.solver.cards, tables, self._known(), self.cards_path)
+
+    def save(self) -> Path:
+        """Write a checkpoint; the last KEEP are kept."""
+        averages = {f"average_{street}": table for street, table in enumerate(steps_of(self.solver))}
+        facts = describe(self.solver.tree, self.solver.cards, self.cards_path)
+        meta = {**facts, "provenance": self._known()}
+        place = self.out / f"{files.CHECKPOINT}{self.solver.iterations:015d}"
+        written = artefact.write(place, CHECKPOINT, {**self.solver.state(), **averages}, meta)
+        for old in files.checkpoints(self.out)[:-KEEP]:
+            shutil.rmtree(old)
+        return written
+
+    def _snapshots(self) -> list[Path]:
+        return sorted((self.out / "snapshots").glob("[0-9]*"))
+
+    def _last_snapshot(self, now: BlueprintStrategy) -> BlueprintStrategy | None:
+        found = self._snapshots()
+        if not found:
+            return None
+        _, arrays = artefact.read(found[-1])
+        tables = tuple(arrays[f"average_{street}"] for street in range(len(arrays)))
+        return replace(now, average=tables, provenance={"folder": found[-1].name})
+
+    def _keep_snapshot(self, strategy: BlueprintStrategy) -> None:
+        save_blueprint(strategy, self.out / "snapshots" / f"{self.solver.iterations:015d}")
+        found = self._snapshots()
+        if len(found) > self.snapshots:
+            for old in found[1:-1:2]:
+                shutil.rmtree(old)
+
+
+def steps_of(solver: Solver) -> Iterator[Array]:
+    """The average strategy of each street, 255 steps for each decision. uint8 [buckets, width]"""
+    tree = solver.tree
+    for street, (slot, count) in enumerate(slots(tree)):
+        buckets, width = solver.cards.counts[street], int(tree.width[street])
+        out = np.empty((buckets, width), np.uint8)
+        rows = max(1, _ROWS // max(1, width))
+        for first in range(0, buckets, rows):
+            some = np.arange(first, min(first + rows, buckets))
+            out[some] = to_steps(solver.tables.strategies(street, some), slot, count)
+        yield out

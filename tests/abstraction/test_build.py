@@ -1,0 +1,145 @@
+"""Building recipes: stages that are kept, gone on with, and refused. Features are made up where real ones would take minutes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riverboat.abstraction import build as builder
+from riverboat.abstraction import points
+from riverboat.abstraction.build import build
+from riverboat.abstraction.card_abstraction import load_abstraction
+from riverboat.abstraction.recipe import CANONICAL, load_recipe, loads
+from riverboat.errors import InputError
+
+FLOP_ONLY = """
+seed = 5
+[flop]
+method = "histogram"
+buckets = 12
+passes = 2
+sample = 4000
+[turn]
+method = "lossless"
+[river]
+method = "lossless"
+"""
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """A flop table of three bins; others are asked for in vain."""
+    rng = np.random.default_rng(2)
+    table = rng.integers(1, 60, (CANONICAL["flop"], 3)).astype(np.uint16)
+    asked = []
+
+    def give(name, threads=1, progress=None):
+        asked.append(name)
+        assert name in ("flop", "turn")
+        return {"histogram": table}
+
+    monkeypatch.setattr(points, "table", give)
+    monkeypatch.setattr(points, "have", lambda name: True)
+    return asked
+
+
+def test_a_build_is_the_same_on_any_number_of_threads(made_up, tmp_path):
+    recipe = loads(FLOP_ONLY)
+    told = []
+    one = build(recipe, tmp_path / "one", threads=1, progress=lambda stage, share: told.append((stage.name, share)))
+    two = build(recipe, tmp_path / "two", threads=2)
+    assert one.fingerprint == two.fingerprint
+    assert one.counts == (169, 12, 13_960_050, 123_156_254)
+    flop = one.streets[1]
+    assert flop.sizes.sum() == 25_989_600  # hands and flops
+    assert (flop.labels[0, flop.nearest] == np.arange(12)).all()
+    assert (flop.labels[0, flop.farthest] == np.arange(12)).all()
+    assert [name for name, share in told if share == 1.0][-4:] == ["river", "turn", "flop", "preflop"]
+    assert all(0 <= share <= 1 for _, share in told)
+    assert not (tmp_path / "one.stages").exists()
+
+
+def test_a_stopped_build_goes_on_where_it_was(made_up, tmp_path, monkeypatch):
+    recipe = loads(FLOP_ONLY)
+    whole = build(recipe, tmp_path / "whole")
+    done = []
+
+    def stop(work):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as m:
+        m.setitem(builder.STAGES, "preflop", stop)
+        with pytest.raises(KeyboardInterrupt):
+            build(recipe, tmp_path / "part")
+    assert (tmp_path / "part.stages" / "flop").is_dir()
+    assert not (tmp_path / "part").exists()
+    with pytest.raises(InputError, match="--resume"):
+        build(recipe, tmp_path / "part")
+    with pytest.raises(InputError, match="another recipe"):
+        build(loads(FLOP_ONLY.replace("seed = 5", "seed = 6")), tmp_path / "part", resume=True)
+    with monkeypatch.context() as m:
+        m.setitem(builder.STAGES, "flop", lambda work: done.append("flop"))
+        found = build(recipe, tmp_path / "part", resume=True)
+    assert not done  # the flop was not clustered again
+    assert found.fingerprint == whole.fingerprint
+    assert build(recipe, tmp_path / "part", resume=True).fingerprint == whole.fingerprint
+
+
+def test_a_torn_stage_is_done_again(made_up, tmp_path, monkeypatch):
+    recipe = loads(FLOP_ONLY)
+    whole = build(recipe, tmp_path / "whole")
+    with monkeypatch.context() as m:
+        m.setitem(builder.STAGES, "preflop", lambda work: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            build(recipe, tmp_path / "part")
+    table = tmp_path / "part.stages" / "flop" / "labels.npy"
+    table.write_bytes(table.read_bytes()[:-10])
+    assert build(recipe, tmp_path / "part", resume=True).fingerprint == whole.fingerprint
+
+
+def test_folders_that_are_taken(made_up, tmp_path):
+    recipe = loads(FLOP_ONLY)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds other files"):
+        build(recipe, tmp_path / "full")
+    build(recipe, tmp_path / "there")
+    with pytest.raises(InputError, match="there is one already"):
+        build(recipe, tmp_path / "there")
+    with pytest.raises(InputError, match="made by another recipe"):
+        build(loads(FLOP_ONLY.replace("seed = 5", "seed = 6")), tmp_path / "there", resume=True)
+    with pytest.raises(InputError, match="threads=0"):
+        build(recipe, tmp_path / "new", threads=0)
+
+
+def test_public_buckets_hold_their_hands(made_up, tmp_path):
+    text = FLOP_ONLY.replace('"lossless"', '"histogram"\nbuckets = 3', 1)
+    recipe = loads(text.replace('"lossless"', '"ochs"\nbuckets = 3') + "[public]\nbuckets = 4\nbase = 20\n")
+    work = builder._Work(recipe, tmp_path / "stages", 1, None)
+    work.open(tmp_path / "out", resume=False)
+    for stage in ("base", "public", "flop"):
+        work.do(stage)
+    flop, public = work.done["flop"], work.public
+    assert public is not None
+    assert flop.count == 4 * 12
+    assert flop.layer.shape == (1755, 4)
+    assert (np.bincount(public.labels) > 0).all()
+    assert flop.sizes.sum() == 25_989_600
+    for c in range(4):  # every hand of a public bucket lies in its range, and no other
+        inside = (flop.labels[0] >= flop.first[c]) & (flop.labels[0] < flop.first[c + 1])
+        assert flop.sizes[flop.first[c] : flop.first[c + 1]].sum() > 0
+        assert inside.any()
+
+
+@pytest.mark.slow
+def test_the_tiny_preset_on_real_features(tmp_path):
+    made = build(load_recipe("tiny"), tmp_path / "tiny", threads=2)
+    found = load_abstraction(tmp_path / "tiny")
+    assert found.fingerprint == made.fingerprint
+    assert found.counts == (169, 100, 100, 100)
+    # Deals behind all hands: C(52,2) · C(50,3), C(50,4), C(50,5).
+    assert [s.sizes.sum() for s in found.streets[1:]] == [25_989_600, 305_377_800, 2_809_475_760]
+    assert 0.5 < found.streets[1].facts["cost"] < 2
+    strong, weak = ([51, 50], [49, 48, 0, 5, 10]), ([20, 5], [51, 46, 38, 33, 0])  # quad aces; seven high
+    assert found.bucket(*strong) == 99
+    assert found.bucket(*weak) < 20

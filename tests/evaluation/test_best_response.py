@@ -1,0 +1,217 @@
+"""Best responses in the real game: against the general walk, against plain enumeration, and by hand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from reference.response import response_value
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.public import PublicBuckets, cluster_private
+from riverboat.cards.isomorphism import canonical_boards
+from riverboat.cards.notation import parse_cards
+from riverboat.errors import InputError, MemoryLimitError
+from riverboat.evaluation import best_response
+from riverboat.evaluation.best_response import estimate, quality
+from riverboat.evaluation.duel import yardstick
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.action_tree import compile_actions
+from riverboat.games.menus import Menu, one_size, parse_menu
+from riverboat.games.registry import make
+from riverboat.solving import response
+from riverboat.solving.cfr import CFR
+from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.table import Strategy
+from riverboat.trees.compile import compile_game
+
+ALL_IN = parse_menu('preflop = ["a"]\nflop = ["50%, a", "a"]\nmost_raises = [2, 2, 1]')
+
+
+def blueprint(
+    rules: Rules, menu: Menu | None, cards: CardAbstraction, seed: int, dtype: str = "f4"
+) -> BlueprintStrategy:
+    """Random weights, a third of them zero."""
+    rng = np.random.default_rng(seed)
+    tree = compile_actions(rules, menu)
+    tables = [rng.integers(0, 100, (cards.counts[s], int(tree.width[s]))) for s in range(rules.rounds)]
+    zero = [rng.random(table.shape) < 1 / 3 for table in tables]
+    return BlueprintStrategy(
+        rules, menu, tree, cards, tuple(np.where(z, 0, t).astype(np.float32) for t, z in zip(tables, zero, strict=True))
+    )
+
+
+def bucketed(rules: Rules, counts: tuple[int, ...], seed: int) -> CardAbstraction:
+    """Every hand in a bucket at random."""
+    rng = np.random.default_rng(seed)
+    whole = lossless(rules.board[1:], rules.deck)
+    streets = tuple(
+        StreetBuckets(n, rng.integers(0, n, (1, whole.counts[s])).astype(np.uint16)) for s, n in enumerate(counts)
+    )
+    return CardAbstraction(streets, rules.board[1:], rules.deck)
+
+
+# --- the general walk -------------------------------------------------------------------------
+
+
+def from_table(name: str, table: Strategy) -> BlueprintStrategy:
+    """A strategy of a registered one-card game as a blueprint that loses nothing. Its decks end with the king."""
+    rules = read_game(name)
+    tree, cards = compile_actions(rules), lossless(rules.board[1:], rules.deck)
+    names = dict(zip("JQK", "QKA", strict=True))
+
+    def card(text: str) -> str:
+        return names[text[0]] + (text[1:] or "s")
+
+    average = [np.zeros((cards.counts[s], int(tree.width[s])), np.float32) for s in range(rules.rounds)]
+    for name_of, row in table.items():
+        hand, _, line = name_of.partition(":")
+        first, *later = line.split("/")
+        board = parse_cards(card(later[0])) if later else ()
+        node = tree.find(first + "/" + later[1] if later else first)
+        bucket = cards.bucket(parse_cards(card(hand)), board)
+        at = int(tree.slot[node])
+        average[len(board)][bucket, at : at + len(row)] = [row[move] for move in tree.moves(node)]
+    return BlueprintStrategy(rules, None, tree, cards, tuple(average))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_the_same_as_the_general_walk(name: str) -> None:
+    """CFR treats suits alike, so that its strategies are strategies of canonical hands; early ones are far from perfect."""
+    solver = CFR(compile_game(make(name)), "dcfr")
+    before = np.inf
+    for iterations in (1, 3, 1000):
+        solver.step(iterations)
+        table = solver.average()
+        wanted, found = response.quality(table), quality(from_table(name, table))
+        assert found.best == pytest.approx(wanted.best, abs=1e-6)  # tables of float32
+        assert found.values == pytest.approx(wanted.values, abs=1e-6)
+        assert found.exploitability < before
+        before = found.exploitability
+    assert 0 < before < 2e-3
+    # Values of the games to the first player: -1/18 (Kuhn 1950), -0.0856064 by linear programming.
+    assert found.values[0] == pytest.approx({"kuhn": -1 / 18, "leduc": -0.0856064}[name], abs=2e-3)
+
+
+# --- by hand ----------------------------------------------------------------------------------
+
+
+def test_kuhn_by_hand() -> None:
+    """Who always calls loses 2 to a king that bets, nothing to a queen, wins 1 from a jack: 1/3. Who folds loses the ante."""
+    rules = read_game("kuhn")
+    like = blueprint(rules, None, lossless((), rules.deck), 0)
+    called, folded = quality(yardstick("call", like)), quality(yardstick("fold", like))
+    assert called.best == pytest.approx((1 / 3, 1 / 3))
+    assert called.values == pytest.approx((0, 0))
+    assert folded.best == pytest.approx((1, 1))
+    assert folded.mbb_per_game == pytest.approx(1000)
+
+
+def test_whoever_folds_loses_three_quarters_of_a_big_blind() -> None:
+    """Half a blind as small blind and one as big blind: 750 mbb/g. It checks where that is free, which loses no more."""
+    rules = read_game("bench-3x20")
+    like = blueprint(rules, one_size("100%"), lossless(rules.board[1:], rules.deck), 0)
+    found = quality(yardstick("fold", like))
+    assert found.best == pytest.approx((1, 2))
+    assert found.mbb_per_game == pytest.approx(750)
+
+
+# --- plain enumeration ------------------------------------------------------------------------
+
+TINY = {
+    "one card, two boards": (Rules(blinds=(2, 1), stacks=(9, 9), board=(0, 1, 1), ranks=3, suits=2, hole=1), ALL_IN),
+    "two cards": (Rules(blinds=(2, 1), stacks=(7, 7), board=(0, 1), ranks=3, suits=2), ALL_IN),
+    "six cards of three suits and no board": (
+        Rules(blinds=(1, 1), stacks=(9, 9), board=(0,), ranks=2, suits=3),
+        ALL_IN,
+    ),
+    "limit": (
+        Rules(
+            limit=True, blinds=(2, 1), raise_sizes=(2, 2, 4), most_raises=(1, 1, 1), board=(0, 1, 1), ranks=3, suits=2
+        ),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_the_same_as_enumeration(name: str) -> None:
+    rules, menu = TINY[name]
+    cards = bucketed(rules, (4, 3, 3)[: rules.rounds], 1)
+    strategy = blueprint(rules, menu, cards, 2)
+    found = quality(strategy)
+    assert found.best == pytest.approx([response_value(strategy, seat) for seat in (0, 1)], abs=1e-9)
+    assert found.values[0] == pytest.approx(response_value(strategy, 0, respond=False), abs=1e-9)
+    assert found.exploitability > 0.01
+
+
+def test_cuts_and_public_buckets() -> None:
+    """Buckets that depend on the bucket before, and on the public bucket of the first board."""
+    rules = Rules(blinds=(2, 1), stacks=(7, 7), board=(0, 1, 1), ranks=4, suits=2, hole=1)
+    whole, rng = lossless((1, 1), rules.deck), np.random.default_rng(3)
+    values = [rng.integers(0, 100, (1, n)).astype(np.uint16) for n in whole.counts]
+    cuts = [np.array([[50]], np.uint16), *(np.sort(rng.integers(0, 100, (n, 1)), axis=1) for n in (2, 4))]
+    streets = [StreetBuckets(n, v, cuts=c.astype(np.uint16)) for n, v, c in zip((2, 4, 8), values, cuts, strict=True)]
+    recalls = CardAbstraction(tuple(streets), (1, 1), rules.deck)
+    boards = len(canonical_boards(1, rules.deck)[0])
+    public = PublicBuckets((np.arange(boards) % 2).astype(np.int32), 1, rules.deck)
+    streets = [StreetBuckets(2, (np.arange(whole.counts[0]) % 2).astype(np.uint16)[None])]
+    for shown in (1, 2):
+        made = cluster_private(public, shown, lambda _, hands, __: hands % 3)
+        streets.append(StreetBuckets(int(made.first[-1]), made.labels, made.layer, first=made.first))
+    splits = CardAbstraction(tuple(streets), (1, 1), rules.deck, public)
+    for cards in (recalls, splits):
+        strategy = blueprint(rules, ALL_IN, cards, 4)
+        found = quality(strategy)
+        assert found.best == pytest.approx([response_value(strategy, seat) for seat in (0, 1)], abs=1e-9)
+
+
+# --- the rest ---------------------------------------------------------------------------------
+
+
+def test_threads_change_nothing() -> None:
+    rules = read_game("bench-3x20")
+    strategy = blueprint(rules, one_size("100%"), bucketed(rules, (5, 7, 9), 5), 6)
+    one, two = quality(strategy), quality(strategy, threads=2)
+    assert (one.best, one.values, one.boards) == (two.best, two.values, two.boards)
+    work = estimate(strategy.tree)
+    assert one.boards == sum(work.boards)
+    assert one.mbb_per_game == pytest.approx(1000 * one.exploitability / 2)
+
+
+def test_a_response_is_at_least_as_good_as_the_strategy_itself() -> None:
+    rules = read_game("bench-2x52")
+    cards = lossless((3,), rules.deck)
+    strategy = blueprint(rules, one_size("100%"), cards, 7)
+    found = quality(strategy)
+    assert found.boards == 1 + 1755  # flops up to suits
+    for best, value in zip(found.best, found.values, strict=True):
+        assert best > value
+
+
+def test_what_takes_too_long_is_refused() -> None:
+    rules = read_game("limit")
+    tree = compile_actions(rules)
+    work = estimate(tree)
+    assert work.boards[:2] == (1, 1755)
+    assert all(more > less for less, more in pairwise(work.boards))
+    cards = lossless((3, 1, 1), rules.deck)
+    tables = tuple(
+        np.broadcast_to(np.zeros(int(w), np.uint8), (n, int(w))) for n, w in zip(cards.counts, tree.width, strict=True)
+    )
+    with pytest.raises(InputError, match=r"boards .* minutes on 1 threads, more than the 10 allowed"):
+        quality(BlueprintStrategy(rules, None, tree, cards, tables))
+
+
+def test_what_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = read_game("kuhn")
+    monkeypatch.setattr(best_response, "MOST_BYTES", 100)
+    with pytest.raises(MemoryLimitError, match="fewer threads"):
+        quality(blueprint(rules, None, lossless((), rules.deck), 0))
+
+
+def test_wrong_questions() -> None:
+    rules = read_game("kuhn")
+    with pytest.raises(InputError, match="threads=0"):
+        quality(blueprint(rules, None, lossless((), rules.deck), 0), threads=0)

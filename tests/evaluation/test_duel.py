@@ -1,0 +1,184 @@
+"""Duels: against exact values, the same for a seed, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.errors import InputError
+from riverboat.evaluation.best_response import quality
+from riverboat.evaluation.duel import YARDSTICKS, Duel, duel, yardstick
+from riverboat.evaluation.intervals import interval
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.action_tree import compile_actions
+from riverboat.games.menus import one_size
+from riverboat.strategy.blueprint import BlueprintStrategy
+
+POT = one_size("100%")
+SMALL = read_game("bench-3x20")
+
+
+def cards_of(rules: Rules, counts: tuple[int, ...], seed: int) -> CardAbstraction:
+    rng, whole = np.random.default_rng(seed), lossless(rules.board[1:], rules.deck)
+    streets = tuple(
+        StreetBuckets(n, rng.integers(0, n, (1, whole.counts[s])).astype(np.uint16)) for s, n in enumerate(counts)
+    )
+    return CardAbstraction(streets, rules.board[1:], rules.deck)
+
+
+def blueprint(rules: Rules, cards: CardAbstraction, seed: int, menu: object = POT) -> BlueprintStrategy:
+    """Random weights, a third of them zero, which leaves some decisions with none."""
+    rng = np.random.default_rng(seed)
+    tree = compile_actions(rules, None if rules.limit else menu)
+    shapes = [(cards.counts[s], int(tree.width[s])) for s in range(rules.rounds)]
+    tables = [rng.random(shape, np.float32) * (rng.random(shape) > 1 / 3) for shape in shapes]
+    return BlueprintStrategy(rules, tree.menu, tree, cards, tuple(table.astype(np.float32) for table in tables))
+
+
+def against(first: BlueprintStrategy, second: BlueprintStrategy) -> float:
+    """What the first wins a hand of the second in both seats, exactly; both have one card abstraction."""
+    tree = first.tree
+
+    def seats(zero: BlueprintStrategy, one: BlueprintStrategy) -> float:
+        tables = [table.astype(np.float32) for table in zero.average]
+        for node in np.flatnonzero(tree.actor == 1):
+            street, at = int(tree.street[node]), int(tree.slot[node])
+            tables[street][:, at : at + tree.count[node]] = one.average[street][:, at : at + tree.count[node]]
+        return quality(replace(zero, average=tuple(tables))).values[0]
+
+    return (seats(first, second) - seats(second, first)) / 2
+
+
+def within(found: Duel, wanted: float) -> bool:
+    """Whether a result is within four standard errors of what it should be."""
+    return abs(found.chips.mean - wanted) < 4 * found.chips.half_width / 1.96
+
+
+# --- results ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", [read_game("leduc"), SMALL], ids=lambda rules: rules.name)
+def test_the_mean_is_the_exact_value(rules: Rules) -> None:
+    cards = cards_of(rules, (3, 5, 4)[: rules.rounds], 0)
+    first, second = blueprint(rules, cards, 1), blueprint(rules, cards, 2)
+    raises = yardstick("raise", second).average  # it raises more often than it should
+    second = replace(second, average=tuple(a + b for a, b in zip(second.average, raises, strict=True)))
+    found = duel(first, second, 400_000)
+    wanted = against(first, second)
+    assert within(found, wanted)
+    assert found.chips.half_width < 0.2 * abs(wanted)  # so that a wrong sign would show
+    assert found.mbb_per_game == pytest.approx(1000 * found.chips.mean / rules.big_blind)
+
+
+def test_yardsticks() -> None:
+    """Means against each other are exact values too; always calling against itself is a fair lottery of hands."""
+    like = blueprint(SMALL, cards_of(SMALL, (2, 2, 2), 3), 4)
+    sticks = {name: yardstick(name, like) for name in YARDSTICKS}
+    for name in ("call", "fold", "raise"):
+        assert within(duel(like, sticks[name], 200_000, seed=5), against(like, sticks[name]))
+    assert within(duel(sticks["random"], sticks["raise"], 200_000), against(sticks["random"], sticks["raise"]))
+    # As small blind it folds 1 chip, as big blind 2 to a raise: 1.5 a hand, always.
+    folded = duel(sticks["raise"], sticks["fold"], 1000)
+    assert (folded.chips.mean, folded.chips.half_width, folded.mbb_per_game) == (1.5, 0, 750)
+    # Nobody raises and everybody shows: what a pair of hands wins in one seat it loses in the other.
+    assert duel(sticks["call"], sticks["call"], 1000).chips.mean == 0
+
+
+def test_yardsticks_take_the_moves_they_are_called_after() -> None:
+    like = blueprint(SMALL, cards_of(SMALL, (2, 2, 2), 3), 4)
+    tree = like.tree
+    for name, wanted in (("fold", "fc"), ("call", "c"), ("raise", "rc")):
+        stick = yardstick(name, like)
+        for node in np.flatnonzero(tree.actor >= 0):
+            labels = [move[0] for move in tree.moves(node)]
+            best = labels.index(next(kind for kind in wanted if kind in labels))
+            assert stick.probabilities(node, np.array([1]))[0].tolist() == np.eye(len(labels))[best].tolist()
+    uniform = yardstick("random", like)
+    assert uniform.probabilities(0, np.array([0]))[0].tolist() == [1 / 3] * 3
+    with pytest.raises(InputError, match="did you mean 'raise'"):
+        yardstick("raises", like)
+
+
+def test_against_itself_nothing_is_won() -> None:
+    """The same cards and the same luck at every decision, in both seats."""
+    one = blueprint(SMALL, cards_of(SMALL, (3, 4, 5), 6), 7)
+    found = duel(one, replace(one), 10_000)
+    assert (found.chips.mean, found.chips.half_width) == (0, 0)
+
+
+def test_card_abstractions_may_differ() -> None:
+    """A strategy of buckets written out for every hand is the same strategy, and plays the same hands."""
+    few = blueprint(SMALL, cards_of(SMALL, (3, 4, 5), 8), 9)
+    whole = lossless(SMALL.board[1:], SMALL.deck)
+    tables = tuple(few.average[s][few.cards.streets[s].labels[0]] for s in range(SMALL.rounds))
+    many = BlueprintStrategy(SMALL, few.menu, few.tree, whole, tables)
+    other = blueprint(SMALL, cards_of(SMALL, (2, 6, 3), 10), 11)
+    assert duel(few, many, 10_000).chips.half_width == 0
+    assert duel(few, other, 10_000).record() == duel(many, other, 10_000).record()
+    swapped = duel(other, many, 10_000)
+    assert swapped.chips.mean == -duel(few, other, 10_000).chips.mean
+
+
+def test_seeds_and_threads() -> None:
+    cards = cards_of(SMALL, (3, 4, 5), 6)
+    first, second = blueprint(SMALL, cards, 12), blueprint(SMALL, cards, 13)
+    one = duel(first, second, 50_000, seed=3)
+    assert one.record() == duel(first, second, 50_000, seed=3, threads=2).record()
+    assert one.record() != duel(first, second, 50_000, seed=4).record() | {"seed": 3}
+    assert (one.hands, one.pairs, one.seed) == (50_000, 25_000, 3)
+    assert set(one.record()) == {"mbb_per_game", "bb_per_100", "ci95", "hands", "pairs", "seed"}
+    assert one.bb_per_100 == pytest.approx(one.mbb_per_game / 10)
+    assert one.hands_per_second > 0
+
+
+def test_whole_numbers_play_like_sums() -> None:
+    one = blueprint(SMALL, cards_of(SMALL, (3, 4, 5), 6), 7)
+    steps = tuple(np.round(table * 255).astype(np.uint8) for table in one.average)
+    sums = tuple(table.astype(np.float32) * 1000 for table in steps)
+    bytes_, floats = replace(one, average=steps), replace(one, average=sums)
+    assert duel(bytes_, floats, 10_000).chips.half_width == 0
+
+
+# --- intervals --------------------------------------------------------------------------------
+
+
+def test_an_interval() -> None:
+    sample = np.random.default_rng(0).normal(3, 2, 1000)
+    found = interval(len(sample), sample.sum(), (sample**2).sum())
+    assert found.mean == pytest.approx(sample.mean())
+    assert found.half_width == pytest.approx(1.959964 * sample.std(ddof=1) / math.sqrt(1000))
+    with pytest.raises(InputError, match="1 samples"):
+        interval(1, 1.0, 1.0)
+
+
+def test_the_true_value_is_inside_as_often_as_it_should_be() -> None:
+    """95 of 100: of 200 matches 190, give or take three."""
+    rules = read_game("kuhn")
+    cards = lossless((), rules.deck)
+    first, second = blueprint(rules, cards, 1), blueprint(rules, cards, 2)
+    wanted = against(first, second)
+    found = [duel(first, second, 2000, seed) for seed in range(200)]
+    inside = sum(abs(one.chips.mean - wanted) <= one.chips.half_width for one in found)
+    assert 180 <= inside <= 199
+
+
+# --- what is refused --------------------------------------------------------------------------
+
+
+def test_what_is_refused() -> None:
+    cards = cards_of(SMALL, (2, 2, 2), 3)
+    one = blueprint(SMALL, cards, 4)
+    with pytest.raises(InputError, match="even number of hands"):
+        duel(one, one, 1001)
+    with pytest.raises(InputError, match="threads=0"):
+        duel(one, one, 1000, threads=0)
+    other = blueprint(SMALL, cards, 4, one_size("50%"))
+    with pytest.raises(InputError, match="play a match between agents"):
+        duel(one, other, 1000)
+    leduc = read_game("leduc")
+    with pytest.raises(InputError, match="other rules"):
+        duel(one, blueprint(leduc, cards_of(leduc, (3, 3), 0), 0), 1000)

@@ -1,0 +1,123 @@
+"""`riverboat show` on blueprints."""
+
+import json
+
+import numpy as np
+import pytest
+
+from random_blueprints import random_blueprint
+from riverboat.errors import InputError
+from riverboat.interfaces import blueprint_reading
+from riverboat.interfaces.spot_reading import View
+from riverboat.strategy.blueprint import load_blueprint, save_blueprint
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Blueprints on disk, by game."""
+    home = tmp_path_factory.mktemp("blueprints")
+    tables = {"kuhn": np.float32, "leduc": np.float32, "bench-2x52": np.uint8}
+    return {game: save_blueprint(random_blueprint(game, dtype=tables[game]), home / game) for game in tables}
+
+
+@pytest.fixture
+def show(folders, capsys):
+    """What is printed, as text or read from JSON."""
+
+    def call(game, line=None, *, as_json=False, **options):
+        blueprint_reading.show(folders[game], line, View(**options), as_json)
+        out = capsys.readouterr().out
+        return json.loads(out) if as_json else out
+
+    return call
+
+
+def test_facts(show):
+    found = show("bench-2x52", as_json=True)
+    assert (found["kind"], found["game"], found["abstraction"]) == ("blueprint", "bench-2x52", "lossless")
+    assert (found["method"], found["buckets"], found["table"]) == ("random", [169, 1286792], "uint8")
+    assert found["infoset_actions"] == 169 * 9 + 1286792 * 24 == found["table_bytes"]
+    assert '"100%"' in found["menu"]
+    text = show("bench-2x52")
+    assert "no-limit" in text
+    assert "preflop = " in text
+    assert "information sets" in text
+    assert show("kuhn", as_json=True)["menu"] is None
+
+
+def test_preflop_draws_the_first_grids(show):
+    text = show("bench-2x52", "preflop", limit=3)
+    for head in ("root: ip to act preflop", "c: oop to act preflop", "r6: oop to act", "cr6: ip to act"):
+        assert head in text
+    assert text.count("       A    K    Q") == 3 + 2 + 2 + 2  # moves at root; c, r6; f, c; f, c
+    found = show("bench-2x52", "preflop", as_json=True)
+    assert [row["line"] for row in found["rows"]] == ["root", "c", "r6", "cr6"]
+    assert found["rows"][0]["chance"] == 1
+    assert found["rows"][1]["chance"] == pytest.approx(found["rows"][0]["call"])
+    assert len(found["nodes"][0]["table"]["rows"]) == 169
+    assert found["nodes"][2]["oop"]["range"] == "random"
+    ones = show("bench-2x52", "preflop", as_json=True, player="oop")
+    assert [row["line"] for row in ones["rows"]] == ["c", "r6"]
+
+
+def test_preflop_of_one_hand(show, folders):
+    found = show("bench-2x52", "preflop", as_json=True, hand="AsKs")
+    right = load_blueprint(folders["bench-2x52"]).at("c", "AsKs")
+    assert found["title"] == "AsKs"
+    assert found["rows"][1]["call"] == pytest.approx(right["c"])
+    assert found["nodes"] == []
+
+
+def test_a_flop(show, folders):
+    text = show("bench-2x52", "r6c/", board="AsKd2c")
+    assert "r6c/: oop to act on the flop As Kd 2c, pot 12" in text
+    assert "r6c/ on As Kd 2c: oop" in text  # what is played
+    assert "r6c/ on As Kd 2c: ip" in text  # and against what
+    assert "backdoor flush draw" in text
+    found = show("bench-2x52", "r6c/", as_json=True, board="AsKd2c", table="combos", limit=3)
+    assert len(found["table"]["rows"]) == 1176
+    hand = show("bench-2x52", "r6c/", as_json=True, board="AsKd2c", hand="QhJh")
+    assert hand["frequencies"] == load_blueprint(folders["bench-2x52"]).at("r6c/", "QhJh", "AsKd2c")
+    told = show("bench-2x52", "r6c/", board="AsKd2c", hand="QhJh")
+    assert told.startswith("QhJh (oop) at r6c/ on AsKd2c: weight ")
+    assert "  r18 " in told
+    other = show("bench-2x52", "r6c/", board="AsKd2c", table="classes", player="ip", sort="weight", limit=4)
+    assert len(other.splitlines()) == 2 + 4
+
+
+def test_games_of_one_card_have_tables_and_no_grids(show):
+    assert show("kuhn", "preflop").count("\nhand ") == 4  # a table for each decision
+    text = show("leduc", "cc/", board="As")
+    assert "to act on the flop As" in text
+    assert "Kh" in text
+    assert show("leduc", hand="Ks").startswith("Ks (oop) at root: weight 100.0 %")
+
+
+def test_pictures(show, tmp_path):
+    show("bench-2x52", "r6c/", board="AsKd2c", picture=tmp_path / "flop.png", hand="QhJh")
+    show("bench-2x52", "preflop", picture=tmp_path / "first.png", hand="QhJh", player="ip")
+    names = {path.name for path in tmp_path.iterdir() if path.read_bytes().startswith(b"\x89PNG")}
+    assert names == {"flop.png", "first.png", "first-cr6.png"}
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "message"),
+    [
+        ("cc/", {}, r"'cc/' is on the flop: give its 1 card with --board As"),
+        ("cc/", {"board": "AsKs"}, r"board 'AsKs': 2 cards; the flop has 1"),
+        ("cc/", {"board": "2c"}, "not in the deck"),
+        ("c", {"board": "As"}, "preflop has none"),
+        (None, {"board": "As"}, "preflop has none"),
+        ("ccc", {"board": "As"}, r"deals are not where rounds end; write 'cc/c'"),
+        ("rrr", {}, r"no move 'r' at 'rr' in this tree: f, c"),
+        ("rf", {}, "the hand is over"),
+        ("preflop", {"board": "As"}, "name one line"),
+        ("root", {"runouts": True}, "--runouts is for spots"),
+        ("cc/", {"board": "As", "hand": "As"}, "As is on the board"),
+        ("root", {"picture": "x.png"}, "hands of one card have no grid"),
+        ("root", {"sort": "ev"}, "unknown column 'ev'"),
+    ],
+)
+def test_errors_say_the_way_out(show, line, options, message):
+    with pytest.raises(InputError, match=message):
+        show("leduc", line, **options)

@@ -1,0 +1,180 @@
+"""Slow twins of the other traversals of blueprints, by recursion over betting states, with dictionaries.
+
+Chance sampling: Zinkevich et al. 2007, one deal and all moves. Pure CFR: Gibson 2014, one deal and a drawn move for everybody.
+Public chance sampling: Johanson et al. 2012, one board and all pairs of hands, one pair at a time at terminals. Random numbers
+are those of `external_sampling`.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from reference.external_sampling import ExternalSampling, Key, number
+from riverboat.cards.ranking import rank
+from riverboat.games.acpc_betting import Betting
+from riverboat.games.base import CHANCE, TERMINAL
+
+Hand = tuple[int, ...]
+Waiting = list[tuple[dict[Key, list[float]], Key, list[float]]]
+
+
+class BucketSampling(ExternalSampling):
+    """Regrets and averages by line and bucket, of one of the traversals below."""
+
+    def run(self, deals: int) -> None:
+        """Iterations 0, 1, …"""
+        for i in range(deals):
+            for waiting in self.walks(number(self.seed, i)):
+                for table, where, amounts in waiting:
+                    row = table.setdefault(where, [0.0] * len(amounts))
+                    row[:] = [old + amount for old, amount in zip(row, amounts, strict=True)]
+
+    def walks(self, key: int):  # type: ignore[no-untyped-def]
+        """What each walk of an iteration adds, one after the other."""
+        raise NotImplementedError
+
+    def start(self) -> Betting:
+        return Betting.start(self.tree.rules)
+
+    def bucket(self, state: Betting, hand: Hand, board: list[int]) -> Key:
+        return state.line, self.cards.bucket(hand, board[: self.tree.rules.board_sizes[state.street]])
+
+    def won(self, state: Betting, hands: list[Hand], board: list[int], me: int) -> float:
+        strength = [self.strength(hand, board) for hand in hands]
+        outcome = 0 if strength[0] > strength[1] else 1 if strength[0] == strength[1] else 2
+        return float(state.pay()[outcome][me])
+
+    def strength(self, hand: Hand, board: list[int]) -> int:
+        return int(rank([*hand, *board]))
+
+    def children(self, state: Betting) -> list[Betting]:
+        return [state.play(move) for move in self.tree.moves(self.tree.find(state.line))]
+
+
+def dealt(state: Betting) -> Betting:
+    """A state after all deals that are due."""
+    while state.actor == CHANCE:
+        state = state.next_street()
+    return state
+
+
+class ChanceSampling(BucketSampling):
+    """One deal, all moves."""
+
+    def walks(self, key):  # type: ignore[no-untyped-def]
+        hands, board = self._deal(key)
+        yield self.increments([tuple(hand) for hand in hands], board)
+
+    def increments(self, hands: list[Hand], board: list[int]) -> Waiting:
+        """Of one deal."""
+        waiting: Waiting = []
+        self._visit(self.start(), (1.0, 1.0), hands, board, waiting)
+        return waiting
+
+    def _visit(self, state, reach, hands, board, waiting):  # type: ignore[no-untyped-def]
+        state = dealt(state)
+        if state.actor == TERMINAL:
+            return self.won(state, hands, board, 0)
+        self.visits += max(reach) > 0
+        me = state.actor
+        where, following = self.bucket(state, hands[me], board), self.children(state)
+        sigma = self.sigma(where, len(following))
+        values = []
+        for p, after in zip(sigma, following, strict=True):
+            onward = [x * (p if seat == me else 1.0) for seat, x in enumerate(reach)]
+            values.append(self._visit(after, onward, hands, board, waiting))
+        value = sum(p * v for p, v in zip(sigma, values, strict=True))
+        sign = 1 - 2 * me
+        waiting.append((self.average, where, [reach[me] * p for p in sigma]))
+        waiting.append((self.regret, where, [reach[1 - me] * sign * (v - value) for v in values]))
+        return value
+
+
+class PureCFR(BucketSampling):
+    """One deal, two walks, a drawn move at every decision."""
+
+    def walks(self, key):  # type: ignore[no-untyped-def]
+        hands, board = self._deal(key)
+        for me in (0, 1):
+            waiting: Waiting = []
+            self._visit(self.start(), me, key, [tuple(hand) for hand in hands], board, waiting)
+            yield waiting
+
+    def _visit(self, state, me, key, hands, board, waiting):  # type: ignore[no-untyped-def]
+        state = dealt(state)
+        if state.actor == TERMINAL:
+            return self.won(state, hands, board, me)
+        self.visits += 1
+        where, following = self.bucket(state, hands[state.actor], board), self.children(state)
+        sigma = self.sigma(where, len(following))
+        x = (number(key, 64 + 2 * self.tree.find(state.line) + me) >> 40) / 2**24
+        chosen = 0
+        while chosen < len(sigma) - 1 and x >= sum(sigma[: chosen + 1]):
+            chosen += 1
+        if state.actor != me:
+            waiting.append((self.average, where, [float(a == chosen) for a in range(len(sigma))]))
+            return self._visit(following[chosen], me, key, hands, board, waiting)
+        values = [self._visit(after, me, key, hands, board, waiting) for after in following]
+        waiting.append((self.regret, where, [v - values[chosen] for v in values]))
+        return values[chosen]
+
+
+class PublicChanceSampling(BucketSampling):
+    """One board, all hands."""
+
+    def walks(self, key):  # type: ignore[no-untyped-def]
+        deck, size = self.tree.rules.deck.cards.tolist(), sum(self.tree.rules.board)
+        board: list[int] = []
+        tries = 0
+        while len(board) < size:
+            bits = number(key, tries // 2)
+            card = deck[(bits >> 32 if tries % 2 else bits % 2**32) * len(deck) >> 32]
+            tries += 1
+            if card not in board:
+                board.append(card)
+        yield self.increments(board)
+
+    def hands(self, shown: list[int]) -> list[Hand]:
+        rules = self.tree.rules
+        return [h for h in combinations(rules.deck.cards.tolist(), rules.hole) if not {*h} & {*shown}]
+
+    def increments(self, board: list[int]) -> Waiting:
+        """Of one board."""
+        waiting: Waiting = []
+        ones = dict.fromkeys(self.hands([]), 1.0)
+        self._visit(self.start(), (ones, ones), board, waiting)
+        return waiting
+
+    def _visit(self, state, reach, board, waiting):  # type: ignore[no-untyped-def]
+        """Values to both seats by hand, times the probability of the other's hands and its reach."""
+        state = dealt(state)
+        rules = self.tree.rules
+        if state.actor == TERMINAL:
+            folded = state.pay()[0] == state.pay()[2]
+            shown = board[: rules.board_sizes[state.street]] if folded else board
+            hands = self.hands(shown)
+            pairs = [(x, y) for x in hands for y in hands if not {*x} & {*y}]
+            value = ({}, {})
+            known = {h: 0 if folded else self.strength(h, board) for h in hands}
+            for x, y in pairs:
+                outcome = 0 if known[x] > known[y] else 1 if known[x] == known[y] else 2
+                pay = state.pay()[outcome]
+                value[0][x] = value[0].get(x, 0.0) + reach[1][y] * pay[0] / len(pairs)
+                value[1][y] = value[1].get(y, 0.0) + reach[0][x] * pay[1] / len(pairs)
+            return value
+        me, following = state.actor, self.children(state)
+        live = self.hands(board[: rules.board_sizes[state.street]])
+        wheres = {h: self.bucket(state, h, board) for h in live}
+        sigma = {h: self.sigma(wheres[h], len(following)) for h in live}
+        self.visits += len(live) * any(max(r[h] for h in live) > 0 for r in reach)
+        value, moves = ({}, {}), []
+        for a, after in enumerate(following):
+            mine = {h: reach[me][h] * sigma[h][a] for h in live}
+            moves.append(self._visit(after, (mine, reach[1]) if me == 0 else (reach[0], mine), board, waiting))
+        for h in live:
+            found = [v[me].get(h, 0.0) for v in moves]
+            value[me][h] = sum(p * x for p, x in zip(sigma[h], found, strict=True))
+            value[1 - me][h] = sum(v[1 - me].get(h, 0.0) for v in moves)
+            waiting.append((self.regret, wheres[h], [x - value[me][h] for x in found]))
+            waiting.append((self.average, wheres[h], [reach[me][h] / len(live) * p for p in sigma[h]]))
+        return value

@@ -1,0 +1,65 @@
+"""The best response to a blueprint, plainly: one hand, one board and one opponent's hand at a time."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, permutations
+from math import comb
+
+import numpy as np
+
+from riverboat.cards.ranking import rank
+from riverboat.strategy.blueprint import BlueprintStrategy
+
+
+def response_value(strategy: BlueprintStrategy, seat: int, respond: bool = True) -> float:
+    """What a seat wins a hand with its best response, or with the strategy itself."""
+    tree, rules, cards = strategy.tree, strategy.rules, strategy.cards
+    deck = rules.deck.cards.tolist()
+
+    @cache
+    def bucket(hand: tuple[int, ...], board: tuple[int, ...]) -> int:
+        return cards.bucket(hand, board)
+
+    @cache
+    def shares(node: int, where: int) -> tuple[float, ...]:
+        return tuple(strategy.probabilities(node, np.array([where]))[0].tolist())
+
+    def showdown(mine: tuple[int, ...], board: tuple[int, ...], other: tuple[int, ...]) -> int:
+        a, b = rank([*mine, *board]), rank([*other, *board])
+        return (a > b) - (a < b)
+
+    def value(node: int, board: tuple[int, ...], mine: tuple[int, ...], others: dict[tuple[int, ...], float]) -> float:
+        """Summed over the opponent's hands, each with its weight."""
+        over = tree.actor[node] < 0
+        if over and not tree.showdown[node]:
+            return float(tree.pay[node]) * (1 if seat == 0 else -1) * sum(others.values())
+        lies = rules.board_sizes[-1 if over else int(tree.street[node])]
+        if len(board) < lies:  # one street at a time, each set of cards alike
+            count = next(n for n in rules.board_sizes if n > len(board)) - len(board)
+            left = [c for c in deck if c not in board and c not in mine]
+            chance = 1 / comb(len(left) - rules.hole, count)
+            total = 0.0
+            for dealt in combinations(left, count):
+                rest = {hand: weight for hand, weight in others.items() if not set(hand) & set(dealt)}
+                if rest:
+                    total += chance * value(node, board + dealt, mine, rest)
+            return total
+        if over:
+            return float(tree.pay[node]) * sum(w * showdown(mine, board, hand) for hand, w in others.items())
+        children = tree.children(node)
+        if tree.actor[node] == seat:
+            found = [value(child, board, mine, others) for child in children]
+            if respond:
+                return max(found)
+            return sum(p * v for p, v in zip(shares(node, bucket(mine, board)), found, strict=True))
+        total = 0.0
+        for a, child in enumerate(children):
+            moved = {hand: weight * shares(node, bucket(hand, board))[a] for hand, weight in others.items()}
+            total += value(child, board, mine, moved)
+        return total
+
+    hands = list(combinations(deck, rules.hole))
+    pairs = sum(not set(a) & set(b) for a, b in permutations(hands, 2))
+    total = sum(value(0, (), mine, {o: 1.0 for o in hands if not set(o) & set(mine)}) for mine in hands)
+    return total / pairs

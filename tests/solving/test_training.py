@@ -1,0 +1,178 @@
+"""The training loop: limits, checkpoints that are read while it goes on, going on after a stop, and recipes."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from riverboat.abstraction.card_abstraction import lossless
+from riverboat.errors import CorruptError, InputError
+from riverboat.games.acpc import read_game
+from riverboat.games.action_tree import compile_actions
+from riverboat.solving.blueprint import Blueprint
+from riverboat.solving.train_recipe import load_train_recipe, loads, presets
+from riverboat.solving.training import Training
+from riverboat.strategy import files
+from riverboat.strategy.blueprint import load_blueprint
+
+LEDUC = read_game("leduc")
+
+
+def solver(seed=3, **options):
+    return Blueprint(compile_actions(LEDUC), lossless(LEDUC.board[1:], LEDUC.deck), seed=seed, **options)
+
+
+def training(out, seed=3, **options):
+    return Training(solver(seed), out, None, {"recipe": "test"}, **options)
+
+
+def test_a_run_ends_where_it_should_and_is_read_back(tmp_path):
+    seen = []
+    run = training(tmp_path / "run", progress=seen.append)
+    run.open(resume=False)
+    made = run.run(iterations=20_000)
+    assert run.solver.iterations >= 20_000
+    assert seen[-1].share == 1.0
+    assert seen[-1].left == 0.0
+    found = load_blueprint(tmp_path / "run")
+    assert all((a == b).all() for a, b in zip(found.average, made.average, strict=True))
+    node, bucket = 0, 2
+    exact = run.solver.average(node, bucket)
+    assert np.abs(found.probabilities(node, np.array([bucket]))[0] - exact).max() < 1 / 255
+
+
+def test_going_on_is_the_same_as_never_having_stopped(tmp_path):
+    whole = training(tmp_path / "whole")
+    whole.open(resume=False)
+    whole.run(iterations=64 * 300)
+    first = training(tmp_path / "parts")
+    first.open(resume=False)
+    first.run(iterations=64 * 100)
+    second = training(tmp_path / "parts")
+    with pytest.raises(InputError, match="--resume"):
+        second.open(resume=False)
+    second.open(resume=True)
+    assert second.solver.iterations == first.solver.iterations
+    assert second.seconds == pytest.approx(first.seconds, abs=1e-3)
+    second.run(iterations=whole.solver.iterations)
+    assert (second.solver.tables.cells == whole.solver.tables.cells).all()
+
+
+def test_a_checkpoint_is_read_while_training_goes_on(tmp_path):
+    found = []
+
+    def look(now):
+        if files.checkpoints(tmp_path / "run") and not found:
+            found.append(load_blueprint(tmp_path / "run").provenance["iterations"])
+
+    run = training(tmp_path / "run", progress=look, checkpoint_seconds=0.0)
+    run.open(resume=False)
+    run.run(iterations=50_000)
+    assert found
+    assert found[0] < run.solver.iterations
+    assert len(files.checkpoints(tmp_path / "run")) <= 2
+
+
+def test_a_stop_leaves_a_checkpoint(tmp_path):
+    run = training(tmp_path / "run")
+    run.open(resume=False)
+    calls = []
+
+    def stop():
+        calls.append(1)
+        return len(calls) > 3
+
+    run.run(seconds=3600, stop=stop)
+    assert load_blueprint(tmp_path / "run").provenance["iterations"] == run.solver.iterations
+
+
+def _train_forever(folder):
+    run = training(folder, checkpoint_seconds=0.2)
+    run.open(resume=False)
+    run.run(seconds=600)
+
+
+def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
+    folder = tmp_path / "run"
+    process = multiprocessing.get_context("spawn").Process(target=_train_forever, args=(folder,))
+    process.start()
+    deadline = time.monotonic() + 200
+    while not (folder.is_dir() and len(files.checkpoints(folder)) > 1) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    run = training(folder)
+    run.open(resume=True)
+    before = run.solver.iterations
+    assert before > 0
+    run.run(iterations=before + 6400)
+    assert run.solver.iterations >= before + 6400
+
+
+def test_measures_and_the_log(tmp_path):
+    pairs = []
+
+    def measure(now, before):
+        pairs.append((now, before))
+        return {"sets": float(now.average[0].sum())}
+
+    run = training(tmp_path / "run", check_seconds=0.0, measure=measure, snapshots=4)
+    run.open(resume=False)
+    run.run(iterations=40_000)
+    assert pairs[0][1] is None
+    assert pairs[1][1] is not None
+    assert (pairs[1][1].average[1] == pairs[0][0].average[1]).all()
+    lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert len(lines) == len(pairs)
+    assert lines[-1]["touched"] <= 6 * 6 + 6 * 6 * 30  # hands and decisions; hands with boards and decisions
+    assert lines[0]["regret"] > lines[-1]["regret"] > 0
+    assert len(list((tmp_path / "run" / "snapshots").iterdir())) <= 5
+
+
+def test_another_game_or_a_torn_checkpoint_is_refused(tmp_path):
+    run = training(tmp_path / "run")
+    run.open(resume=False)
+    run.run(iterations=1000)
+    rules = read_game("kuhn")
+    other = Blueprint(compile_actions(rules), lossless(rules.board[1:], rules.deck))
+    with pytest.raises(InputError, match="another game"):
+        Training(other, tmp_path / "run", None, {}).open(resume=True)
+    place = files.checkpoints(tmp_path / "run")[-1]
+    data = (place / "cells.npy").read_bytes()
+    (place / "cells.npy").write_bytes(data[:-8])
+    with pytest.raises(CorruptError, match="truncated"):
+        training(tmp_path / "run").open(resume=True)
+    with pytest.raises(InputError, match="no limit"):
+        run.run()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("x")
+    with pytest.raises(InputError, match="holds other files"):
+        training(tmp_path / "mine").open(resume=False)
+
+
+def test_presets_and_what_is_wrong_in_a_recipe():
+    assert set(presets()) >= {"demo", "laptop", "server"}
+    demo = load_train_recipe("demo")
+    assert demo.abstraction == "tiny"
+    assert demo.rules.name == "nolimit-200bb"
+    for text, words in [
+        ("", "no game"),
+        ("game = 'nolimit-200bb'", r"no \[menu\]"),
+        ("game = 'limit'\n[menu]\nflop = 'a'", "limit game"),
+        ("game = 'leduc'\n[training]\ntimes = '3s'", "did you mean 'time'"),
+        ("game = 'leduc'\n[training]\nperiod = -4", "period = -4"),
+        ("game = 'leduc'\n[training]\nprune = 0", "prune = 0"),
+        ("game = 'leduc'\n[training]\ndtype = 'float16'", "unknown dtype"),
+        ("game = 'leduc'\n[training]\nweighting = 'cfr+'", "weighting"),
+        ("game = 'leduc", "not TOML"),
+    ]:
+        with pytest.raises(InputError, match=words):
+            loads(text)
+    with pytest.raises(InputError, match="presets: .*demo"):
+        load_train_recipe("demon")
