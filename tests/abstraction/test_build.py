@@ -131,6 +131,24 @@ def test_public_buckets_hold_their_hands(made_up, tmp_path):
         assert inside.any()
 
 
+def test_potential_is_seen_in_the_next_street(tmp_path):
+    recipe = loads(FLOP_ONLY.replace('"histogram"', '"potential"').replace('"lossless"', '"histogram"\nbuckets = 6', 1))
+    work = builder._Work(recipe, tmp_path / "stages", 1, None)
+    rng = np.random.default_rng(9)
+    hands = np.sort(rng.choice(CANONICAL["flop"], 300, replace=False))
+    labels, centres = rng.integers(0, 6, CANONICAL["turn"]).astype(np.uint16), rng.random((6, 5)).astype(np.float32)
+    found, inside = builder._cluster(
+        work, "flop", recipe.street("flop"), hands, np.ones(300), 12, 1, lambda share: None, labels, centres
+    )
+    assert found.centres.shape == (12, 6)  # shares of the turn's clusters
+    assert np.allclose(found.centres.sum(axis=1), 1, atol=1e-5)
+    for c in np.flatnonzero(found.sizes):
+        mine = hands[found.labels == c]
+        assert inside.nearest[c] in mine
+        assert inside.farthest[c] in mine
+    assert found.cost == pytest.approx(np.average(inside.spread, weights=found.sizes), rel=1e-4)
+
+
 @pytest.mark.slow
 def test_the_tiny_preset_on_real_features(tmp_path):
     made = build(load_recipe("tiny"), tmp_path / "tiny", threads=2)

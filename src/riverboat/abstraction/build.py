@@ -230,7 +230,7 @@ def _cluster(
         found = potential.cluster(
             spots, weights, k, ground, seed, recipe.restarts, work.threads, sample, recipe.passes, progress=step
         )
-        apart = potential.distances(spots, np.arange(len(weights)), found.labels, found.centres, ground)
+        apart = potential.distances(spots, np.arange(len(weights)), found.centres, found.labels, ground)
         inside = extremes(apart, weights, found.labels, k)
     else:
         metric = METRICS[recipe.method]

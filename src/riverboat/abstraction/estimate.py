@@ -65,18 +65,21 @@ def _street(name: str, street: str, recipe: StreetRecipe, inside: int, about: st
         return Stage(name, "buckets", 2.0 if recipe.method == "strength" else 0.1, 3 * hands, about)
     pairs = hands * (PAIRS.get(street, 1.0) if inside > 1 else 1.0)
     dims = DIMS.get(recipe.method, points.BINS)
-    sample = recipe.sampled()
-    begin = inside * recipe.restarts * sample * k * dims * BEGIN
-    every = pairs * recipe.passes * (STEP * dims + SEARCH * dims * k**0.5)
+    sample = min(recipe.sampled(), pairs / inside)
     if recipe.method == "potential":
-        every, begin = pairs * recipe.passes * 35e-6 * (k / 1000), inside * sample * k * 1e-8
+        seconds = POTENTIAL * pairs * k * recipe.passes
+    else:
+        begin = BEGIN * inside * recipe.restarts * sample * dims * k**0.5
+        seconds = begin + pairs * (recipe.passes + 1) * (STAY[recipe.method] + SEARCH[recipe.method] * k**0.5)
     memory = hands * (dims * (2 if street == "flop" else 1)) + pairs * 2 + pairs / inside * (dims + 20)
-    return Stage(name, "buckets", begin + every, int(memory), about)
+    return Stage(name, "buckets", seconds, int(memory), about)
 
 
-# Measured on one thread: seconds for each number that is compared while clusters are begun, in a pass over points that stay,
-# and in the search of those that may not.
-BEGIN = 0.5e-10
-STEP = 1e-9
-SEARCH = 1e-10
-CUTS = {"preflop": 0.1, "flop": 1.0, "turn": 8.0, "river": 300.0}  # seconds to count values by sequence
+# Measured on one thread, in seconds, to be within a factor of two: for each number of a sample, times the root of the
+# clusters; in a pass over all hands, for a hand that stays, and for one that looks for its cluster, times that root; and of
+# the potential-aware pass, for each hand and cluster.
+BEGIN = 5e-8
+STAY = {"histogram": 3e-7, "ochs": 6e-8}
+SEARCH = {"histogram": 1.7e-8, "ochs": 9e-9}
+POTENTIAL = 3.5e-8
+CUTS = {"preflop": 0.1, "flop": 2.0, "turn": 3.0, "river": 30.0}  # to count values by sequence
