@@ -35,6 +35,7 @@ bench: .venv/.dev
 
 .venv/.dev: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install -q -e ".[dev]"
+	$(BIN)/python -m pip install -q -e ".[cluster]" || echo "no Ray for this machine: the tests of clusters on it are left out"
 	touch $@ .venv/.core
 
 clean:

@@ -34,7 +34,7 @@ STAIRCASE: list[set[str]] = [
     {"interfaces"},
 ]
 STEP: dict[str, float] = {room: height for height, rooms in enumerate(STAIRCASE) for room in rooms}
-STEP["testing"] = STEP["solving"] + 0.5  # sees all up to solving, and nobody sees it
+STEP["testing"] = STEP["agents"] + 0.5  # sees all up to agents, and nobody sees it
 MOST_LINES = 600
 MOST_NAMES = 25
 

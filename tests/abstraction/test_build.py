@@ -1,4 +1,4 @@
-"""Building recipes: stages that are kept, gone on with, and refused. Features are made up where real ones would take minutes."""
+"""Building recipes: stages that are kept, gone on with, and refused. Features are made up: real ones take minutes."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ def by_hand(made: CardAbstraction, hole, board, street):
 def random_abstraction(deck: Deck, deals=(3, 1, 1)):
     made = lossless(deals, deck)
     streets = [
-        StreetBuckets(9, rng.integers(0, 9, (1, made.indexer(r).size())).astype(np.uint16)) for r in range(len(deals) + 1)
+        StreetBuckets(9, rng.integers(0, 9, (1, made.indexer(r).size())).astype(np.uint16))
+        for r in range(len(deals) + 1)
     ]
     return CardAbstraction(tuple(streets), deals, deck)
 
@@ -86,7 +87,9 @@ def test_cuts_depend_on_the_bucket_before():
 def test_layers_keep_hands_inside_their_public_bucket():
     boards = len(canonical_boards(3, SMALL)[0])
     public = PublicBuckets(rng.integers(0, 4, boards).astype(np.int32), 3, SMALL)
-    streets = [StreetBuckets(len(np.unique(np.arange(10))), np.zeros((1, lossless((3,), SMALL).indexer(0).size()), np.uint16))]
+    streets = [
+        StreetBuckets(len(np.unique(np.arange(10))), np.zeros((1, lossless((3,), SMALL).indexer(0).size()), np.uint16))
+    ]
     private = [cluster_private(public, cards, lambda c, hands, w: hands % 5) for cards in (3, 4, 5)]
     for found in private:
         streets.append(StreetBuckets(int(found.first[-1]), found.labels, found.layer, first=found.first))

@@ -61,7 +61,10 @@ def test_the_fingerprint_is_of_what_decides_the_result():
         ("[public]\nbuckets = 2000\n" + STREETS, "1,755"),
         ("[preflop]\nmethod = 'percentile'\nbuckets = 5\n" + STREETS, "all streets or none"),
         ("seed = -1\n" + STREETS, "seed"),
-        (STREETS.replace('"ochs"', '"strength"').replace('"histogram"\nbuckets = 20', '"potential"\nbuckets = 20'), "next"),
+        (
+            STREETS.replace('"ochs"', '"strength"').replace('"histogram"\nbuckets = 20', '"potential"\nbuckets = 20'),
+            "next",
+        ),
         ("[public]\nbuckets = 3\n" + STREETS.replace('"ochs"', '"strength"'), "inside public buckets"),
     ],
 )
@@ -71,7 +74,7 @@ def test_what_is_wrong_is_said(text, words):
 
 
 def test_an_unknown_name_lists_the_presets(tmp_path):
-    with pytest.raises(InputError, match="presets: .*tartanian7"):
+    with pytest.raises(InputError, match=r"presets: .*tartanian7"):
         load_recipe("tartarian")
     (tmp_path / "own.toml").write_text(STREETS)
     assert load_recipe(tmp_path / "own.toml").name == "own"

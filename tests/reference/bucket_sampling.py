@@ -1,8 +1,8 @@
 """Slow twins of the other traversals of blueprints, by recursion over betting states, with dictionaries.
 
-Chance sampling: Zinkevich et al. 2007, one deal and all moves. Pure CFR: Gibson 2014, one deal and a drawn move for everybody.
-Public chance sampling: Johanson et al. 2012, one board and all pairs of hands, one pair at a time at terminals. Random numbers
-are those of `external_sampling`.
+Chance sampling: Zinkevich et al. 2007, one deal and all moves. Pure CFR: Gibson 2014, one deal and a drawn move for
+everybody. Public chance sampling: Johanson et al. 2012, one board and all pairs of hands, one pair at a time at terminals.
+Random numbers are those of `external_sampling`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Waiting = list[tuple[dict[Key, list[float]], Key, list[float]]]
 class BucketSampling(ExternalSampling):
     """Regrets and averages by line and bucket, of one of the traversals below."""
 
-    def run(self, deals: int) -> None:
-        """Iterations 0, 1, …"""
-        for i in range(deals):
+    def run(self, begin: int, end: int) -> None:  # type: ignore[override]
+        """Iterations begin … end - 1."""
+        for i in range(begin, end):
             for waiting in self.walks(number(self.seed, i)):
                 for table, where, amounts in waiting:
                     row = table.setdefault(where, [0.0] * len(amounts))

@@ -174,5 +174,5 @@ def test_presets_and_what_is_wrong_in_a_recipe():
     ]:
         with pytest.raises(InputError, match=words):
             loads(text)
-    with pytest.raises(InputError, match="presets: .*demo"):
+    with pytest.raises(InputError, match=r"presets: .*demo"):
         load_train_recipe("demon")

@@ -2,8 +2,8 @@
 
 `l2` is Lloyd's algorithm on vectors such as OCHS. `emd` is for histograms over ordered bins: points go to the centre at the
 smallest earth mover's distance, and a centre is the weighted mean of its histograms, as in Johanson et al. 2013 and in
-Ganzfried & Sandholm 2014. That mean does not minimise the distance (a median of the cumulative histograms does: `medians`), so
-the cost may rise between iterations: the best centres that were seen are kept.
+Ganzfried & Sandholm 2014. That mean does not minimise the distance (a median of the cumulative histograms does, `medians`),
+so the cost may rise between iterations: the best centres that were seen are kept.
 
 The result depends on the seed and not on the number of threads: points are summed in fixed blocks, and blocks in order.
 """
@@ -82,8 +82,8 @@ def cluster(
     `sample`, starts are drawn and improved on that many points taken by weight, and only the best of them is continued on
     the whole, for at most `passes` iterations if that is given. `start` gives the centres, [k, d], instead. Iterations end
     when at most the share `tolerance` of the weight goes to another centre. An empty cluster restarts at the farthest
-    point. `prune=False` compares all with all, which gives the same labels. `medians`, for `emd`: centres go to the medians of
-    the cumulative histograms, which minimise this distance, by weighted means with weights that fall with the distance.
+    point. `prune=False` compares all with all, which gives the same labels. With `medians`, for `emd`, centres go on to
+    the medians of the cumulative histograms, which minimise the distance, by means whose weights fall with it.
     """
     n, weight = _check(points, weights, k, metric)
     if restarts < 1 or iterations < 1 or threads < 1:

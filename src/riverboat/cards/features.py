@@ -16,9 +16,8 @@ from typing import TypeAlias
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards import _runout_kernels
+from riverboat.cards import _runout_kernels, ranking
 from riverboat.cards import _showdown_kernels as kernels
-from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.equity import hand_classes, spread
 from riverboat.cards.isomorphism import Indexer, canonical_boards

@@ -27,7 +27,7 @@ class Game(NamedTuple):
     actor: Array  # int8 [nodes]
     street: Array  # int8 [nodes]
     first: Array  # int32 [nodes]
-    count: Array  # int8 [nodes]
+    count: Array  # type: ignore[assignment]  # int8 [nodes]
     showdown: Array  # bool [nodes]
     pay: Array  # int32 [nodes]
     slot: Array  # int32 [nodes]

@@ -41,7 +41,7 @@ class Items(NamedTuple):
     root: Array  # int64 [players]: items of the root
     kind: Array  # int8 [items]
     first: Array  # int64 [items]: the first child, at decisions
-    count: Array  # int64 [items]: moves
+    count: Array  # type: ignore[assignment]  # int64 [items]: moves
     slot: Array  # int64 [items]: where its moves are in a row of the table
     reach: Array  # int64 [items]: vector of the opponent's reach; children of own decisions share it
     entry: Array  # int64 [items]: exit of the street before, -1 where a move of the street leads here

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from riverboat.interfaces import benchmark_cards, benchmark_spots
+from riverboat.interfaces import benchmark_blueprints, benchmark_cards, benchmark_spots
 from riverboat.interfaces.terminal import emit, say
 from riverboat.solving.cfr import CFR
 from riverboat.solving.exact import solve_exact
@@ -258,6 +258,7 @@ def main(full: bool, json: bool) -> None:
     found |= benchmark_spots.run(full)
     if full:
         found["streets"] = benchmark_cards.streets()
+        found |= benchmark_blueprints.run()
         found["bluff22"] = bluff22()
     if json:
         emit(found)
@@ -273,6 +274,7 @@ def main(full: bool, json: bool) -> None:
         "matchups": "equities",
         "streets": "feature tables",
         **benchmark_spots.TITLES,
+        **benchmark_blueprints.TITLES,
     }
     for key, title in titles.items():
         if found.get(key):

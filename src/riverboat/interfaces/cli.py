@@ -285,8 +285,11 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
     check: Annotated[str, typer.Option(help="Time between two measures of strength.")] = "60s",
     checkpoint: Annotated[str, typer.Option(help="Time between two checkpoints.")] = "5m",
-    cluster: Annotated[str | None, typer.Option(help="Train on head and blades: auto, or a Ray address.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Head and blades: local, auto, a Ray address; none: in one process.")
+    ] = None,
     blades: Annotated[int, typer.Option(help="With --cluster: how many blades.")] = 2,
+    plot: Annotated[Path | None, typer.Option(help="At the end, draw how snapshots do against the last one.")] = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the sizes.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
     json: Json = False,
@@ -313,6 +316,7 @@ def train(
         checkpoint,
         cluster,
         blades,
+        plot,
         json,
     )
     training.train(recipe, options)

@@ -82,7 +82,7 @@ def reproduce(
         if not json:
             _print(run)
     if plot is not None:
-        picture(runs[0], plot)
+        picture(runs[0].report, runs[0].experiment.title, plot)
         say(f"picture: {plot}")
     if json:
         emit({"experiments": [run.to_dict() for run in runs]} if every else runs[0].to_dict())
@@ -145,21 +145,26 @@ def _print(run: Run) -> None:
 # --- the picture ----------------------------------------------------------------------------
 
 
-def picture(run: Run, path: Path) -> None:
-    """The curves of a report, or its rows as bars where it has none."""
+def picture(report: Report, title: str, path: Path) -> None:
+    """The curves of a report, panel by panel, or its rows as bars where it has none."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    report = run.report
-    figure, axis = plt.subplots(figsize=(9, 5), layout="constrained")
+    panels = list(dict.fromkeys(curve.panel for curve in report.curves)) or [""]
+    columns = min(len(panels), 2)
+    lines = -(-len(panels) // columns)
+    size = (9.0, 5.0) if columns == 1 else (13.0, 4.5 * lines)
+    figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
+    axes = dict(zip(panels, grid.flat, strict=False))
+    axis = axes[panels[0]]
     if path.suffix.lstrip(".") not in figure.canvas.get_supported_filetypes():
         plt.close(figure)
         raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
     if report.curves:
         for curve in report.curves:
-            axis.plot(curve.x, curve.y, marker="." if len(curve.x) < 50 else None, label=curve.name)
+            axes[curve.panel].plot(curve.x, curve.y, marker="." if len(curve.x) < 50 else None, label=curve.name)
     else:
         places = range(len(report.rows))
         axis.bar([k + 0.2 for k in places], [row.ours for row in report.rows], 0.4, label="ours")
@@ -167,9 +172,13 @@ def picture(run: Run, path: Path) -> None:
         if printed:
             axis.bar([k for k, _ in printed], [paper for _, paper in printed], 0.4, label="paper")
         axis.set_xticks(list(places), [row.name for row in report.rows], rotation=60, ha="right", fontsize=7)
-    axis.grid(visible=True, alpha=0.3)
-    axis.legend(fontsize=8)
-    axis.set_title(run.experiment.title)
+    for panel, one in axes.items():
+        one.grid(visible=True, alpha=0.3)
+        one.legend(fontsize=8)
+        one.set_title(panel, fontsize=10)
+        if report.log:
+            one.set(xscale="log", yscale="log")
+    figure.suptitle(title)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     plt.close(figure)

@@ -36,7 +36,9 @@ class View(NamedTuple):
     @property
     def asks(self) -> bool:
         """Whether something is asked for that only a node has."""
-        return self.runouts or any(x is not None for x in (self.hand, self.table, self.player, self.picture, self.board))
+        return self.runouts or any(
+            x is not None for x in (self.hand, self.table, self.player, self.picture, self.board)
+        )
 
 
 def node_of(solution: Solution, line: str | None) -> Spotlight:

@@ -46,6 +46,7 @@ class Options:
     checkpoint: str = "5m"
     cluster: str | None = None
     blades: int = 2
+    plot: Path | None = None
     json: bool = False
 
 
@@ -102,7 +103,7 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
     assert options.out is not None
     provenance = {"recipe": recipe.name, "seed": options.seed, "threads": options.threads, "mode": options.mode}
     display = _Display(recipe.name, quiet=options.json)
-    with _solver(recipe, cards, options) as solver:
+    with _solver(recipe, cards, path, options) as solver:
         run = Training(
             solver,
             options.out,
@@ -121,6 +122,8 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
                 display.done()
         facts = _facts(run, strategy, display.last, options)
         stopped = interrupted()
+    if options.plot is not None and not stopped:
+        _plot(options.out, options.plot)
     if options.json:
         emit(facts)
     else:
@@ -137,7 +140,7 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
 
 
 @contextmanager
-def _solver(recipe: TrainRecipe, cards: CardAbstraction, options: Options) -> Iterator[Solver]:
+def _solver(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options: Options) -> Iterator[Solver]:
     """One process, or head and blades."""
     from riverboat.solving.blueprint import Blueprint
 
@@ -147,7 +150,13 @@ def _solver(recipe: TrainRecipe, cards: CardAbstraction, options: Options) -> It
     if options.cluster is None:
         yield Blueprint(tree, cards, mode=options.mode, **common)
         return
-    raise InputError("--cluster: not in this release")
+    from riverboat.solving.cluster import Distributed
+
+    alone = options.cluster in ("local", "none")  # blades share this machine
+    common["threads"] = max(1, options.threads // options.blades) if alone else options.threads
+    engine = "local" if options.cluster == "none" else f"ray:{options.cluster}"
+    with Distributed(tree, cards, blades=options.blades, engine=engine, cards_path=path, **common) as solver:
+        yield solver
 
 
 def _measure(threads: int) -> Measure:
@@ -165,6 +174,18 @@ def _measure(threads: int) -> Measure:
         return {"against_snapshot": match.mbb_per_game, "ci95": match.ci95, "unit": "mbb/g", "is": "estimate"}
 
     return measure_strength
+
+
+def _plot(run: Path, picture: Path) -> None:
+    """How the snapshots of a run do against its end."""
+    from riverboat.interfaces import reproducing
+    from riverboat.reproduce.blueprint_convergence import head_to_head
+
+    report = head_to_head(run)
+    reproducing.picture(report, "snapshots against the last strategy", picture)
+    for row in report.rows:
+        say(f"{row.name}: {row.ours:+,.0f} mbb/g  {row.note}")
+    say(f"picture: {picture}")
 
 
 # --- sizes ------------------------------------------------------------------------------------------

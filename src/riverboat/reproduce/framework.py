@@ -30,6 +30,7 @@ MODULES: dict[str, str] = {
     "dbbr-leduc": "dbbr_leduc",
     "restricted-nash-leduc": "restricted_nash_leduc",
     "coin-toss": "coin_toss",
+    "blueprint-convergence": "blueprint_convergence",
 }
 
 
@@ -80,6 +81,7 @@ class Curve:
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
+    panel: str = ""  # curves of one panel share its axes; the panel's title
 
     def __post_init__(self) -> None:
         if len(self.x) != len(self.y):
@@ -93,6 +95,7 @@ class Report:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()  # conventions, slips of the text, what was left out
     curves: tuple[Curve, ...] = ()
+    log: bool = False  # whether the picture's axes are logarithmic
 
     @property
     def fine(self) -> bool:

@@ -308,6 +308,32 @@ def train(
 
 
 @kernel
+def share_out(
+    cells,  # float32 [cells] INOUT
+    first,  # where the copies begin
+    hot,  # cells of each: those at the beginning of the table
+    copies,
+    part_of,  # this part of the cells,
+    parts,  # out of so many
+):
+    """Give every copy what is in the table."""
+    for t in range(copies):
+        for c in range(hot * part_of // parts, hot * (part_of + 1) // parts):
+            cells[first + t * hot + c] = cells[c]
+
+
+@kernel
+def bring_together(cells, first, hot, copies, part_of, parts):
+    """Add to the table what each copy has added since `share_out`, and share it out again."""
+    for c in range(hot * part_of // parts, hot * (part_of + 1) // parts):
+        total = np.float64(cells[c])
+        for t in range(copies):
+            total += np.float64(cells[first + t * hot + c]) - np.float64(cells[c])
+        cells[c] = np.float32(total)
+    share_out(cells, first, hot, copies, part_of, parts)
+
+
+@kernel
 def collect(
     game,  # Game
     look,  # LookUp

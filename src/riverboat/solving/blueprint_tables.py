@@ -30,6 +30,7 @@ from riverboat.solving import schedules
 DTYPES = {"float32": np.float32, "16-bit": np.uint16}
 _MOST = 20  # two-byte regrets hold up to 2^20 times the largest pay-off
 _LINE = 64  # bytes of a cache line
+HOT = 1 << 17  # cells of the first street, if threads are to copy it
 _PAGE = 1 << 21
 _SMALL_DECK = 20  # cards: there is a number for each set of them
 _MOST_DIRECT = 1 << 23
@@ -38,7 +39,7 @@ _MOST_DIRECT = 1 << 23
 class Tables:
     """Regrets and averages of all information sets."""
 
-    def __init__(self, tree: ActionTree, counts: Sequence[int], dtype: str = "float32") -> None:
+    def __init__(self, tree: ActionTree, counts: Sequence[int], dtype: str = "float32", copies: int = 0) -> None:
         if dtype not in DTYPES:
             raise unknown("dtype", dtype, DTYPES)
         self.tree, self.dtype, self.counts = tree, dtype, tuple(counts)
@@ -48,7 +49,11 @@ class Tables:
         sizes = self.width * np.array(counts, np.int64)
         ends = np.cumsum(-(-sizes // per_line) * per_line)  # streets begin with a cache line
         self.base = ends - -(-sizes // per_line) * per_line  # int64 [streets]
-        self.cells = _zeros(int(ends[-1]) + 1, kind)  # and one cell that may be read beside the last
+        # Every deal writes to the few rows of the first street: threads may have copies of it, behind the table.
+        self.hot = int(ends[0]) if copies and dtype == "float32" and ends[0] <= HOT else 0
+        size = int(ends[-1]) + per_line  # and some cells that may be read beside the last
+        self.everything = _zeros(size + copies * self.hot, kind)
+        self.cells = self.everything[:size]
         largest = float(np.abs(tree.pay).max())
         self.unit = 1.0  # chips of a regret of one
         self.share = 1.0  # what one visit adds to averages
@@ -79,6 +84,12 @@ class Tables:
         found = np.asarray(rows, np.int64)
         if found.size and not 0 <= found.min() <= found.max() < self.counts[street]:
             raise InputError(f"buckets {found.min()} to {found.max()}: street {street} has {self.counts[street]:,}")
+        return found
+
+    def own_base(self, copy: int) -> Array:
+        """Where streets begin for the thread that has this copy of the first one. int64 [streets]"""
+        shift = len(self.cells) + copy * self.hot
+        found: Array = np.where(self.base < self.hot, self.base + shift, self.base)
         return found
 
     def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:

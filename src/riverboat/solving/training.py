@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from riverboat.strategy.blueprint import CHECKPOINT, BlueprintStrategy, describe
 
 KEEP = 2  # checkpoints
 CHUNK_SECONDS = 0.5  # between two looks at the clock
+PARTS = "parts-"  # of checkpoints that a cluster writes, beside them
 _ROWS = 1 << 22  # moves of a table that are turned into steps at once
 
 
@@ -43,8 +44,12 @@ class Solver(Protocol):
 
     tree: ActionTree
     cards: CardAbstraction
-    iterations: int
-    updates: int
+
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def updates(self) -> int: ...
 
     @property
     def tables(self) -> Tables: ...
@@ -58,6 +63,15 @@ class Solver(Protocol):
     def state(self) -> dict[str, Array]: ...
 
     def restore(self, state: Mapping[str, Array]) -> None: ...
+
+
+@runtime_checkable
+class Parted(Protocol):
+    """A solver whose tables are in many places, which write their own parts of a checkpoint."""
+
+    def save(self, folder: Path) -> Path: ...
+
+    def load(self, folder: Path) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -111,7 +125,17 @@ class Training:
                 raise InputError(f"{found[-1]}: trained with another game or menu; choose another folder")
         if meta["abstraction"]["fingerprint"] != mine["abstraction"]["fingerprint"]:
             raise InputError(f"{found[-1]}: trained with another card abstraction; choose another folder")
-        self.solver.restore(arrays)
+        parts = _parts(found[-1])
+        if parts.is_dir() != isinstance(self.solver, Parted):
+            raise InputError(
+                f"{found[-1]}: trained {'by' if parts.is_dir() else 'without'} a cluster; go on the same way"
+            )
+        for stray in {*self.out.glob(PARTS + "*")} - {_parts(whole) for whole in found}:
+            shutil.rmtree(stray)  # of a checkpoint that was not finished
+        if isinstance(self.solver, Parted):
+            self.solver.load(parts)
+        else:
+            self.solver.restore(arrays)
         self.seconds = float(meta["provenance"]["seconds"])
         shutil.rmtree(self.out / "strategy", ignore_errors=True)  # of the run that was over before this one
 
@@ -190,9 +214,15 @@ class Training:
         facts = describe(self.solver.tree, self.solver.cards, self.cards_path)
         meta = {**facts, "provenance": self._known()}
         place = self.out / f"{files.CHECKPOINT}{self.solver.iterations:015d}"
-        written = artefact.write(place, CHECKPOINT, {**self.solver.state(), **averages}, meta)
+        state: dict[str, Array] = {}
+        if isinstance(self.solver, Parted):
+            self.solver.save(_parts(place))  # first: a checkpoint that is there has all its parts
+        else:
+            state = self.solver.state()
+        written = artefact.write(place, CHECKPOINT, {**state, **averages}, meta)
         for old in files.checkpoints(self.out)[:-KEEP]:
             shutil.rmtree(old)
+            shutil.rmtree(_parts(old), ignore_errors=True)
         return written
 
     def _snapshots(self) -> list[Path]:
@@ -212,6 +242,11 @@ class Training:
         if len(found) > self.snapshots:
             for old in found[1:-1:2]:
                 shutil.rmtree(old)
+
+
+def _parts(checkpoint: Path) -> Path:
+    """Where the parts of a checkpoint lie."""
+    return checkpoint.with_name(PARTS + checkpoint.name.removeprefix(files.CHECKPOINT))
 
 
 def steps_of(solver: Solver) -> Iterator[Array]:

@@ -1,4 +1,4 @@
-"""Contract suites to run on things of your own: a game, a schedule or rule, a strategy.
+"""Contract suites to run on things of your own: a game, a schedule or rule, a strategy, an agent.
 
     from riverboat.testing import check_game
 
@@ -11,8 +11,9 @@ needs pytest.
 
 from __future__ import annotations
 
+from riverboat.testing.agents import check_agent
 from riverboat.testing.games import GameReport, check_game
 from riverboat.testing.schedules import check_schedule
 from riverboat.testing.strategies import check_strategy
 
-__all__ = ["GameReport", "check_game", "check_schedule", "check_strategy"]
+__all__ = ["GameReport", "check_agent", "check_game", "check_schedule", "check_strategy"]

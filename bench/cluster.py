@@ -1,0 +1,84 @@
+"""What Ray costs: iterations a second of head and two blades as actors, and of the same work in one process.
+
+    python bench/cluster.py ABSTRACTION [--seconds 10] [--rounds 5] [--warm 1000000]
+                               [--batch 16384] [--menu small|large]
+
+ABSTRACTION is a folder with public buckets, such as `riverboat abstract tartanian7` makes. Both engines have the same seed,
+do the same batches and use two cores: in one process the blades are called in turn, each with two threads; as actors they
+work side by side with one thread each. Rounds alternate, and the ratio is that of the medians. Plain external sampling in one
+process stands beside them for comparison: there a deal is walked on one board, here on one board a blade.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+
+from riverboat.abstraction.card_abstraction import load_abstraction
+from riverboat.games.acpc import read_game
+from riverboat.games.action_tree import compile_actions
+from riverboat.games.menus import menu_from
+from riverboat.solving.blueprint import Blueprint
+from riverboat.solving.cluster import Distributed
+
+MENUS = {
+    "small": {"preflop": ["100%"], "flop": ["100%"], "turn": ["100%"], "river": ["100%"]},
+    "large": {"preflop": ["2.5x, a", "100%, a", "a"], "flop": ["50%, 100%, a", "100%, a", "a"]},
+}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("abstraction")
+    options.add_argument("--seconds", type=float, default=10.0)
+    options.add_argument("--warm", type=int, default=1_000_000)
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--batch", type=int, default=1 << 14)
+    options.add_argument("--menu", choices=MENUS, default="small")
+    options.add_argument("--game", default="nolimit-200bb")
+    given = options.parse_args()
+    cards = load_abstraction(given.abstraction)
+    tree = compile_actions(read_game(given.game), menu_from(MENUS[given.menu]))
+    counts = tree.counts(cards.counts)
+    print(f"{tree.rules.name}: {len(tree):,} nodes, {sum(counts.infoset_actions):,} infoset-actions, {cards}")
+    common = {"seed": 1, "batch": given.batch, "first_batch": given.batch}
+    solvers = {
+        "one process": Distributed(tree, cards, blades=2, threads=2, **common),
+        "ray": Distributed(tree, cards, blades=2, threads=1, engine="ray", cards_path=given.abstraction, **common),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in solvers}
+    try:
+        for solver in solvers.values():
+            solver.step(given.warm)  # compile, and touch the pages of tables and abstraction
+        chunk = 4 * given.batch
+        for round_ in range(given.rounds):
+            names = list(solvers) if round_ % 2 == 0 else list(solvers)[::-1]
+            for name in names:
+                begun, before = time.perf_counter(), solvers[name].iterations
+                while time.perf_counter() - begun < given.seconds:
+                    solvers[name].step(chunk)
+                rates[name].append((solvers[name].iterations - before) / (time.perf_counter() - begun))
+            print(
+                f"round {round_}: " + ", ".join(f"{name} {found[-1]:,.0f}" for name, found in rates.items()), flush=True
+            )
+        visits = {name: solver.updates / solver.iterations for name, solver in solvers.items()}
+    finally:
+        for solver in solvers.values():
+            solver.close()
+    plain = Blueprint(tree, cards, seed=1, threads=2)
+    plain.step(given.warm)
+    begun, before = time.perf_counter(), plain.iterations
+    while time.perf_counter() - begun < given.seconds:
+        plain.step(chunk)
+    rate = (plain.iterations - before) / (time.perf_counter() - begun)
+    middle = {name: statistics.median(found) for name, found in rates.items()}
+    for name, found in middle.items():
+        print(f"{name}: {found:,.0f} iterations/s, {found * visits[name]:,.3g} decisions/s")
+    visited = rate * plain.updates / plain.iterations
+    print(f"plain external sampling, two threads: {rate:,.0f} iterations/s, {visited:,.3g} decisions/s")
+    print(f"ray / one process: {middle['ray'] / middle['one process']:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Players: a batch of views of the table in, actions out."""

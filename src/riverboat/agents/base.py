@@ -1,0 +1,67 @@
+"""What an agent is."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from riverboat.agents.view import Views, show_move
+from riverboat.arrays import Array
+from riverboat.errors import InputError
+from riverboat.games.acpc import Rules
+from riverboat.games.match_state import MatchState
+
+Choice: TypeAlias = list[tuple[int, float]]  # moves and their probabilities
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A player. What it does is a function of the view alone: it keeps nothing between calls, and whatever it draws is
+    decided by its seed, the number of the hand and the place in the line. `riverboat.testing.check_agent` tests it.
+    """
+
+    @property
+    def name(self) -> str:
+        """What tables and messages call it."""
+        ...
+
+    def check_rules(self, rules: Rules) -> None:
+        """Raise `InputError` where the agent cannot play these rules."""
+        ...
+
+    def act(self, views: Views) -> Array:
+        """The moves that the agent makes, one for each table. int32 [n]: FOLD, CALL, or the total of a raise"""
+        ...
+
+
+@runtime_checkable
+class Chooser(Agent, Protocol):
+    """An agent that can say what its moves are drawn from."""
+
+    def probabilities(self, views: Views) -> list[Choice]:
+        """For each table the moves with their probabilities, which are above zero and sum to one."""
+        ...
+
+
+def refuse_rules(name: str, own: Rules, rules: Rules) -> None:
+    """Refuse rules other than an agent's own."""
+    if own != rules:
+        other = (
+            f"{rules.name!r}, which has other rules"
+            if rules.name != own.name
+            else "a game of that name with other rules"
+        )
+        raise InputError(f"agent {name!r} plays {own.name!r} and cannot sit down at {other}")
+
+
+def answer(agent: Agent, state: MatchState) -> str:
+    """What an agent does at one table: f, c or r300, for players of the ACPC protocol."""
+    return show_move(int(agent.act(Views.from_match_states([state]))[0]), state.rules)
+
+
+def rules_of(*agents: Agent) -> Rules | None:
+    """The game that these agents play; None where they play any."""
+    for agent in agents:
+        own = getattr(agent, "rules", None)
+        if isinstance(own, Rules):
+            return own
+    return None

@@ -1,0 +1,153 @@
+"""Agents by name, as users write them.
+
+    always-fold  always-call  always-raise  random  rule-based      yardsticks
+    runs/laptop                                                     a folder with a blueprint, trained or in training
+    runs/laptop?purify&translation=det-arith                        with options
+    default                                                         the blueprint that the demo builds
+    module:Class                                                    a class of your own; options are its arguments
+
+Options of blueprints: `purify`, `threshold=0.15` or `new=0.2` (post-processing); `spare-first=yes` or `no` (whether the first
+move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `tie=high` (how bets off the tree are read);
+`abstraction=DIR` (where the card abstraction lies now). All agents that draw have `seed=0`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import platformdirs
+
+from riverboat.abstraction.translation import Tie
+from riverboat.agents.base import Agent
+from riverboat.agents.blueprint import DEFAULT_MAPPING, POST, BlueprintAgent
+from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
+from riverboat.errors import InputError, unknown
+from riverboat.strategy.blueprint import load_blueprint
+
+DEFAULT = "default"
+PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
+_POST = tuple(name for name in POST if name != "none")
+_OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed")
+_CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
+
+
+def default_folder() -> Path:
+    """Where the blueprint of `default` lies: in the user's data folder."""
+    return Path(platformdirs.user_data_dir("riverboat")) / DEFAULT
+
+
+def known_agents() -> str:
+    """What an agent may be, in words."""
+    return f"{', '.join(YARDSTICKS)}, {DEFAULT}, a folder with a blueprint such as runs/laptop?purify, or module:Class"
+
+
+def make_agent(text: str, seed: int = 0) -> Agent:
+    """The agent that a text names. `seed` is for agents that draw, where the text has none."""
+    if text.startswith(PROGRAM):
+        raise InputError(
+            f"agent {text!r}: a program that speaks the ACPC protocol needs a dealer: `riverboat acpc dealer` seats it"
+        )
+    base, _, tail = text.partition("?")
+    options = _options(tail, text)
+    if base in YARDSTICKS:
+        _known(options, ("seed",), text)
+        return Yardstick(base, _seed(options, seed, text))
+    if base == DEFAULT:
+        if not default_folder().is_dir():
+            raise InputError(f"agent {text!r}: nothing at {default_folder()} yet; `make demo` builds it")
+        return _blueprint(text, default_folder(), options, seed)
+    if Path(base).is_dir():
+        return _blueprint(text, Path(base), options, seed)
+    found = _CLASS.fullmatch(base)
+    if found:
+        return _custom(text, found["module"], found["name"], options)
+    if "/" in base:
+        raise InputError(f"agent {text!r}: no folder {base!r}; an agent is {known_agents()}")
+    raise InputError(
+        f"{unknown('agent', base, (*YARDSTICKS, DEFAULT))}; it may also be a folder with a blueprint, or module:Class"
+    )
+
+
+def _options(tail: str, text: str) -> dict[str, str]:
+    """`purify&seed=3` as a table; an option without a value has an empty one."""
+    found: dict[str, str] = {}
+    for part in filter(None, tail.split("&")):
+        key, _, value = part.partition("=")
+        if key in found:
+            raise InputError(f"agent {text!r}: {key} is given twice")
+        found[key] = value
+    return found
+
+
+def _known(options: dict[str, str], keys: tuple[str, ...], text: str) -> None:
+    for key in options:
+        if key not in keys:
+            raise InputError(f"agent {text!r}: {unknown('option', key, keys)}")
+
+
+def _seed(options: dict[str, str], seed: int, text: str) -> int:
+    if "seed" not in options:
+        return seed
+    if not re.fullmatch(r"\d+", options["seed"], re.ASCII):
+        raise InputError(f"agent {text!r}: seed={options['seed']!r}: write a whole number")
+    return int(options["seed"])
+
+
+def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> BlueprintAgent:
+    _known(options, _OPTIONS, text)
+    chosen = [name for name in _POST if name in options]
+    if len(chosen) > 1:
+        raise InputError(f"agent {text!r}: {' and '.join(chosen)}: one post-processing at a time")
+    post = chosen[0] if chosen else "none"
+    spare = options.get("spare-first")
+    if spare not in (None, "", "yes", "no"):
+        raise InputError(f"agent {text!r}: spare-first={spare!r}: write yes or no")
+    return BlueprintAgent(
+        load_blueprint(folder, options.get("abstraction")),
+        name=text,
+        translation=options.get("translation", DEFAULT_MAPPING),
+        tie=cast("Tie", options.get("tie", "high")),
+        post=post,
+        share=_share(options.get(post, ""), post, text),
+        spare_first=None if spare is None else spare != "no",
+        seed=_seed(options, seed, text),
+    )
+
+
+def _share(value: str, post: str, text: str) -> float | None:
+    if not value:
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        raise InputError(f"agent {text!r}: {post}={value!r}: write a share from 0 to 1, such as 0.2") from None
+
+
+def _custom(text: str, module: str, name: str, options: dict[str, str]) -> Agent:
+    """An agent of the user's own, from a module that may lie in the current folder."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the module is there, and needs another that is not
+        raise InputError(f"agent {text!r}: no module {module!r} here or among what is installed") from None
+    finally:
+        sys.path.remove(here)
+    if not hasattr(found, name):
+        there = [key for key, value in vars(found).items() if inspect.isclass(value) and hasattr(value, "act")]
+        raise InputError(f"agent {text!r}: {unknown('class', name, there)} in {module}")
+    try:
+        agent = getattr(found, name)(**options)
+    except TypeError as error:
+        raise InputError(f"agent {text!r}: {error}") from None
+    missing = [what for what in ("name", "check_rules", "act") if not hasattr(agent, what)]
+    if missing:
+        raise InputError(f"agent {text!r}: has no {missing[0]}; see riverboat.agents.base.Agent")
+    return cast("Agent", agent)

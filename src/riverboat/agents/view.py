@@ -1,0 +1,222 @@
+"""What a player sees of the tables it sits at: its cards, the board, the betting so far. Never the other's cards.
+
+    views = Views.from_match_state("MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c", read_game("nolimit-200bb"))
+    views.betting(0).raise_range()
+
+Lines are numbers: FOLD = -1, CALL = 0 for a check or call, and for a raise the TOTAL that the player has then put in over
+the whole hand, in limit games too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+import numpy as np
+
+from riverboat.agents import _kernels as kernels
+from riverboat.agents._kernels import CALL as CALL
+from riverboat.agents._kernels import END as END
+from riverboat.agents._kernels import FOLD as FOLD
+from riverboat.arrays import Array
+from riverboat.cards.notation import show_cards
+from riverboat.cards.ranking import tables
+from riverboat.errors import InputError
+from riverboat.games.acpc import STREETS, Rules
+from riverboat.games.acpc_betting import Betting, steps
+from riverboat.games.match_state import MatchState, parse_match_state, settled, show_deal, show_match_state
+
+HIDDEN = 255  # a board card that is not dealt
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """n tables of one game, at each of which `seat` is to act. Made by those who know them right; `of` checks."""
+
+    rules: Rules
+    hand: Array  # int64 [n]: number of the hand in the match; what an agent draws depends on it
+    seat: Array  # int8 [n]
+    hole: Array  # uint8 [n, hole]
+    board: Array  # uint8 [n, board cards of the game]; HIDDEN where not dealt
+    moves: Array  # int32 [n, most]: FOLD, CALL or the total of a raise; END behind the last
+    length: Array  # int32 [n]
+
+    def __len__(self) -> int:
+        return len(self.length)
+
+    def take(self, tables: Array) -> Views:
+        """Some of the tables, by number or by mask."""
+        chosen = np.asarray(tables)
+        return Views(
+            self.rules,
+            *(part[chosen] for part in (self.hand, self.seat, self.hole, self.board, self.moves, self.length)),
+        )
+
+    # --- one table ------------------------------------------------------------------------------
+
+    def line(self, i: int) -> str:
+        """The betting of a table as the protocol writes it: `cr300c/`."""
+        return self.betting(i).line
+
+    def betting(self, i: int) -> Betting:
+        """The state of the betting of a table."""
+        state = Betting.start(self.rules)
+        for move in self.moves[i, : self.length[i]].tolist():
+            state = play_move(state, move)
+        return state
+
+    def match_state(self, i: int) -> str:
+        """The table as the ACPC protocol shows it to its player."""
+        betting, seat, hole = self.betting(i), int(self.seat[i]), tuple(self.hole[i].tolist())
+        holes = (hole, ()) if seat == 0 else ((), hole)
+        return show_match_state(
+            seat, int(self.hand[i]), betting.line, show_deal(holes, self.board[i].tolist(), betting)
+        )
+
+    # --- making ---------------------------------------------------------------------------------
+
+    @staticmethod
+    def of(
+        states: Sequence[Betting],
+        holes: Sequence[Sequence[int] | Array],
+        boards: Sequence[Sequence[int] | Array],
+        hands: Iterable[int] | None = None,
+    ) -> Views:
+        """Tables whose betting stands as in `states`, seen by the seat to act: its cards, and the cards on the board."""
+        if not states:
+            raise InputError("no tables: a batch of views has at least one")
+        rules, n = states[0].rules, len(states)
+        numbers = np.arange(n) if hands is None else np.fromiter(hands, np.int64)
+        if not len(holes) == len(boards) == len(numbers) == n:
+            raise InputError(f"{n} states, {len(holes)} hands of cards, {len(boards)} boards: give one of each a table")
+        lines = [moves_of(rules, state.line) for state in states]
+        hole = np.empty((n, rules.hole), np.uint8)
+        board = np.full((n, rules.board_sizes[-1]), HIDDEN, np.uint8)
+        moves = np.full((n, max(1, *map(len, lines))), END, np.int32)
+        for i, state in enumerate(states):
+            where = f"table {i} at {state.line!r}"
+            if state.rules is not rules and state.rules != rules:
+                raise InputError(f"{where}: a game of other rules than table 0")
+            if state.actor < 0:
+                raise InputError(f"{where}: nobody is to act")
+            _check_cards(rules, state.street, list(holes[i]), list(boards[i]), where)
+            hole[i] = holes[i]
+            board[i, : len(boards[i])] = boards[i]
+            moves[i, : len(lines[i])] = lines[i]
+        seat = np.array([state.turn for state in states], np.int8)
+        length = np.array([len(line) for line in lines], np.int32)
+        return Views(rules, numbers.astype(np.int64), seat, hole, board, moves, length)
+
+    @staticmethod
+    def from_match_state(text: str, rules: Rules) -> Views:
+        """One table, as the ACPC protocol shows it to the player who is to act: `MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c`."""
+        return Views.from_match_states([parse_match_state(text.strip(), rules)])
+
+    @staticmethod
+    def from_match_states(states: Sequence[MatchState]) -> Views:
+        """Tables that are shown to the players who are to act there."""
+        for state in states:
+            if not state.acting:
+                whose = "the hand is over" if state.over else f"it is the turn of seat {state.point.actor}"
+                raise InputError(f"match state {str(state)!r}: seat {state.position} is not to act, {whose}")
+        return Views.of(
+            [state.betting for state in states],
+            [state.hole for state in states],
+            [state.board for state in states],
+            [state.hand for state in states],
+        )
+
+
+def _check_cards(rules: Rules, street: int, hole: list[int], board: list[int], where: str) -> None:
+    need = rules.board_sizes[street]
+    if len(hole) != rules.hole or len(board) != need:
+        raise InputError(
+            f"{where}: {len(hole)} hole and {len(board)} board cards; on the {rules.streets[street]} {rules.name} has "
+            f"{rules.hole} and {need}"
+        )
+    known = set(rules.deck.cards.tolist())
+    strange = [card for card in (*hole, *board) if int(card) not in known]
+    if strange:
+        raise InputError(f"{where}: card {strange[0]} is not in the deck of {rules.name}")
+    if len({*map(int, hole), *map(int, board)}) < len(hole) + len(board):
+        raise InputError(f"{where}: a card is dealt twice: {show_cards([*hole, *board], ' ')}")
+
+
+# --- moves ------------------------------------------------------------------------------------
+
+
+def show_move(move: int, rules: Rules) -> str:
+    """A move as the protocol writes it: f, c, r300, in limit games r."""
+    return "f" if move == FOLD else "c" if move == CALL else "r" if rules.limit else f"r{move}"
+
+
+def read_move(label: str, state: Betting) -> int:
+    """The number of a legal move that is written as in the protocol."""
+    if not state.legal(label):
+        state.play(label)  # says what is wrong
+    if label in ("f", "c"):
+        return FOLD if label == "f" else CALL
+    return int(label[1:]) if not state.rules.limit else state.move(label).spent[state.turn]
+
+
+def play_move(state: Betting, move: int) -> Betting:
+    """The state after a move given as a number, and after the deal that may follow."""
+    return settled(state.play(show_move(move, state.rules)))
+
+
+@lru_cache(maxsize=1 << 14)
+def moves_of(rules: Rules, line: str) -> tuple[int, ...]:
+    """A line as numbers."""
+    now, found = Betting.start(rules), []
+    for label in steps(line):
+        if label == "/":
+            now = now.next_street()
+        else:
+            found.append(read_move(label, now))
+            now = now.move(label)
+    return tuple(found)
+
+
+# --- for compiled loops -----------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def book_of(rules: Rules) -> kernels.Book:
+    """Rules as compiled loops read them."""
+    none = (kernels.NO_END,) * rules.rounds
+    return kernels.Book(
+        rules.limit,
+        rules.big_blind,
+        np.array(rules.blinds, np.int64),
+        np.array(rules.stacks or none[:1] * 2, np.int64),
+        np.array(rules.raise_sizes or (0,) * rules.rounds, np.int64),
+        np.array(rules.most_raises or none, np.int64),
+        np.array(rules.first, np.int64),
+        np.array(rules.board_sizes, np.int64),
+    )
+
+
+@lru_cache(maxsize=64)
+def cards_of(rules: Rules) -> kernels.Cards:
+    """What it takes to rank the hands of a game on every street."""
+    return kernels.Cards(rules.deck.cards, padded(tables(rules.hole + shown) for shown in rules.board_sizes))
+
+
+def padded(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Parts by street, as many for every game: loops are compiled for tuples of one length."""
+    found = tuple(parts)
+    return found + found[-1:] * (len(STREETS) - len(found))
+
+
+def states_of(views: Views) -> Array:
+    """The betting of all tables, as `_kernels.State`; an illegal line is refused. int64 [n, 9]"""
+    out = np.empty((len(views), 9), np.int64)
+    i, place = kernels.first_illegal(book_of(views.rules), views.moves, views.length, out)
+    if i >= 0:
+        views.take(np.array([i])).betting(0)  # says what is wrong
+        raise InputError(f"table {i}: move {place} of its line is illegal")
+    return out

@@ -1,0 +1,261 @@
+"""Duplicate matches between any two agents: every deal is played twice, with the seats exchanged.
+
+    agent = make_agent("runs/laptop?purify")
+    match = play_match(agent, make_agent("always-call"), rules_of(agent), hands=20_000)
+    match.mbb_per_game, match.ci95
+
+Tables advance together, one move each in turn, so that agents decide in batches. All that is random is keyed: the cards by
+the seed and the number of the pair, what an agent draws by its own seed, that number and the place in the line. So equal
+seeds give equal results whatever the size of the batches, and an agent that plays itself wins nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from riverboat.agents._kernels import END
+from riverboat.agents.base import Agent
+from riverboat.agents.view import Views, book_of, show_move
+from riverboat.arrays import Array
+from riverboat.cards.ranking import tables as ranking_tables
+from riverboat.errors import InputError
+from riverboat.evaluation import _match_kernels as kernels
+from riverboat.evaluation.duel import Duel
+from riverboat.evaluation.intervals import interval
+from riverboat.games.acpc import Rules
+
+PAIRS = 4096  # played side by side
+_MOVES = 16  # of a line, to begin with
+
+
+@dataclass(frozen=True)
+class Match(Duel):
+    """What the first of two agents won."""
+
+    names: tuple[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.names[0]} against {self.names[1]}: {super().__str__()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Hands:
+    """Hands that were played, in their order."""
+
+    rules: Rules
+    names: tuple[str, str]  # of the first agent and the second: in even hands the first has seat 0, in odd ones seat 1
+    number: Array  # int64 [n]: from 0 on; hands 2 k and 2 k + 1 are those of pair k
+    cards: Array  # uint8 [n, 2 hands and board]
+    moves: Array  # int32 [n, most], as in `Views`
+    length: Array  # int32 [n]
+    won: Array  # int64 [n]: chips won by seat 0
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def players(self, i: int) -> tuple[str, str]:
+        """Names by seat."""
+        first, second = self.names
+        return (second, first) if self.number[i] % 2 else (first, second)
+
+
+Observer = Callable[[Hands], None]
+
+
+def play_match(
+    first: Agent,
+    second: Agent,
+    rules: Rules,
+    hands: int = 20_000,
+    seed: int = 0,
+    *,
+    observe: Observer | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    pairs_at_once: int = PAIRS,
+) -> Match:
+    """Play `hands` hands in hands / 2 duplicate pairs. An all-in is paid by the board that was dealt.
+
+    `observe` is given all hands in their order, batch by batch; `progress` the number of hands played, and of all.
+    """
+    if hands < 4 or hands % 2:
+        raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
+    if pairs_at_once < 1:
+        raise InputError(f"pairs_at_once={pairs_at_once}: must be at least 1")
+    agents = (first, second)
+    for agent in agents:
+        agent.check_rules(rules)
+    names = (first.name, second.name)
+    dealer, key = _dealer(rules), np.uint64(seed % 2**64)
+    pairs, total, squares = hands // 2, 0, 0
+    start = time.perf_counter()
+    for begin in range(0, pairs, pairs_at_once):
+        played = _play(agents, names, rules, dealer, key, begin, min(begin + pairs_at_once, pairs))
+        won = played.won[0::2] - played.won[1::2]  # by the first, in both hands of a pair
+        total, squares = total + int(won.sum()), squares + sum(chips * chips for chips in won.tolist())
+        if observe is not None:
+            observe(played)
+        if progress is not None:
+            progress(len(won) * 2 + 2 * begin, hands)
+    seconds = time.perf_counter() - start
+    return Match(pairs, seed, rules.big_blind, interval(pairs, total / 2, squares / 4), seconds, names)
+
+
+def _dealer(rules: Rules) -> kernels.Dealer:
+    board = rules.board_sizes[-1]
+    return kernels.Dealer(rules.deck.cards, ranking_tables(rules.hole + board), rules.hole, board)
+
+
+def _play(
+    agents: tuple[Agent, Agent],
+    names: tuple[str, str],
+    rules: Rules,
+    dealer: kernels.Dealer,
+    seed: np.uint64,
+    begin: int,
+    end: int,
+) -> Hands:
+    """Both hands of pairs begin … end - 1."""
+    deals, book = end - begin, book_of(rules)
+    n = 2 * deals
+    cards, result = np.empty((deals, 2 * dealer.hole + dealer.board), np.uint8), np.empty(deals, np.int8)
+    tables = kernels.Tables(
+        cards, np.empty((n, 9), np.int64), np.full((n, _MOVES), END, np.int32), np.zeros(n, np.int32)
+    )
+    kernels.deal(dealer, book, seed, begin, cards.reshape(-1), result, tables)
+    going = np.arange(n)
+    while len(going):
+        if tables.length.max() == tables.moves.shape[1]:
+            tables = tables._replace(moves=np.concatenate([tables.moves, np.full_like(tables.moves, END)], axis=1))
+        mover = tables.states[going, 2] ^ (going & 1)  # in odd hands seat 0 is the second agent's
+        for who, agent in enumerate(agents):
+            chosen = going[mover == who]
+            if len(chosen):
+                views = _views(rules, dealer, tables, chosen, begin)
+                actions = _asked(agent, views)
+                wrong = kernels.advance(book, chosen, actions, tables)
+                if wrong >= 0:
+                    raise _illegal(agent, views, wrong, int(actions[wrong]))
+        going = going[tables.states[going, 8] == 0]
+    won = np.empty(n, np.int64)
+    kernels.settle(tables, result, won)
+    number = np.arange(2 * begin, 2 * end)
+    return Hands(rules, names, number, np.repeat(cards, 2, axis=0), tables.moves, tables.length, won)
+
+
+def _views(rules: Rules, dealer: kernels.Dealer, tables: kernels.Tables, chosen: Array, begin: int) -> Views:
+    """What the players to act in some hands see. Both hands of a pair have its number."""
+    n, most = len(chosen), max(1, int(tables.length[chosen].max()))
+    views = Views(
+        rules,
+        (chosen >> 1) + begin,
+        np.empty(n, np.int8),
+        np.empty((n, dealer.hole), np.uint8),
+        np.empty((n, dealer.board), np.uint8),
+        np.empty((n, most), np.int32),
+        np.empty(n, np.int32),
+    )
+    kernels.look(dealer, book_of(rules), tables, chosen, views.seat, views.hole, views.board, views.moves, views.length)
+    return views
+
+
+def _asked(agent: Agent, views: Views) -> Array:
+    actions = np.asarray(agent.act(views))
+    if actions.shape != (len(views),) or actions.dtype.kind not in "iu":
+        raise InputError(
+            f"agent {agent.name!r} answered {len(views)} views with {actions.dtype} {actions.shape}: "
+            "one whole number for each is needed"
+        )
+    return actions.astype(np.int32, copy=False)
+
+
+def _illegal(agent: Agent, views: Views, i: int, move: int) -> InputError:
+    state = views.betting(i)
+    try:
+        state.play(show_move(move, views.rules))
+    except InputError as error:
+        return InputError(f"agent {agent.name!r}, {views.match_state(i)}: {error}")
+    return InputError(
+        f"agent {agent.name!r}, {views.match_state(i)}: {move} is no move: fold is -1, call 0, a raise its total"
+    )
+
+
+# --- round robins -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RoundRobin:
+    """Everybody against everybody else."""
+
+    names: tuple[str, ...]
+    matches: Mapping[tuple[int, int], Match]  # i < j: agent i against agent j
+
+    def mbb(self, i: int, j: int) -> tuple[float, float]:
+        """What agent i won of agent j, in mbb/g, and half the width of its 95 % interval."""
+        match = self.matches[min(i, j), max(i, j)]
+        return (match.mbb_per_game if i < j else 0.0 - match.mbb_per_game), match.ci95
+
+    def mean(self, i: int) -> float:
+        """What agent i won on average over its opponents, in mbb/g."""
+        return fmean(self.mbb(i, j)[0] for j in range(len(self.names)) if j != i)
+
+    @property
+    def ranking(self) -> tuple[int, ...]:
+        """Agents by what they won on average, the best first: total bankroll."""
+        return tuple(sorted(range(len(self.names)), key=lambda i: -self.mean(i)))
+
+    def record(self) -> dict[str, Any]:
+        """For files, without what depends on the machine."""
+        pairs = sorted(self.matches.items())
+        return {
+            "agents": list(self.names),
+            "mean_mbb_per_game": {name: self.mean(i) for i, name in enumerate(self.names)},
+            "matches": [{"agents": list(match.names), **match.record()} for _, match in pairs],
+        }
+
+    def rows(self) -> list[list[str]]:
+        """The table as text, a row for each agent, the best first: its name, what it won of each, the mean."""
+        order = self.ranking
+        found = [["mbb/g", *(self.names[j] for j in order), "mean"]]
+        for i in order:
+            cells = ["" if i == j else "{:+.0f} ± {:.0f}".format(*self.mbb(i, j)) for j in order]
+            found.append([self.names[i], *cells, f"{self.mean(i):+.0f}"])
+        return found
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join([row[0].ljust(width[0]), *(cell.rjust(w) for cell, w in zip(row[1:], width[1:], strict=True))])
+            for row in rows
+        )
+
+
+def round_robin(
+    agents: Mapping[str, Agent],
+    rules: Rules,
+    hands: int = 20_000,
+    seed: int = 0,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> RoundRobin:
+    """A duplicate match of `hands` hands for every two agents, all with the same cards."""
+    if len(agents) < 2:
+        raise InputError(f"{len(agents)} agents: a round robin needs two or more")
+    names, games = tuple(agents), list(combinations(range(len(agents)), 2))
+    found = {}
+    for done, (i, j) in enumerate(games):
+
+        def report(played: int, _: int, before: int = done * hands) -> None:
+            if progress is not None:
+                progress(before + played, len(games) * hands)
+
+        match = play_match(agents[names[i]], agents[names[j]], rules, hands, seed, progress=report)
+        found[i, j] = Match(match.pairs, seed, match.big_blind, match.chips, match.seconds, (names[i], names[j]))
+    return RoundRobin(names, found)

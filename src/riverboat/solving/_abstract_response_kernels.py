@@ -1,0 +1,88 @@
+"""Compiled tables of what terminals are worth to buckets, for best responses inside an abstract game."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riverboat.jit import kernel, part
+from riverboat.solving._blueprint_kernels import COUNT_AT, OVER, SHOWDOWN, STREET
+from riverboat.solving._public_chance_kernels import find_buckets, order_hands, send, settle
+
+UNKNOWN, SEVERAL = -1, -2
+
+
+@part
+def note_parents(b, before, parent):
+    """Note which bucket of the street before each bucket follows."""
+    for s in range(1, len(b.live)):
+        for i in range(b.live[s]):
+            at = before[s] + b.bucket[s, b.member[s, i]]
+            above = b.bucket[s - 1, b.member[s - 1, i]]
+            if parent[at] == UNKNOWN:
+                parent[at] = above
+            elif parent[at] != above:
+                parent[at] = SEVERAL
+
+
+@part
+def settle_board(game, hands, b, table, rows, times, start, f, out):
+    """Add what one board makes of all terminals."""
+    last, d = len(hands.shown) - 1, 0
+    f.node[0], f.move[0] = 0, 0
+    for i in range(b.live[0]):
+        f.reach[0, 0, i] = 1
+        f.reach[0, 1, i] = 1
+    while d >= 0:
+        node, a = f.node[d], f.move[d]
+        word, first = np.int64(game.nodes[4 * node]), np.int64(game.nodes[4 * node + 1])
+        street, seat, count = word & STREET, word >> 2 & 1, word >> COUNT_AT
+        if a == 0:
+            slot = game.nodes[4 * node + 2] // 2
+            for j in range(b.kinds[street]):
+                at = rows[street] + b.bucket[street, j] * (game.width[street] // 2) + slot
+                for move in range(count):
+                    f.sigma[d, move, j] = table[at + move]
+        if a == count:
+            d -= 1
+            continue
+        f.move[d] = a + 1
+        child = first + a
+        below = np.int64(game.nodes[4 * child])
+        live = b.live[last] if below & SHOWDOWN else b.live[below & STREET]
+        if not send(b, street, seat, a, live, f, d):
+            continue
+        if below & OVER == 0:
+            d += 1
+            f.node[d], f.move[d] = child, 0
+            continue
+        settle(game, hands, b, child, f, d + 1)
+        for p in range(2):
+            for i in range(live):
+                bucket = b.bucket[street, b.member[street, i]]
+                out[p, start[child] + bucket] += times * f.value[d + 1, p, i]
+
+
+@kernel
+def tabulate(
+    game,  # Game
+    look,  # LookUp
+    hands,  # Hands
+    b,  # Board
+    f,  # Frames
+    table,  # float32 [moves of all information sets]: the strategy, street by street and bucket by bucket
+    rows,  # int64 [streets]: where the table of a street begins
+    boards,  # uint8 [boards, cards]
+    times,  # float64 [boards]: share of all boards
+    before,  # int64 [streets]: buckets of the streets before
+    parent,  # int64 [buckets of all streets] INOUT: the bucket that each follows; UNKNOWN, or SEVERAL
+    start,  # int64 [nodes]: where the buckets of a terminal begin in `out`
+    out,  # float64 [2, buckets of all terminals] INOUT: value to a seat, given that it plays to get there
+):
+    """What every terminal is worth to the buckets that both seats have on its street, over all boards."""
+    for k in range(len(boards)):
+        for c in range(game.board):
+            b.cards[game.hole + c] = boards[k, c]
+        order_hands(game, hands, b)
+        find_buckets(game, look, hands, b)
+        note_parents(b, before, parent)
+        settle_board(game, hands, b, table, rows, times[k], start, f, out)

@@ -1,0 +1,393 @@
+"""Compiled public chance sampling over betting tree × buckets (Johanson et al. 2012, Algorithm 1 with both vectors).
+
+The board is drawn, and the betting is walked once with all hands of both seats as vectors. Hands stand in one order for the
+whole board: those that the last street leaves, from weak to strong, then those that its cards take away, then those that the
+street before takes. So the hands of any street are the first so many, and nothing moves from street to street.
+
+Hands in one bucket play alike: strategies are worked out once for each bucket on the board, and what its hands are worth is
+summed before it goes to the table.
+
+A terminal weighs a pair of hands by its probability given the board there: 1 / (pairs that this board leaves). A showdown is
+settled on the whole board, also where nobody bets any more on the streets before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.abstraction._lookup_kernels import BLOCK, bucket_at, places
+from riverboat.arrays import Array
+from riverboat.cards._kernels import START, plain_value, ranked
+from riverboat.counter import take
+from riverboat.jit import kernel, part
+from riverboat.solving._blueprint_deal_kernels import deal_cards, draw, low_bits
+from riverboat.solving._blueprint_kernels import COUNT_AT, FOR_NODES, OVER, SHOWDOWN, STREET, matched
+from riverboat.solving._cell_kernels import average_at, regret_at, set_average, set_regret
+
+U = np.uint64
+ONE = np.uint64(1)
+NO_CARD = 52
+NONE = np.int64(-1)
+
+
+class Hands(NamedTuple):
+    """All hands of the deck, and how likely they are."""
+
+    cards: Array  # uint8 [hands, 2]: the second is NO_CARD where there is one
+    mask: Array  # uint64 [hands]: a bit for each card
+    key: Array  # uint64 [hands]: sums of ranking keys
+    suits: Array  # uint64 [hands]: and of their masks
+    shown: Array  # int64 [streets]: board cards
+    pair: Array  # float64 [streets]: probability of a pair of hands, given the board
+    hand: Array  # float64 [streets]: of one hand
+
+
+class Board(NamedTuple):
+    """Room for a board and what it makes of the hands. A place is one in the order above."""
+
+    cards: Array  # uint8 [hole + board cards]: a hand and the board, for look-ups
+    order: Array  # int32 [hands]: by place
+    spare: Array  # int32 [hands]
+    first: Array  # uint8 [hands]: cards of the hand, by place
+    second: Array  # uint8 [hands]
+    strength: Array  # uint16 [hands], by hand
+    rank: Array  # uint16 [hands]: strength by place
+    live: Array  # int64 [streets]: hands that the board leaves
+    member: Array  # int32 [streets, hands]: number of its bucket on this board, by place
+    bucket: Array  # int64 [streets, hands]: those buckets
+    kinds: Array  # int64 [streets]: how many they are
+    known: Array  # int64 [streets, power of two]: buckets seen; NONE where free
+    number: Array  # int32 [same]: and their numbers
+    digits: Array  # int64 [257]
+    layers: Array  # int64 [streets]
+    numbers: Array  # int64 [1, streets]
+    sums: Array  # float64 [53]: by card; nothing at NO_CARD
+
+
+class Frames(NamedTuple):
+    """Room for the walk: one frame for each level of the tree."""
+
+    node: Array  # int64 [levels]
+    move: Array  # int64 [levels]: the next
+    reach: Array  # float32 [levels, 2, hands]: of each seat
+    value: Array  # float32 [levels, 2, hands]: to each seat, times the probability of the pairs
+    sigma: Array  # float32 [levels, moves, hands]: strategies by bucket
+    worth: Array  # float64 [levels, moves, hands]: values of the moves, summed over the hands of a bucket
+    held: Array  # float64 [hands]: reach of a bucket's hands
+    beats: Array  # float64 [hands]
+
+
+# --- the board --------------------------------------------------------------------------------
+
+
+@part
+def sort_places(b, live):
+    """Sort the first hands from weak to strong, by two passes over bytes."""
+    count = b.digits
+    for shift in (0, 8):
+        for i in range(257):
+            count[i] = 0
+        for i in range(live):
+            count[((np.int64(b.strength[b.order[i]]) >> shift) & 255) + 1] += 1
+        for i in range(256):
+            count[i + 1] += count[i]
+        for i in range(live):
+            digit = (np.int64(b.strength[b.order[i]]) >> shift) & 255
+            b.spare[count[digit]] = b.order[i]
+            count[digit] += 1
+        for i in range(live):
+            b.order[i] = b.spare[i]
+
+
+@part
+def order_hands(game, hands, b):
+    """Put the hands in their order, and rank those that the whole board leaves."""
+    last, used = len(hands.shown) - 1, 0
+    key, suits, after = START, U(0), U(0)
+    for c in range(game.hole, game.hole + game.board):
+        key += game.ranks.key[b.cards[c]]
+        suits += game.ranks.mask[b.cards[c]]
+    for s in range(last, -1, -1):
+        here = U(0)  # what lies on this street; `after` on the next
+        for c in range(game.hole, game.hole + hands.shown[s]):
+            here |= ONE << U(b.cards[c])
+        for h in range(len(hands.mask)):
+            if hands.mask[h] & here == U(0) and (s == last or hands.mask[h] & after != U(0)):
+                b.order[used] = h
+                used += 1
+        b.live[s] = used
+        after = here
+    for i in range(b.live[last]):
+        h = b.order[i]
+        if game.hole + game.board >= 5:
+            b.strength[h] = ranked(
+                key + hands.key[h], suits + hands.suits[h], game.ranks.offset, game.ranks.value, game.ranks.flush
+            )
+        else:
+            b.strength[h] = plain_value(key + hands.key[h], game.ranks.offset, game.ranks.value)
+    sort_places(b, b.live[last])
+    for i in range(used):
+        b.first[i] = hands.cards[b.order[i], 0]
+        b.second[i] = hands.cards[b.order[i], 1]
+        b.rank[i] = b.strength[b.order[i]]
+
+
+@part
+def number_bucket(b, s, i, bucket):
+    """Note the bucket of the hand at a place under its number on this board."""
+    most = U(b.known.shape[1] - 1)
+    at = (U(bucket) * U(0x9E3779B97F4A7C15)) >> U(40) & most
+    while b.known[s, at] != NONE and b.known[s, at] != bucket:
+        at = (at + ONE) & most
+    if b.known[s, at] == NONE:
+        b.known[s, at] = bucket
+        b.number[s, at] = b.kinds[s]
+        b.bucket[s, b.kinds[s]] = bucket
+        b.kinds[s] += 1
+    b.member[s, i] = b.number[s, at]
+
+
+@part
+def find_buckets(game, look, hands, b):
+    """Buckets of all hands on all streets that they live to see."""
+    direct, streets = game.direct, len(hands.shown)
+    mask, seen = np.int64(0), game.hole
+    for s in range(streets):
+        b.kinds[s] = 0
+        for k in range(b.known.shape[1]):
+            b.known[s, k] = NONE
+        if len(direct.bucket) > 0:
+            for c in range(seen, game.hole + hands.shown[s]):
+                mask |= np.int64(1) << np.int64(direct.place[b.cards[c]])
+            seen = game.hole + hands.shown[s]
+            row = direct.start[s] + np.int64(direct.board[U(mask)]) * direct.hands
+            for i in range(b.live[s]):
+                number_bucket(b, s, i, np.int64(direct.bucket[U(row + b.order[i])]))
+    if len(direct.bucket) > 0:
+        return
+    lives = streets  # of the hands up to live[lives - 1]; later ones see fewer streets
+    for i in range(b.live[0]):
+        while i >= b.live[lives - 1]:
+            lives -= 1
+        b.cards[0] = b.first[i]
+        if game.hole == 2:
+            b.cards[1] = b.second[i]
+        places(look, b.cards, 0, 1, lives, b.layers, b.numbers)
+        bucket = np.int64(0)
+        for s in range(lives):
+            bucket = np.int64(bucket_at(look, s, b.layers[s], b.numbers[0, s], bucket))
+            number_bucket(b, s, i, bucket)
+
+
+# --- terminals --------------------------------------------------------------------------------
+
+
+@part
+def settle_fold(deck, b, two, live, pay, reach, out):
+    """Everybody who can be met is worth the same: all, less those with one of my cards."""
+    sums, total = b.sums, np.float64(0)
+    for c in deck:
+        sums[c] = 0
+    for i in range(live):
+        x = np.float64(reach[i])
+        total += x
+        sums[b.first[i]] += x
+        if two:
+            sums[b.second[i]] += x
+    for i in range(live):
+        met = total - sums[b.first[i]] - sums[b.second[i]]
+        if two:  # a hand with both of my cards was taken out twice
+            met += reach[i]
+        out[i] = pay * met
+
+
+@part
+def settle_showdown(deck, b, two, live, stake, reach, beats, out):
+    """One sweep from weak to strong: what is weaker, and what is not stronger, less those with one of my cards."""
+    sums, total, i = b.sums, np.float64(0), 0
+    for c in deck:
+        sums[c] = 0
+    while i < live:
+        j, v = i, b.rank[i]
+        while j < live and b.rank[j] == v:
+            beats[j] = total - sums[b.first[j]] - sums[b.second[j]]
+            j += 1
+        for k in range(i, j):
+            x = np.float64(reach[k])
+            total += x
+            sums[b.first[k]] += x
+            if two:
+                sums[b.second[k]] += x
+        for k in range(i, j):
+            upto = total - sums[b.first[k]] - sums[b.second[k]]
+            beats[k] += upto + reach[k] if two else upto
+        i = j
+    for k in range(live):
+        met = total - sums[b.first[k]] - sums[b.second[k]]
+        if two:
+            met += reach[k]
+        out[k] = stake * (beats[k] - met)
+
+
+@part
+def settle(game, hands, b, node, f, d):
+    """What a terminal is worth to all hands of both seats, in frame d."""
+    word, last = np.int64(game.nodes[4 * node]), len(hands.shown) - 1
+    pay, two = np.float64(game.pay[4 * node + 3]), game.hole == 2
+    if word & SHOWDOWN:
+        stake = pay * hands.pair[last]
+        for seat in range(2):
+            settle_showdown(game.deck, b, two, b.live[last], stake, f.reach[d, 1 - seat], f.beats, f.value[d, seat])
+        return
+    street = word & STREET
+    for seat in range(2):
+        won = pay * hands.pair[street] * (1 - 2 * seat)
+        settle_fold(game.deck, b, two, b.live[street], won, f.reach[d, 1 - seat], f.value[d, seat])
+
+
+# --- decisions --------------------------------------------------------------------------------
+
+
+@part
+def cell_of(game, b, node, street, j):
+    """The first cell of a decision for a bucket of the board."""
+    return U(game.base[street] + b.bucket[street, j] * game.width[street] + game.nodes[4 * node + 2])
+
+
+@part
+def noise_of(key, node, j, what):
+    """32 random bits for the bucket of a decision: for its averages (0) or its regrets (1)."""
+    return low_bits(draw(key, U(FOR_NODES) + (U(node) << U(12) | U(j) << U(1) | U(what))))
+
+
+@part
+def begin(game, cells, hands, b, key, share, node, street, seat, count, f, d):
+    """Strategies at a decision, and what they add to its averages."""
+    zero, live, held = np.float32(0), b.live[street], f.held
+    for j in range(b.kinds[street]):
+        held[j] = 0
+        for a in range(count):
+            f.worth[d, a, j] = 0
+    for i in range(live):
+        held[b.member[street, i]] += f.reach[d, seat, i]
+        f.value[d, 0, i] = 0
+        f.value[d, 1, i] = 0
+    for j in range(b.kinds[street]):
+        at = cell_of(game, b, node, street, j)
+        scale, rest = matched(cells, at, count)
+        for a in range(count):
+            f.sigma[d, a, j] = max(regret_at(cells, at + U(a)), zero) * scale + rest
+        if held[j] > 0:
+            weight, noise = held[j] * hands.hand[street] * share, noise_of(key, node, j, 0)
+            for a in range(count):
+                cell = at + U(count + a)
+                set_average(cells, cell, average_at(cells, cell) + weight * f.sigma[d, a, j], noise)
+
+
+@part
+def send(b, street, seat, a, live, f, d):
+    """Reach after a move, in the next frame, of the hands that are left there; whether there is any."""
+    some = np.float32(0)
+    for i in range(live):
+        x = f.reach[d, seat, i] * f.sigma[d, a, b.member[street, i]]
+        y = f.reach[d, 1 - seat, i]
+        f.reach[d + 1, seat, i] = x
+        f.reach[d + 1, 1 - seat, i] = y
+        some += x + y
+    return some > 0
+
+
+@part
+def gather(b, street, seat, a, live, f, d):
+    """Values of a move's child, in the next frame, go to the decision; `live` hands have any."""
+    for i in range(live):
+        j, x = b.member[street, i], f.value[d + 1, seat, i]
+        f.value[d, seat, i] += f.sigma[d, a, j] * x
+        f.worth[d, a, j] += x
+        f.value[d, 1 - seat, i] += f.value[d + 1, 1 - seat, i]
+
+
+@part
+def learn(game, cells, b, key, node, street, count, f, d):
+    """Regrets of a decision, one sum for each bucket."""
+    for j in range(b.kinds[street]):
+        at, noise, mean = cell_of(game, b, node, street, j), noise_of(key, node, j, 1), np.float64(0)
+        for a in range(count):
+            mean += f.sigma[d, a, j] * f.worth[d, a, j]
+        for a in range(count):
+            cell = at + U(a)
+            set_regret(cells, cell, regret_at(cells, cell) + np.float32(f.worth[d, a, j] - mean), noise)
+
+
+# --- the walk ---------------------------------------------------------------------------------
+
+
+@kernel
+def walk_board(game, cells, hands, b, key, share, f):
+    """All moves of all hands on one board; both seats learn. Returns the decisions visited, times the hands there."""
+    last, d, visited = len(hands.shown) - 1, 0, 0
+    f.node[0], f.move[0] = 0, 0
+    for i in range(b.live[0]):
+        f.reach[0, 0, i] = 1
+        f.reach[0, 1, i] = 1
+    while True:
+        node, a = f.node[d], f.move[d]
+        word, first = np.int64(game.nodes[4 * node]), np.int64(game.nodes[4 * node + 1])
+        street, seat, count = word & STREET, word >> 2 & 1, word >> COUNT_AT
+        if a == 0:
+            begin(game, cells, hands, b, key, share, node, street, seat, count, f, d)
+            visited += b.live[street]
+        if a == count:
+            learn(game, cells, b, key, node, street, count, f, d)
+            if d == 0:
+                return visited
+            d -= 1  # and what was found goes to the move that led here
+            a, node = f.move[d] - 1, f.node[d]
+            word, live = np.int64(game.nodes[4 * node]), b.live[street]
+        else:
+            f.move[d] = a + 1
+            child = first + a
+            below = np.int64(game.nodes[4 * child])
+            live = b.live[last] if below & SHOWDOWN else b.live[below & STREET]
+            if not send(b, street, seat, a, live, f, d):
+                continue  # worth nothing to anybody
+            if below & OVER == 0:
+                d += 1
+                f.node[d], f.move[d] = child, 0
+                continue
+            settle(game, hands, b, child, f, d + 1)
+        gather(b, word & STREET, word >> 2 & 1, a, live, f, d)
+
+
+@kernel
+def train_public(
+    game,  # Game
+    look,  # LookUp
+    cells,  # float32 or uint16 [cells + 1] INOUT
+    seed,  # uint64: board i has the key draw(seed, i)
+    begin_at,
+    end,  # boards begin_at … end - 1
+    share,  # what one hand adds to an average
+    turn,  # int64 [1] INOUT: the next block, shared by all threads
+    hands,  # Hands
+    b,  # Board
+    f,  # Frames
+    tally,  # int64 [2] INOUT: decisions visited, times the hands there
+    payoff,  # float64 [2] INOUT: sums of what each seat won
+):
+    """Public chance sampling, one walk a board, written to the table at once: threads race."""
+    while True:
+        start = begin_at + take(turn) * BLOCK
+        if start >= end:
+            return
+        for i in range(start, min(start + BLOCK, end)):
+            key = draw(seed, i)
+            deal_cards(game.deck, key, U(0), 0, b.cards, game.hole, game.board)
+            order_hands(game, hands, b)
+            find_buckets(game, look, hands, b)
+            tally[0] += walk_board(game, cells, hands, b, key, share, f)
+            for k in range(b.live[0]):
+                payoff[0] += f.value[0, 0, k]
+                payoff[1] += f.value[0, 1, k]

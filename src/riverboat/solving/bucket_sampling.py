@@ -1,0 +1,173 @@
+"""Other ways to sample a blueprint: chance sampling, public chance sampling and pure CFR, on the tables of `Blueprint`.
+
+    solver = make_blueprint(tree, cards, "pcs", seed=1)
+    solver.step(10_000)
+    solver.average(0, bucket=2)
+
+An iteration is one deal (`external`, `chance`, `pure`) or one board with all hands on it (`pcs`), and both seats learn from
+it. Increments are scaled alike: on average over what is drawn, all of them add the same to the same strategy's regrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from riverboat.abstraction.card_abstraction import CardAbstraction
+from riverboat.arrays import Array
+from riverboat.cards.ranking import tables as ranking_tables
+from riverboat.errors import InputError, unknown
+from riverboat.games.action_tree import ActionTree
+from riverboat.solving import _chance_kernels as chance_kernels
+from riverboat.solving import _public_chance_kernels as public_kernels
+from riverboat.solving.blueprint import Blueprint
+from riverboat.solving.blueprint_tables import Weighting
+
+TRAVERSALS = {
+    "external": "one deal, the opponent's moves drawn (Lanctot et al. 2009)",
+    "chance": "one deal, all moves (Zinkevich et al. 2007)",
+    "pcs": "one board, all hands as vectors, all moves (Johanson et al. 2012)",
+    "pure": "one deal, everybody's moves drawn (Gibson 2014)",
+}
+
+
+def make_blueprint(tree: ActionTree, cards: CardAbstraction, traversal: str = "external", **options: Any) -> Blueprint:
+    """A blueprint to be trained by one of TRAVERSALS. Options are those of `Blueprint`; some are for `external` alone."""
+    if traversal == "external":
+        return Blueprint(tree, cards, **options)
+    return BucketSampling(tree, cards, traversal, **options)
+
+
+class BucketSampling(Blueprint):
+    """A blueprint in training, by another traversal than external sampling."""
+
+    def __init__(
+        self,
+        tree: ActionTree,
+        cards: CardAbstraction,
+        traversal: str,
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        weighting: str | Weighting = "none",
+        dtype: str = "float32",
+    ) -> None:
+        if traversal not in TRAVERSALS or traversal == "external":
+            raise unknown("traversal", traversal, [name for name in TRAVERSALS if name != "external"])
+        super().__init__(tree, cards, seed=seed, threads=threads, weighting=weighting, dtype=dtype)
+        self.traversal = traversal
+        self._train, self._rooms = self._prepare()
+
+    def _prepare(self) -> tuple[Any, list[tuple[Any, ...]]]:
+        """The loop of a traversal, and what each thread works on."""
+        if self.traversal == "pcs":
+            hands = hands_of(self.tree)
+            rooms = [(hands, board_room(self.tree), frames(self.tree)) for _ in self._places]
+            return public_kernels.train_public, rooms
+        train = chance_kernels.train_chance if self.traversal == "chance" else chance_kernels.train_pure
+        return train, [(block, _visits(self.tree)) for block, _ in self._places]
+
+    def _race(self, end: int) -> None:
+        turn, seed = np.zeros(1, np.int64), np.uint64(self.seed % 2**64)
+        tally, payoff = np.zeros((self.threads, 2), np.int64), np.zeros((self.threads, 2))
+        given = self.game, self.cards.look, self.tables.cells, seed, self.iterations, end, self.tables.share, turn
+
+        def go(thread: int) -> None:
+            self._train(*given, *self._rooms[thread], tally[thread], payoff[thread])
+
+        self._spread(go)
+        self._count(tally, payoff)
+
+    def state(self) -> dict[str, Array]:
+        """All that is needed to go on. The table itself, not a copy."""
+        return {**super().state(), "traversal": np.array([list(TRAVERSALS).index(self.traversal)])}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go on from a state: on one thread, exactly as if nothing had happened."""
+        found = list(TRAVERSALS)[int(state["traversal"][0])] if "traversal" in state else "external"
+        if found != self.traversal:
+            raise InputError(f"state of a run by {found!r}: this one is by {self.traversal!r}")
+        super().restore(state)
+
+
+def _visits(tree: ActionTree) -> chance_kernels.Visits:
+    places = len(tree)
+    return chance_kernels.Visits(
+        np.zeros(places, np.int32),
+        np.zeros(places, np.int32),
+        np.zeros((places, 2), np.float32),
+        np.zeros(places, np.float32),
+        np.zeros(places, np.float32),
+    )
+
+
+def hands_of(tree: ActionTree) -> public_kernels.Hands:
+    """All hands of a deck, and their probabilities on the boards of each street."""
+    rules, deck = tree.rules, tree.rules.deck
+    if deck.hole > 2:
+        raise InputError(f"{rules.name} deals {deck.hole} cards to a hand: public chance sampling takes one or two")
+    ranks, shown = ranking_tables(rules.hole + rules.board_sizes[-1]), np.array(rules.board_sizes, np.int64)
+    cards = np.full((deck.hand_count, 2), public_kernels.NO_CARD, np.uint8)
+    cards[:, : deck.hole] = deck.hands
+    left = [len(deck.cards) - int(n) for n in shown]
+    hand = np.array([1.0 / comb(n, deck.hole) for n in left])
+    return public_kernels.Hands(
+        cards,
+        np.bitwise_or.reduce(np.uint64(1) << deck.hands.astype(np.uint64), axis=1),
+        ranks.key[deck.hands].sum(axis=1, dtype=np.uint64),
+        ranks.mask[deck.hands].sum(axis=1, dtype=np.uint64),
+        shown,
+        hand / np.array([comb(n - deck.hole, deck.hole) for n in left]),
+        hand,
+    )
+
+
+def board_room(tree: ActionTree) -> public_kernels.Board:
+    """Room for a board and what it makes of the hands."""
+    rules, hands = tree.rules, tree.rules.deck.hand_count
+    streets, places = rules.rounds, 1 << (2 * hands).bit_length()
+    return public_kernels.Board(
+        cards=np.zeros(rules.hole + rules.board_sizes[-1], np.uint8),
+        order=np.zeros(hands, np.int32),
+        spare=np.zeros(hands, np.int32),
+        first=np.zeros(hands, np.uint8),
+        second=np.zeros(hands, np.uint8),
+        strength=np.zeros(hands, np.uint16),
+        rank=np.zeros(hands, np.uint16),
+        live=np.zeros(streets, np.int64),
+        member=np.zeros((streets, hands), np.int32),
+        bucket=np.zeros((streets, hands), np.int64),
+        kinds=np.zeros(streets, np.int64),
+        known=np.zeros((streets, places), np.int64),
+        number=np.zeros((streets, places), np.int32),
+        digits=np.zeros(257, np.int64),
+        layers=np.zeros(streets, np.int64),
+        numbers=np.zeros((1, streets), np.int64),
+        sums=np.zeros(53),
+    )
+
+
+def frames(tree: ActionTree) -> public_kernels.Frames:
+    """Room for walks with vectors of hands."""
+    hands, moves, levels = tree.rules.deck.hand_count, int(tree.count.max()), _levels(tree)
+    return public_kernels.Frames(
+        node=np.zeros(levels, np.int64),
+        move=np.zeros(levels, np.int64),
+        reach=np.zeros((levels, 2, hands), np.float32),
+        value=np.zeros((levels, 2, hands), np.float32),
+        sigma=np.zeros((levels, moves, hands), np.float32),
+        worth=np.zeros((levels, moves, hands)),
+        held=np.zeros(hands),
+        beats=np.zeros(hands),
+    )
+
+
+def _levels(tree: ActionTree) -> int:
+    """Nodes on the longest line."""
+    above, levels = tree.parent[tree.actor < 0], 1
+    while len(above):
+        above, levels = tree.parent[above[above >= 0]], levels + 1
+    return levels

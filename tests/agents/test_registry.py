@@ -1,0 +1,126 @@
+"""Agents by name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from random_blueprints import random_blueprint
+from riverboat.agents import registry
+from riverboat.agents.base import rules_of
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.registry import make_agent
+from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
+from riverboat.errors import InputError
+from riverboat.games.acpc import read_game
+from riverboat.strategy.blueprint import save_blueprint
+
+OWN = '''
+import numpy as np
+
+class Checker:
+    """Always checks and calls."""
+
+    name = "checker"
+
+    def __init__(self, mood="calm"):
+        self.mood = mood
+
+    def check_rules(self, rules):
+        pass
+
+    def act(self, views):
+        return np.zeros(len(views), np.int32)
+
+class Broken:
+    pass
+'''
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_blueprint(random_blueprint("leduc"), tmp_path_factory.mktemp("runs") / "small")
+
+
+def blueprint(text: str) -> BlueprintAgent:
+    found = make_agent(text, seed=4)
+    assert isinstance(found, BlueprintAgent)
+    assert found.name == text
+    return found
+
+
+@pytest.mark.parametrize("name", YARDSTICKS)
+def test_yardsticks(name: str) -> None:
+    assert make_agent(name, seed=3) == Yardstick(name, 3)
+    assert make_agent(f"{name}?seed=8", seed=3) == Yardstick(name, 8)
+
+
+def test_blueprints_and_their_options(run: Path) -> None:
+    plain = blueprint(str(run))
+    assert (plain.translation, plain.tie, plain.post, plain.share, plain.seed) == (
+        "rand-pshar",
+        "high",
+        "none",
+        None,
+        4,
+    )
+    assert rules_of(make_agent("random"), plain) == read_game("leduc")
+    assert blueprint(f"{run}?purify").post == "purify"
+    assert (blueprint(f"{run}?new=0.3").post, blueprint(f"{run}?new=0.3").share) == ("new", 0.3)
+    assert blueprint(f"{run}?new").share is None
+    some = blueprint(f"{run}?threshold=0.15&spare-first&translation=det-arith&tie=low&seed=11")
+    assert (some.post, some.share, some.spare_first) == ("threshold", 0.15, True)
+    assert (some.translation, some.tie, some.seed) == ("det-arith", "low", 11)
+    assert blueprint(f"{run}?new&spare-first=no").spare_first is False
+
+
+def test_default_is_what_the_demo_builds(run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(registry, "default_folder", lambda: tmp_path / "nothing")
+    with pytest.raises(InputError, match="nothing yet; `make demo` builds it"):
+        make_agent("default")
+    monkeypatch.setattr(registry, "default_folder", lambda: run)
+    assert blueprint("default?purify").post == "purify"
+
+
+def test_classes_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_players.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    path = list(sys.path)
+    agent = make_agent("my_players:Checker?mood=grim")
+    assert (agent.name, agent.mood) == ("checker", "grim")  # type: ignore[attr-defined]
+    assert np.zeros(0).size == len(agent.act([]))  # type: ignore[arg-type]
+    assert sys.path == path
+    for text, reason in (
+        ("my_players:Chequer", "did you mean 'Checker'"),
+        ("my_players:Broken", "has no name; see riverboat.agents.base.Agent"),
+        ("my_players:Checker?colour=red", "colour"),
+        ("no_such_players:Checker", "no module 'no_such_players'"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            make_agent(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("allways-call", r"did you mean 'always-call'\? .*known: always-call.*folder with a blueprint"),
+        ("always-call?purify", r"unknown option 'purify' \(known: seed\)"),
+        ("random?seed=x", "write a whole number"),
+        ("no/such/run", "no folder 'no/such/run'; an agent is always-fold"),
+        ("acpc:./player 1 2", "riverboat acpc dealer"),
+        ("{run}?purify&new=0.2", "purify and new: one post-processing"),
+        ("{run}?purfy", "did you mean 'purify'"),
+        ("{run}?new=much", "write a share from 0 to 1"),
+        ("{run}?new=2", "must be from 0 to 1"),
+        ("{run}?purify=0.2", "purify has no share"),
+        ("{run}?spare-first=perhaps", "write yes or no"),
+        ("{run}?seed=1&seed=2", "seed is given twice"),
+        ("{run}?translation=arith", "unknown action translation"),
+    ],
+)
+def test_what_is_no_agent(text: str, reason: str, run: Path) -> None:
+    with pytest.raises(InputError, match=reason):
+        make_agent(text.replace("{run}", str(run)))

@@ -1,0 +1,94 @@
+"""Yardsticks do what their names say."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from riverboat.agents import _kernels as kernels
+from riverboat.agents.view import CALL, FOLD, Views, book_of, cards_of
+from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
+from riverboat.cards.notation import parse_cards
+from riverboat.cards.ranking import rank
+from riverboat.errors import InputError
+from riverboat.games.acpc import read_game
+from riverboat.testing.agents import check_agent, random_views
+
+NOLIMIT = read_game("nolimit-200bb")
+
+
+@pytest.mark.parametrize("game", ["nolimit-200bb", "limit", "leduc"])
+@pytest.mark.parametrize("name", YARDSTICKS)
+def test_they_keep_the_contract(name: str, game: str) -> None:
+    check_agent(Yardstick(name, seed=5), read_game(game), tables=60)
+
+
+@pytest.mark.parametrize("game", ["nolimit-200bb", "limit"])
+def test_they_do_what_their_names_say(game: str) -> None:
+    views = random_views(read_game(game), 200, np.random.default_rng(4))
+    moves = {name: Yardstick(name).act(views).tolist() for name in YARDSTICKS}
+    for i in range(len(views)):
+        state = views.betting(i)
+        span = state.raise_range()
+        assert moves["always-fold"][i] == (FOLD if state.to_call else CALL)
+        assert moves["always-call"][i] == CALL
+        assert moves["always-raise"][i] == (span.least if span else CALL)
+    assert {FOLD, CALL} < set(moves["random"])
+
+
+def test_random_is_uniform_over_fold_call_and_raises() -> None:
+    views = Views.from_match_state("MATCHSTATE:1:30:cr300c/r19996:|9s8h/8c8d5c", NOLIMIT)
+    (choice,) = Yardstick("random").probabilities(views)
+    assert choice == [(FOLD, pytest.approx(1 / 3)), (CALL, pytest.approx(1 / 3)), (20_000, pytest.approx(1 / 3))]
+    start = Views.from_match_state("MATCHSTATE:1:0::|9s8h", NOLIMIT)
+    (choice,) = Yardstick("random").probabilities(start)
+    assert len(choice) == 2 + 20_000 - 199
+    many = Views(
+        NOLIMIT,
+        np.arange(30_000),
+        *(np.repeat(getattr(start, part), 30_000, axis=0) for part in ("seat", "hole", "board", "moves", "length")),
+    )
+    drawn = Yardstick("random", seed=1).act(many)
+    raised = drawn[drawn > 0]
+    assert (drawn == FOLD).mean() == pytest.approx(1 / 3, abs=0.015)
+    assert len(raised) / 30_000 == pytest.approx(1 / 3, abs=0.015)
+    assert (raised.min(), raised.max()) == (pytest.approx(200, abs=20), pytest.approx(20_000, abs=20))
+    assert raised.mean() == pytest.approx(10_100, abs=300)
+    assert (drawn != Yardstick("random", seed=2).act(many)).any()
+
+
+@pytest.mark.parametrize(
+    ("hand", "board"), [("AsAh", ""), ("7c2d", ""), ("9s8h", "8c8d5c"), ("KdQd", "2d7dJs3d"), ("6c5c", "AhKhQhJhTh")]
+)
+def test_strength_is_the_share_of_hands_beaten(hand: str, board: str) -> None:
+    mine, shown = parse_cards(hand), parse_cards(board)
+    left = [card for card in range(52) if card not in (*mine, *shown)]
+    own = rank((*mine, *shown))
+    scores = [(own > other) + (own == other) / 2 for pair in combinations(left, 2) for other in [rank((*pair, *shown))]]
+    out = np.empty(1)
+    table = np.full((1, 5), 255, np.uint8)
+    table[0, : len(shown)] = shown
+    street = NOLIMIT.board_sizes.index(len(shown))
+    kernels.strengths(cards_of(NOLIMIT), np.array([mine], np.uint8), table, len(shown), street, out)
+    assert out[0] == pytest.approx(np.mean(scores))
+
+
+def test_the_rules_of_the_rule_based_one() -> None:
+    def plays(text: str) -> int:
+        return int(Yardstick("rule-based").act(Views.from_match_state(text, NOLIMIT))[0])
+
+    assert plays("MATCHSTATE:1:0::|AsAh") == 300  # the pot: three times the big blind
+    assert plays("MATCHSTATE:1:0::|7c2d") == FOLD
+    assert plays("MATCHSTATE:0:0:c:7c2d|") == CALL  # free
+    assert plays("MATCHSTATE:0:0:cc/:9s8h|/8c8d5c") == 300
+    assert plays("MATCHSTATE:0:0:cc/cr20000:7s2h|/AcKdQc") == FOLD
+    assert plays("MATCHSTATE:0:0:cc/cr20000:As2h|/AcKdQc") == CALL
+    book = book_of(NOLIMIT)
+    assert book.shown.tolist() == [0, 3, 4, 5]
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(InputError, match=r"unknown yardstick 'allways-fold'; did you mean 'always-fold'\?"):
+        Yardstick("allways-fold")

@@ -1,0 +1,755 @@
+"""Matches over TCP: whole ones, the log played again, and everything that can go wrong at a table. All on loopback."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reference.acpc_log import play_log
+from riverboat.cards.ranking import rank
+from riverboat.errors import InputError
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.acpc_betting import Betting
+from riverboat.games.match_state import MatchState, parse_match_state, values
+from riverboat.interfaces import acpc_match
+from riverboat.interfaces.acpc_client import Decide, Played, play
+from riverboat.interfaces.acpc_dealer import (
+    LOOPBACK,
+    Limits,
+    MatchResult,
+    correct,
+    deals,
+    listen,
+    port_of,
+    run_match,
+)
+from riverboat.interfaces.acpc_log import check_names, parse_log, read_log, replay
+
+NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")
+GAMES = ("nolimit-200bb", "limit", "kuhn", "leduc", "bench-3x20")
+SHORT = Limits(start=10, answer=10)  # a test that is wrong must not wait ten minutes
+NAMES = ("alice", "bob")
+
+
+def call(state: MatchState) -> str:
+    return "c"
+
+
+def least_raise(state: MatchState) -> str:
+    span = state.betting.raise_range()
+    return "c" if span is None else "r" if state.rules.limit else f"r{span.least}"
+
+
+def drawn(seed: int) -> Decide:
+    """Any legal move, the same at the same place."""
+
+    def decide(state: MatchState) -> str:
+        source = random.Random(f"{seed}:{state.hand}:{state.betting.line}")
+        moves = [label for label in ("f", "c", "c", "c") if state.betting.legal(label)]
+        span = state.betting.raise_range()
+        if span is not None:
+            moves.append("r" if state.rules.limit else f"r{source.randint(*span)}")
+        return source.choice(moves)
+
+    return decide
+
+
+class Match:
+    """A dealer in this thread and two players in others: functions of a port."""
+
+    def __init__(self, rules: Rules, hands: int, *players: Callable[[int], Any], seed: int = 7, **options: Any) -> None:
+        listening = listen()
+        self.returned: list[Any] = [None, None]
+        self.warnings: list[str] = []
+        threads = [
+            threading.Thread(target=self._run, args=(k, player, port_of(listening[k])))
+            for k, player in enumerate(players)
+        ]
+        for thread in threads:
+            thread.start()
+        options = {"players": NAMES, "limits": SHORT, "warn": self.warnings.append} | options
+        self.result: MatchResult = run_match(rules, hands, seed, listening, **options)
+        for thread in threads:
+            thread.join(20)
+            assert not thread.is_alive()
+        assert not [error for error in self.returned if isinstance(error, Exception)]
+
+    def _run(self, k: int, player: Callable[[int], Any], port: int) -> None:
+        try:
+            self.returned[k] = player(port)
+        except Exception as error:
+            self.returned[k] = error
+
+
+def client(rules: Rules, decide: Decide, **options: Any) -> Callable[[int], Played]:
+    return lambda port: play(LOOPBACK, port, rules, decide, **options)
+
+
+class Raw:
+    """A player by hand: says its version, then whatever a test lets it say."""
+
+    def __init__(self, port: int, version: str | None = "VERSION:2.0.0") -> None:
+        self.socket = socket.create_connection((LOOPBACK, port), timeout=20)
+        self.file = self.socket.makefile("r", encoding="ascii", newline="\n")
+        if version is not None:
+            self.say(version)
+
+    def say(self, text: str, end: str = "\r\n") -> None:
+        self.socket.sendall((text + end).encode())
+
+    def hear(self) -> str:
+        line = self.file.readline()
+        assert not line or line.endswith("\r\n")
+        return line.removesuffix("\r\n")
+
+    def close(self) -> None:
+        self.file.close()
+        self.socket.close()
+
+
+def raw(
+    rules: Rules, answer: Callable[[Raw, MatchState], None], version: str = "VERSION:2.0.0"
+) -> Callable[[int], Any]:
+    """A player who is asked for every move, and returns all lines that it was sent."""
+
+    def run(port: int) -> list[str]:
+        player, lines = Raw(port, version), []
+        try:
+            while not player.file.closed and (line := player.hear()):
+                lines.append(line)
+                state = parse_match_state(line, rules)
+                if state.acting:
+                    answer(player, state)
+        except OSError:
+            pass  # the dealer has left
+        finally:
+            player.close()
+        return lines
+
+    return run
+
+
+# --- whole matches ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_match_and_its_log(game: str, tmp_path: Path) -> None:
+    rules, hands, log = read_game(game), 120, tmp_path / "match.log"
+    seen: list[list[MatchState]] = [[], []]
+    match = Match(
+        rules,
+        hands,
+        *(client(rules, drawn(k), watch=seen[k].append) for k in (0, 1)),
+        log=log,
+    )
+    result = match.result
+    assert (result.complete, result.faults, result.replaced, result.ignored) == (True, [], [0, 0], [0, 0])
+    assert [played.finished and played.hands for played in match.returned] == [hands, hands]
+    read = read_log(log)  # the game is in its first line
+    assert (read.rules, len(read.hands), read.players, read.score) == (rules, hands, NAMES, result.score)
+    assert replay(read) == result.score
+    # The same by a plain reader of such logs.
+    assert play_log(log.read_text(), rules) == dict(zip(NAMES, result.score, strict=True))
+    # What is read is written again.
+    assert [str(hand) for hand in read.hands] == [x for x in log.read_text().splitlines() if x.startswith("STATE")]
+    # Seats change, and each player was shown the hands of the log: to the end, and what the seat may know.
+    for k in (0, 1):
+        ends = [state for state in seen[k] if state.over]
+        assert [state.hand for state in ends] == list(range(hands))
+        for state, hand in zip(ends, read.hands, strict=True):
+            assert (state.position, hand.names[state.position]) == ((k + state.hand) % 2, NAMES[k])
+            assert (state.betting, state.board, state.hole) == (hand.betting, hand.board, hand.holes[state.position])
+            if hand.betting.showdown:
+                assert values(state.betting, state.holes, state.board) == hand.won
+            else:
+                assert not state.holes[1 - state.position]
+
+
+@pytest.mark.parametrize("game", ["nolimit-200bb", "leduc"])
+def test_a_log_dealt_again_is_the_same_log(game: str, tmp_path: Path) -> None:
+    """Players who repeat the moves of a log, and a dealer with its seed, write the log again, byte by byte."""
+    rules = read_game(game)
+    first, second = tmp_path / "first.log", tmp_path / "second.log"
+    Match(rules, 60, client(rules, drawn(1)), client(rules, drawn(2)), log=first)
+    lines = [hand.betting.line for hand in read_log(first).hands]
+
+    def repeat(state: MatchState) -> str:
+        rest = lines[state.hand][len(state.betting.line) :].lstrip("/")
+        label = rest[0]
+        if label == "r" and not rules.limit:
+            label += "".join(c for c in rest[1:].replace("c", " ").replace("f", " ").replace("r", " ").split(" ")[0])
+        return label
+
+    Match(rules, 60, client(rules, repeat), client(rules, repeat), log=second)
+    assert second.read_bytes() == first.read_bytes()
+
+
+def test_states_are_sent_to_both_after_every_move() -> None:
+    """By hand: two calls in Kuhn poker."""
+    kuhn = read_game("kuhn")
+    match = Match(kuhn, 1, *(raw(kuhn, lambda player, state: player.say(state.reply("c"))) for _ in (0, 1)))
+    deal = next(deals(kuhn, 7))
+    both, mine, theirs = "|".join(deal.holes), f"{deal.holes[0]}|", f"|{deal.holes[1]}"
+    assert match.returned[0] == [f"MATCHSTATE:0:0:{x}" for x in (f":{mine}", f"c:{mine}", f"cc:{both}")]
+    assert match.returned[1] == [f"MATCHSTATE:1:0:{x}" for x in (f":{theirs}", f"c:{theirs}", f"cc:{both}")]
+
+
+def test_cards_are_those_of_the_seed() -> None:
+    first = [deal for deal, _ in zip(deals(NOLIMIT, 3), range(2500), strict=False)]
+    assert first == [deal for deal, _ in zip(deals(NOLIMIT, 3), range(2500), strict=False)]
+    assert first != [deal for deal, _ in zip(deals(NOLIMIT, 4), range(2500), strict=False)]
+    twice = [deal for deal, _ in zip(deals(NOLIMIT, 3, duplicate=True), range(5000), strict=False)]
+    assert twice[0::2] == twice[1::2] == first
+    for deal in first[:200]:
+        board = deal.boards[-1].replace("/", "")
+        ranks = [rank(hole + board) for hole in deal.holes]
+        assert deal.better == (ranks[0] > ranks[1]) - (ranks[0] < ranks[1])
+        cards = deal.holes[0] + deal.holes[1] + board
+        assert len({cards[k : k + 2] for k in range(0, 18, 2)}) == 9
+        assert [text.count("/") for text in deal.boards] == [0, 1, 2, 3]
+
+
+def test_every_card_is_dealt_as_often() -> None:
+    """Chi-square over the first card of each seat: 51 degrees of freedom, 99.99 % of them below 102."""
+    for seat in (0, 1):
+        counts: dict[str, int] = {}
+        for deal, _ in zip(deals(NOLIMIT, 5), range(10_000), strict=False):
+            name = deal.holes[seat][:2]
+            counts[name] = counts.get(name, 0) + 1
+        expected = 10_000 / 52
+        assert len(counts) == 52
+        assert sum((count - expected) ** 2 / expected for count in counts.values()) < 102
+
+
+def test_a_duplicate_match_of_equals_is_even(tmp_path: Path) -> None:
+    """Players who do the same with the same cards win nothing from each other, hand by hand."""
+    match = Match(
+        NOLIMIT, 200, client(NOLIMIT, call), client(NOLIMIT, call), duplicate=True, log=tmp_path / "duplicate.log"
+    )
+    won = np.array(match.result.won)
+    assert won[0::2].any()
+    assert (won[0::2] + won[1::2] == 0).all()
+    facts = acpc_match.report(match.result, 100, 200, 7, duplicate=True)
+    assert (facts["mbb_per_game"], facts["ci95"]) == (0, 0)
+    hands = read_log(tmp_path / "duplicate.log").hands
+    assert all(a.holes == b.holes and a.names == b.names[::-1] for a, b in zip(hands[::2], hands[1::2], strict=True))
+
+
+def test_exchanged_players_of_one_seed_are_a_duplicate_match() -> None:
+    there = Match(LIMIT, 100, client(LIMIT, call), client(LIMIT, least_raise)).result
+    back = Match(LIMIT, 100, client(LIMIT, least_raise), client(LIMIT, call)).result
+    assert there.score[0] == -there.score[1]
+    # Neither looks at its cards, so what the caller wins in one match it loses in the other.
+    assert there.score[0] == -back.score[1]
+
+
+def test_the_longest_line() -> None:
+    """199 least raises of a no-limit hand fit."""
+    match = Match(NOLIMIT, 2, client(NOLIMIT, least_raise), client(NOLIMIT, least_raise))
+    assert match.result.complete
+    assert match.returned[0].decisions + match.returned[1].decisions == 2 * 200
+
+
+# --- faults -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rules", "line", "answer", "move"),
+    [
+        (NOLIMIT, "", "r250", "r250"),
+        (NOLIMIT, "", "r199", "r200"),
+        (NOLIMIT, "", "r0", "r200"),
+        (NOLIMIT, "", "r20001", "r20000"),
+        (NOLIMIT, "", "r999999999999999", "r20000"),
+        (NOLIMIT, "", "r00300", "r300"),
+        (NOLIMIT, "", "r", "c"),
+        (NOLIMIT, "", "r-5", "c"),
+        (NOLIMIT, "", "r" + "9" * 5000, "c"),
+        (NOLIMIT, "", "r٣00", "c"),
+        (NOLIMIT, "", "", "c"),
+        (NOLIMIT, "", "call", "c"),
+        (NOLIMIT, "", "f", "f"),
+        (NOLIMIT, "c", "f", "c"),
+        (NOLIMIT, "r20000", "r20000", "c"),
+        (NOLIMIT, "r19950", "r19960", "r20000"),
+        (LIMIT, "", "r", "r"),
+        (LIMIT, "", "r20", "r"),
+        (LIMIT, "rrr", "r", "c"),
+        (LIMIT, "c", "f", "c"),
+    ],
+)
+def test_moves_are_corrected(rules: Rules, line: str, answer: str, move: str) -> None:
+    """As the competition's dealer does: sizes to the nearest legal one, all else to a call."""
+    betting = Betting.from_line(rules, line)
+    found, wrong = correct(betting, answer)
+    assert found == move
+    assert betting.legal(found)
+    assert (wrong is None) == (answer in (move, "r00300", "r20"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"), [("r5", "r200f"), ("r90000", "r20000f"), ("bet", "cc/cc/cc/cc"), ("R300", "cc/cc/cc/cc")]
+)
+def test_a_wrong_move_is_replaced(answer: str, line: str, tmp_path: Path) -> None:
+    def wrong(player: Raw, state: MatchState) -> None:
+        player.say(state.reply(answer if state.betting.line == "" else "c"))
+
+    fold = client(NOLIMIT, lambda state: "f" if state.betting.to_call else "c")
+    match = Match(NOLIMIT, 2, fold, raw(NOLIMIT, wrong), log=tmp_path / "log")
+    assert match.result.complete
+    assert match.result.replaced == [0, 1]
+    assert len(match.warnings) == 1
+    hands = read_log(tmp_path / "log").hands
+    assert hands[0].betting.line == line
+    assert replay(read_log(tmp_path / "log")) == match.result.score
+
+
+def test_a_fold_for_nothing_is_a_call() -> None:
+    match = Match(NOLIMIT, 4, client(NOLIMIT, call), raw(NOLIMIT, lambda p, s: p.say(s.reply("f"))))
+    assert match.result.complete
+    # In seat 1 it folds its small blind; in seat 0 it is never asked for chips, and its folds are calls.
+    assert match.result.replaced == [0, 2 * 4]
+    assert match.result.won[0] == match.result.won[2] == 50
+
+
+def test_too_many_wrong_moves(tmp_path: Path) -> None:
+    limits = Limits(start=10, answer=10, invalid=3)
+    match = Match(
+        LIMIT,
+        50,
+        raw(LIMIT, lambda p, s: p.say(s.reply("x"))),
+        client(LIMIT, call),
+        limits=limits,
+        log=tmp_path / "log",
+    )
+    assert not match.result.complete
+    assert [(fault.player, fault.kind) for fault in match.result.faults] == [(0, "invalid")]
+
+
+def test_noise_is_passed_over() -> None:
+    """Comments, garbage, an answer to another state, bytes that are no text, half lines, and a line without end."""
+
+    def noisy(player: Raw, state: MatchState) -> None:
+        text = state.reply("c")
+        player.say("# thinking", "\n")
+        player.say("; still")
+        player.say("")
+        player.say("hello dealer")
+        player.say(text.replace(f":{state.hand}:", f":{state.hand + 1}:"))
+        player.say(str(state) + "/:c")
+        player.socket.sendall(b"\xff\xfe\x00\n" + b"x" * 200_000 + b"\r\n")
+        player.say(text[:9], "")
+        player.say(text[9:], "\n")  # a bare newline ends a line too
+
+    match = Match(LIMIT, 10, client(LIMIT, call), raw(LIMIT, noisy))
+    assert match.result.complete
+    assert match.result.replaced == [0, 0]
+    assert match.result.ignored == [0, 4 * 4 * 10]
+    assert match.returned[0].hands == 10
+
+
+def test_answers_that_come_too_early_do_not_count() -> None:
+    """A player who answers when it is not asked, and twice when it is."""
+    kuhn = read_game("kuhn")
+
+    def eager(port: int) -> int:
+        player, count = Raw(port), 0
+        while line := player.hear():
+            if parse_match_state(line, kuhn).over:
+                count += 1
+            else:
+                player.say(f"{line}:c")
+                player.say(f"{line}:f")
+        player.close()
+        return count
+
+    match = Match(kuhn, 20, eager, client(kuhn, least_raise))
+    assert match.result.complete
+    assert match.returned[0] == 20
+    assert match.result.ignored[0] > 0
+    assert match.result.replaced == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "version", ["VERSION:1.0.0", "VERSION:3.0.0", "VERSION:2.1.0", "VERSION:2.0", "version:2.0.0", "hello", ""]
+)
+def test_a_wrong_version(version: str, tmp_path: Path) -> None:
+    match = Match(LIMIT, 5, client(LIMIT, call), raw(LIMIT, lambda p, s: None, version), log=tmp_path / "log")
+    (fault,) = match.result.faults
+    assert (fault.player, fault.kind) == (1, "version")
+    assert f"{version!r}: this dealer speaks VERSION:2.0.0" in fault.reason
+    assert not match.result.complete
+    assert not match.result.won
+    assert match.returned[0].hands == 0
+    assert fault.reason in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("version", ["VERSION:2.0.0", "VERSION:2.0.7", "# a comment\r\nVERSION:2.0.0"])
+def test_versions_that_are_spoken(version: str) -> None:
+    assert Match(LIMIT, 2, client(LIMIT, call), raw(LIMIT, lambda p, s: p.say(s.reply("c")), version)).result.complete
+
+
+def silent(player: Raw, state: MatchState) -> None:
+    if state.hand < 3 or state.betting.street < 1:
+        player.say(state.reply("c"))
+
+
+def closing(player: Raw, state: MatchState) -> None:
+    if state.hand < 3 or state.betting.street < 1:
+        player.say(state.reply("c"))
+    else:
+        player.close()
+
+
+def slow_drip(player: Raw, state: MatchState) -> None:
+    """Says something all the time, and never a move."""
+    silent(player, state)
+    while state.hand >= 3 and state.betting.street >= 1:
+        player.say("# one moment")
+
+
+FAULTS = [(silent, "timeout"), (closing, "closed"), (slow_drip, "timeout")]
+
+
+@pytest.mark.parametrize(("behaviour", "kind"), FAULTS)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_player_who_hangs_or_closes(
+    behaviour: Callable[[Raw, MatchState], None], kind: str, seat: int, tmp_path: Path
+) -> None:
+    """The match ends; three hands are in the log, and what there was of the fourth."""
+    players = [client(LIMIT, call), client(LIMIT, call)]
+    players[seat] = raw(LIMIT, behaviour)
+    match = Match(LIMIT, 9, *players, limits=Limits(start=10, answer=0.3), log=tmp_path / "log")
+    assert [(fault.player, fault.kind) for fault in match.result.faults] == [(seat, kind)]
+    assert not match.result.complete
+    assert len(match.result.won) == 3
+    log = read_log(tmp_path / "log")
+    assert (log.score, len(log.hands), replay(log)) == (None, 3, match.result.score)
+    assert "# not finished: 3:cc/" in (tmp_path / "log").read_text()
+    assert match.returned[1 - seat] == Played(3, match.returned[1 - seat].decisions, 0, False)
+
+
+@pytest.mark.parametrize(("behaviour", "kind"), FAULTS)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_player_who_forfeits(
+    behaviour: Callable[[Raw, MatchState], None], kind: str, seat: int, tmp_path: Path
+) -> None:
+    """With `forfeit` every hand is played: the one who has left checks and folds."""
+    players = [client(LIMIT, least_raise), client(LIMIT, least_raise)]
+    players[seat] = raw(LIMIT, behaviour)
+    limits = Limits(start=10, answer=0.3)
+    match = Match(LIMIT, 9, *players, limits=limits, log=tmp_path / "log", forfeit=True)
+    assert [(fault.player, fault.kind) for fault in match.result.faults] == [(seat, kind)]
+    assert match.result.complete
+    assert len(match.result.won) == 9
+    log = read_log(tmp_path / "log")
+    assert (log.score, len(log.hands), replay(log)) == (match.result.score, 9, match.result.score)
+    assert match.returned[1 - seat].hands == 9
+    # Whoever has left folds to the first raise: its blind is lost.
+    assert all(abs(won) <= 10 and (won > 0) == (seat == 1) for won in match.result.won[4:])
+
+
+def test_both_leave() -> None:
+    match = Match(LIMIT, 50, raw(LIMIT, closing), raw(LIMIT, closing), forfeit=True)
+    assert match.result.complete
+    assert len(match.result.won) == 50
+    assert {fault.player for fault in match.result.faults} == {0, 1}
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(start=10, answer=10, hand=1),
+        Limits(start=10, answer=10, average=0.2),
+    ],
+)
+def test_time_of_a_hand_and_of_the_match(limits: Limits) -> None:
+    """Answers of 0.4 s each: three are too many for a hand of 1 s, four for a match of 6 hands with 0.2 s for each."""
+
+    def slow(state: MatchState) -> str:
+        threading.Event().wait(0.4)
+        return "c"
+
+    match = Match(LIMIT, 6, client(LIMIT, slow), client(LIMIT, call), limits=limits)
+    assert [(fault.player, fault.kind) for fault in match.result.faults] == [(0, "timeout")]
+    assert not match.result.complete
+    assert match.result.used[1] < match.result.used[0]
+
+
+def test_nobody_comes() -> None:
+    for count in (0, 1):
+        match = Match(LIMIT, 5, *[client(LIMIT, call)] * count, limits=Limits(start=0.3))
+        assert [(fault.player, fault.kind) for fault in match.result.faults] == [(count, "absent")]
+
+
+def test_a_player_who_connects_and_says_nothing() -> None:
+    def mute(port: int) -> str:
+        player = Raw(port, None)
+        heard = player.hear()
+        player.close()
+        return heard
+
+    match = Match(LIMIT, 5, mute, client(LIMIT, call), limits=Limits(start=0.3))
+    assert [(fault.player, fault.kind) for fault in match.result.faults] == [(0, "timeout")]
+    assert match.returned[0] == ""
+
+
+def test_a_player_who_leaves_after_the_last_move() -> None:
+    """It has missed nothing, and the match is whole."""
+
+    def hasty(player: Raw, state: MatchState) -> None:
+        player.say(state.reply("c"))
+        if state.hand == 2:
+            player.close()
+
+    kuhn = read_game("kuhn")
+    result = Match(kuhn, 3, client(kuhn, call), raw(kuhn, hasty)).result
+    assert result.complete
+    assert len(result.won) == 3
+
+
+# --- the client -------------------------------------------------------------------------------
+
+
+def serve(*lines: str) -> tuple[threading.Thread, int, list[str]]:
+    """A dealer by hand: sends lines, then hangs up."""
+    listener = socket.create_server((LOOPBACK, 0))
+    heard: list[str] = []
+
+    def run() -> None:
+        listener.settimeout(10)
+        peer, _ = listener.accept()
+        with listener, peer, peer.makefile("rw", encoding="utf-8", newline="\n") as file:
+            for line in lines:
+                file.write(line)
+                file.flush()
+            heard.append(file.readline())
+            heard.append(file.readline())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, port_of(listener), heard
+
+
+def test_a_client_passes_over_what_it_does_not_know() -> None:
+    thread, port, heard = serve("# comment\r\n", "GREETING\r\n", "MATCHSTATE:0:5::|Ks\n".replace("|Ks", "Ks|"))
+    played = play(LOOPBACK, port, read_game("kuhn"), lambda state: "r")
+    thread.join(10)
+    assert heard == ["VERSION:2.0.0\r\n", "MATCHSTATE:0:5::Ks|:r\r\n"]
+    assert played == Played(0, 1, 1, False)
+
+
+def test_a_client_says_when_the_game_is_another() -> None:
+    thread, port, _ = serve("MATCHSTATE:0:5::9s8h|\r\n")
+    with pytest.raises(InputError, match="no card of this game"):
+        play(LOOPBACK, port, read_game("kuhn"), call)
+    thread.join(10)
+
+
+def test_a_client_does_not_send_what_is_not_legal() -> None:
+    thread, port, heard = serve("MATCHSTATE:0:5::Ks|\r\n")
+    with pytest.raises(InputError, match="illegal action 'f' at ''"):
+        play(LOOPBACK, port, read_game("kuhn"), lambda state: "f")
+    thread.join(10)
+    assert heard == ["VERSION:2.0.0\r\n", ""]
+
+
+def test_a_client_waits_for_a_dealer_only_so_long() -> None:
+    listeners = listen()
+    ports = [port_of(listener) for listener in listeners]
+    listeners[1].close()
+    with pytest.raises(InputError, match="start it first"):
+        play(LOOPBACK, ports[1], LIMIT, call, connect=0.2)
+    with pytest.raises(InputError, match=r"nothing came for 0\.2 s"):
+        play(LOOPBACK, ports[0], LIMIT, call, patience=0.2)
+    listeners[0].close()
+
+
+# --- what is given wrong ----------------------------------------------------------------------
+
+
+def test_ports() -> None:
+    one, two = listen()
+    with one, two:
+        with pytest.raises(InputError, match="give others, or 0 for free ones"):
+            listen((0, port_of(one)))
+        assert one.getsockname()[0] == "127.0.0.1"
+    for wrong in ((1,), (0, 70_000), (-1, 0)):
+        with pytest.raises(InputError, match="two from 1 to 65535"):
+            listen(wrong)
+
+
+@pytest.mark.parametrize(
+    "names", [("a", "a"), ("a:b", "c"), ("", "c"), ("a|b", "c"), ("a b", "c"), ("a\n", "c"), ("a",)]
+)
+def test_names(names: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="player name"):
+        check_names(names)
+
+
+def test_options_of_a_match(tmp_path: Path) -> None:
+    for wrong, reason in (({"hands": 0}, "0 hands"), ({"seed": -1}, "seed -1"), ({"log": tmp_path}, "log")):
+        listening = listen()
+        given: dict[str, Any] = {"hands": 1, "seed": 0} | wrong
+        with pytest.raises(InputError, match=reason):
+            run_match(LIMIT, listening=listening, **given)
+        for listener in listening:
+            listener.close()
+    with pytest.raises(InputError, match="time limit answer=-1"):
+        Limits(answer=-1)
+
+
+# --- logs -------------------------------------------------------------------------------------
+
+LOG = """\
+# name/game/hands/seed match nolimit-200bb 2 7
+#--t_response 600000
+STATE:0:r300f:9s8h|KdKc:-100|100:alice|bob
+STATE:1:cc/cc/cc/cc:9s8h|KdKc/8c8d5c/6s/2d:100|-100:bob|alice
+SCORE:-200|200:alice|bob
+"""
+
+
+def test_a_log_by_hand() -> None:
+    log = parse_log(LOG)
+    assert (log.score, replay(log), len(log.hands)) == ((-200, 200), (-200, 200), 2)
+    broken = parse_log(LOG.rpartition("SCORE")[0])
+    assert (broken.score, replay(broken)) == (None, (-200, 200))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            "-100|100:alice",
+            "100|-100:alice",
+            r"hand 0: the log says \(100, -100\), its cards and betting \(-100, 100\)",
+        ),
+        ("9s8h|KdKc/8c", "KhKs|KdKc/8c", "hand 1: the log says"),
+        ("SCORE:-200|200", "SCORE:-300|300", "the log's score is"),
+        ("STATE:0:r300f", "STATE:0:r300", "line 3: betting 'r300': seat 0 is to move"),
+        ("r300f", "r30f", "line 3: betting: illegal action 'r30'"),
+        ("/2d", "/2x", "line 4.*token '2x'"),
+        ("9s8h|KdKc:", "9s8h|:", "line 3.*the cards of both seats"),
+        ("bob|alice", "bob|carol", "hand 1 is played by"),
+        ("-100|100:alice", "-100:alice", "line 3: values '-100'"),
+        ("STATE:1:", "STAT:1:", "line 4.*write STATE"),
+        ("# name", "# nam", "give the rules"),
+        ("SCORE:", "SCORE:0|0:alice|bob\nSCORE:", "line 6.*nothing stands behind the SCORE"),
+    ],
+)
+def test_logs_that_are_not_right(old: str, new: str, reason: str) -> None:
+    assert old in LOG
+    with pytest.raises(InputError, match=reason):
+        replay(parse_log(LOG.replace(old, new, 1)))
+
+
+# --- the command ------------------------------------------------------------------------------
+
+PLAYER = """\
+import random, sys
+from riverboat.games.acpc import read_game
+from riverboat.interfaces.acpc_client import play
+
+source = random.Random(5)
+
+def decide(state):
+    moves = list("fccccc" if state.betting.to_call else "ccccc")
+    span = state.betting.raise_range()
+    if span is not None:
+        moves.append("r" if state.rules.limit else f"r{source.randint(*span)}")
+    return source.choice(moves)
+
+play(sys.argv[2], int(sys.argv[3]), read_game(sys.argv[1]), decide)
+"""
+
+
+def test_the_dealer_starts_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "player.py"
+    script.write_text(PLAYER)
+    command = f"{sys.executable} {script} leduc"
+    options = acpc_match.Options(
+        hands=50, seed=3, commands=[command, command], log=tmp_path / "log", limits=Limits(start=60, answer=20)
+    )
+    assert acpc_match.dealer("leduc", options)
+    ports, score = capsys.readouterr().out.splitlines()
+    assert len({int(port) for port in ports.split()}) == 2
+    assert (tmp_path / "log").read_text().splitlines()[-1] == score
+    assert len(read_log(tmp_path / "log").hands) == 50
+
+
+def test_an_agent_at_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """A yardstick plays as the function of the same meaning does."""
+    by_hand = Match(LIMIT, 40, client(LIMIT, least_raise), client(LIMIT, drawn(4)))
+    by_agent = Match(
+        LIMIT, 40, lambda port: acpc_match.client("always-raise", "limit", LOOPBACK, port), client(LIMIT, drawn(4))
+    )
+    assert by_agent.result.won == by_hand.result.won
+    assert by_agent.returned[0] is True
+    assert "always-raise: 40 hands" in capsys.readouterr().out
+
+
+def test_programs_that_end_or_are_not_there() -> None:
+    limits = Limits(start=30)
+    ending = f"{sys.executable} -c 0"
+    assert not acpc_match.dealer("leduc", acpc_match.Options(commands=[ending, ending], limits=limits))
+    with pytest.raises(InputError, match="program 'no-such-program'"):
+        acpc_match.dealer("leduc", acpc_match.Options(commands=["no-such-program", ending], limits=limits))
+    with pytest.raises(InputError, match="give two"):
+        acpc_match.dealer("leduc", acpc_match.Options(commands=[ending]))
+    with pytest.raises(InputError, match="write two numbers"):
+        acpc_match.dealer("leduc", acpc_match.Options(ports="a,b"))
+    with pytest.raises(InputError, match="two are needed"):
+        acpc_match.dealer("leduc", acpc_match.Options(names="alice"))
+
+
+def test_programs_that_never_connect_are_ended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(acpc_match, "_LEAVE", 0.2)
+    script = tmp_path / "sleeper.py"
+    script.write_text("import time\ntime.sleep(100)\n")
+    commands = [f"{sys.executable} {script}"] * 2
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Kept(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+
+    monkeypatch.setattr(acpc_match.subprocess, "Popen", Kept)
+    options = acpc_match.Options(commands=commands, limits=Limits(start=1), json=True)
+    assert not acpc_match.dealer("kuhn", options)
+    assert [program.poll() is not None for program in started] == [True, True]
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["complete"], facts["hands"], facts["mbb_per_game"]) == (False, 0, None)
+    assert facts["faults"][0]["kind"] == "absent"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)  # where other work takes the processors
+def test_a_hundred_thousand_hands(tmp_path: Path) -> None:
+    """Two programs that play anything legal, limit and no-limit, without one protocol error."""
+    script = tmp_path / "player.py"
+    script.write_text(PLAYER)
+    for game, hands in (("nolimit-200bb", 70_000), ("limit", 30_000)):
+        listening, log = listen(), tmp_path / f"{game}.log"
+        programs = [
+            subprocess.Popen([sys.executable, str(script), game, LOOPBACK, str(port_of(listener))])
+            for listener in listening
+        ]
+        rules = read_game(game)
+        result = run_match(rules, hands, 11, listening, players=NAMES, log=log, limits=Limits(start=60, answer=20))
+        assert [program.wait(20) for program in programs] == [0, 0]
+        assert (result.complete, result.faults, result.replaced, result.ignored) == (True, [], [0, 0], [0, 0])
+        assert replay(read_log(log)) == result.score

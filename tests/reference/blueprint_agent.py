@@ -1,0 +1,137 @@
+"""How a line is read by a blueprint and what its moves are in the real pot: one table, real states, labels and lists."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+from riverboat.abstraction.translation import Size, read
+from riverboat.games.acpc_betting import Betting, steps
+
+OFF = None
+
+
+def high_of(tree, node):
+    return int(max(tree.spent[node]))
+
+
+def size_of(tree, node, child, stack):
+    """As the translations want it; None for a fold."""
+    if tree.label(child) == "f":
+        return None
+    high, total = high_of(tree, node), int(tree.total[child])
+    return Size(max(0, total - high) / (2 * high), total >= stack)
+
+
+def after_call(tree, node):
+    return next(child for child in tree.children(node) if tree.label(child) == "c")
+
+
+def ends_round(tree, node):
+    """Whether a call is the last move of the round."""
+    after = after_call(tree, node)
+    return tree.actor[after] < 0 or tree.street[after] != tree.street[node]
+
+
+def raises_of(tree, node):
+    return [child for child in tree.children(node) if tree.label(child)[0] == "r"]
+
+
+def real_move(tree, node, child, state):
+    """The label of the real move for an abstract one."""
+    kind, span = tree.label(child)[0], state.raise_range()
+    if kind == "f":
+        return "f" if state.to_call else "c"
+    if kind == "c" or span is None:
+        return "c"
+    if state.rules.limit:
+        return "r"
+    stack, high, abstract = min(state.rules.stacks), max(state.spent), high_of(tree, node)
+    top = min(span.most, max(span.least, stack))
+    total = int(tree.total[child])
+    if high != abstract:
+        by = floor(Fraction(total - abstract, abstract) * high + Fraction(1, 2))
+        all_in = total >= stack and top - high <= 2 * by
+        total = top if all_in else min(max(high + by, span.least), top)
+        if top - total < state.rules.big_blind:
+            total = top
+        if total - high < state.rules.big_blind:
+            return "c"
+    return f"r{min(max(total, span.least), top)}"
+
+
+def read_other(tree, node, state, total, mapping, tie):
+    """The node that the other's raise leads to, by a deterministic mapping."""
+    stack, high = min(state.rules.stacks or (2**40,)), max(state.spent)
+    raises = raises_of(tree, node)
+    if not raises and ends_round(tree, node):
+        return OFF
+    allowed = [after_call(tree, node), *raises]
+    menu = [size_of(tree, node, child, stack) for child in allowed]
+    found = read(mapping, menu, Size((total - high) / (2 * high), total >= stack), tie)
+    (choice,) = found
+    return allowed[choice]
+
+
+def read_own(tree, node, state, total):
+    """The abstract raise that comes out nearest."""
+    best = OFF
+    for child in raises_of(tree, node):
+        label = real_move(tree, node, child, state)
+        came = 0 if label == "c" else state.move(label).spent[state.turn]
+        error = abs(came - total)
+        if best is OFF or error < best[0] or (error == best[0] and total >= min(state.rules.stacks or (2**40,))):
+            best = error, child
+    return OFF if best is OFF else best[1]
+
+
+def deal_round(tree, node, street):
+    while tree.actor[node] >= 0 and tree.street[node] < street:
+        node = after_call(tree, node)
+    if tree.actor[node] >= 0:
+        return node
+    bet = int(tree.parent[node])
+    if tree.label(bet)[:1] != "r":
+        return OFF
+    for smaller in reversed(raises_of(tree, int(tree.parent[bet]))):
+        if tree.total[smaller] < tree.total[bet]:
+            after = after_call(tree, smaller)
+            if tree.actor[after] >= 0:
+                return after
+    return OFF
+
+
+def follow(tree, line, seat, mapping, tie="high"):
+    """The agent's decision (None: none in the tree), how its round stands, and the real state.
+
+    `beyond`: the decision is used again without raising. `small`: the raise is called, and the node comes after that.
+    """
+    state, node, off = Betting.start(tree.rules), 0, ""
+    for label in steps(line):
+        if label == "/":
+            state, off = state.next_street(), ""
+            if node is not OFF:
+                node = deal_round(tree, node, state.street)
+            continue
+        if off == "small" and label != "c":
+            node, off = int(tree.parent[node]), "beyond"
+        elif node is not OFF and not off:
+            if label == "c":
+                node = after_call(tree, node)
+            else:
+                total = state.move(label).spent[state.turn]
+                if state.turn == seat:
+                    after = read_own(tree, node, state, total)
+                else:
+                    after = read_other(tree, node, state, total, mapping, tie)
+                if after is OFF:
+                    off = "beyond"
+                else:
+                    off = "small" if tree.label(after) == "c" and ends_round(tree, node) else ""
+                    node = after
+        state = state.play(label)
+    if off == "beyond":
+        node = node if tree.actor[node] == seat else int(tree.parent[node])
+        usable = tree.actor[node] == seat and tree.street[node] == state.street and tree.moves(node)[0] == "f"
+        node = node if usable else OFF
+    return node, off, state

@@ -1,0 +1,239 @@
+"""Chance sampling, public chance sampling and pure CFR over betting tree × buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from reference.bucket_sampling import BucketSampling, ChanceSampling, PublicChanceSampling, PureCFR, Waiting
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.public import PublicBuckets, cluster_private
+from riverboat.cards.isomorphism import canonical_boards
+from riverboat.errors import InputError
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.action_tree import ActionTree, compile_actions
+from riverboat.games.menus import parse_menu
+from riverboat.games.registry import make
+from riverboat.solving.blueprint import Blueprint
+from riverboat.solving.blueprint_strategy import small_game_strategy
+from riverboat.solving.bucket_sampling import TRAVERSALS, make_blueprint
+from riverboat.solving.cfr import CFR
+from riverboat.solving.response import Quality, quality
+from riverboat.trees.compile import compile_game
+from riverboat.trees.public import PublicTree
+
+TWINS = {"chance": ChanceSampling, "pure": PureCFR, "pcs": PublicChanceSampling}
+OTHERS = tuple(TWINS)
+ALL_IN = parse_menu('preflop = ["a"]\nflop = ["50%, a", "a"]\nmost_raises = [2, 2, 1]')
+ONE_CARD = Rules(blinds=(2, 1), stacks=(7, 7), board=(0, 1, 1), ranks=4, suits=2, hole=1, name="one card")
+
+
+@cache
+def game(name: str) -> tuple[ActionTree, CardAbstraction]:
+    """A tree and cards by the name of a case."""
+    if name in ("kuhn", "leduc", "leduc, merged"):
+        rules = read_game(name.split(",")[0])
+        tree = compile_actions(rules)
+        return tree, merged(rules, (2, 4), 1) if "merged" in name else lossless(rules.board[1:], rules.deck)
+    if name == "two cards":  # all-ins before the board is whole
+        rules = Rules(blinds=(2, 1), stacks=(7, 7), board=(0, 1, 1), ranks=3, suits=2, name=name)
+        return compile_actions(rules, ALL_IN), merged(rules, (5, 6, 7), 2)
+    tree = compile_actions(ONE_CARD, ALL_IN)
+    return tree, recalls() if name == "cuts" else splits()
+
+
+def merged(rules: Rules, counts: tuple[int, ...], seed: int) -> CardAbstraction:
+    """Every hand in a bucket at random."""
+    rng = np.random.default_rng(seed)
+    whole = lossless(rules.board[1:], rules.deck)
+    labels = [rng.integers(0, n, (1, whole.counts[s])).astype(np.uint16) for s, n in enumerate(counts)]
+    streets = tuple(StreetBuckets(n, label) for n, label in zip(counts, labels, strict=True))
+    return CardAbstraction(streets, rules.board[1:], rules.deck)
+
+
+def recalls() -> CardAbstraction:
+    """Buckets that depend on the bucket before."""
+    whole, rng = lossless((1, 1), ONE_CARD.deck), np.random.default_rng(3)
+    values = [rng.integers(0, 100, (1, n)).astype(np.uint16) for n in whole.counts]
+    cuts = [np.array([[50]], np.uint16), *(np.sort(rng.integers(0, 100, (n, 1)), axis=1) for n in (2, 4))]
+    streets = [StreetBuckets(n, v, cuts=c.astype(np.uint16)) for n, v, c in zip((2, 4, 8), values, cuts, strict=True)]
+    return CardAbstraction(tuple(streets), (1, 1), ONE_CARD.deck)
+
+
+def splits() -> CardAbstraction:
+    """Buckets that depend on the public bucket of the first board."""
+    deck = ONE_CARD.deck
+    public = PublicBuckets((np.arange(len(canonical_boards(1, deck)[0])) % 2).astype(np.int32), 1, deck)
+    first = (np.arange(lossless((1, 1), deck).counts[0]) % 2).astype(np.uint16)[None]
+    streets = [StreetBuckets(2, first)]
+    for shown in (1, 2):
+        made = cluster_private(public, shown, lambda _, hands, __: hands % 3)
+        streets.append(StreetBuckets(int(made.first[-1]), made.labels, made.layer, first=made.first))
+    return CardAbstraction(tuple(streets), (1, 1), deck, public)
+
+
+@cache
+def public(name: str) -> PublicTree:
+    tree = compile_game(make(name))
+    assert isinstance(tree, PublicTree)
+    return tree
+
+
+def measured(solver: Blueprint, name: str = "leduc") -> Quality:
+    return quality(small_game_strategy(solver, public(name)))
+
+
+def cells(solver: Blueprint, node: int, bucket: int) -> tuple[np.ndarray, np.ndarray]:
+    """Regrets and averages, straight from the documented place."""
+    tree, tables = solver.tree, solver.tables
+    street, count = tree.street[node], tree.count[node]
+    at = tables.base[street] + bucket * tables.width[street] + 2 * tree.slot[node]
+    return tables.cells[at : at + count], tables.cells[at + count : at + 2 * count]
+
+
+# --- the slow twins ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "leduc, merged", "two cards", "cuts", "public buckets"])
+@pytest.mark.parametrize("traversal", OTHERS)
+def test_tables_are_those_of_the_twin(traversal: str, name: str) -> None:
+    """Iteration by iteration, each from the kernel's own regrets: a sum that is zero in one precision and not quite in
+    another would send the two different ways.
+    """
+    tree, cards = game(name)
+    solver = make_blueprint(tree, cards, traversal, seed=7)
+    twin = TWINS[traversal](tree, cards, 7, group=1)
+    for i in range(40 if name == "two cards" else 100):
+        twin.visits = 0
+        visits = solver.updates
+        twin.run(i, i + 1)
+        solver._race(i + 1)
+        solver.iterations += 1
+        assert solver.updates - visits == twin.visits
+        for (line, bucket), expected in twin.regret.items():
+            regrets, sums = cells(solver, tree.find(line), bucket)
+            assert np.abs(regrets - expected).max() < 1e-4
+            expected[:] = regrets.tolist()
+            averages = twin.average.get((line, bucket), [0.0] * len(expected))
+            assert np.abs(sums - averages).max() < 1e-4
+    assert len(twin.regret) > 5
+    touched = {where for table in (twin.regret, twin.average) for where, row in table.items() if np.abs(row).max() > 0}
+    assert sum(solver.touched()) == len(touched)
+
+
+def totals(waiting: Iterable[tuple[float, Waiting]], twin: BucketSampling) -> tuple[dict, dict]:
+    """Weighted sums of increments: regrets and averages."""
+    out: tuple[dict, dict] = ({}, {})
+    for weight, entries in waiting:
+        for table, where, amounts in entries:
+            into = out[table is twin.average]
+            into[where] = np.array(into.get(where, np.zeros(len(amounts)))) + weight * np.array(amounts)
+    return out
+
+
+@pytest.mark.parametrize("name", ["leduc", "two cards"])
+def test_boards_and_deals_teach_the_same(name: str) -> None:
+    """Exactly: the mean of what all boards add is the mean of what all deals add, to any strategy. This is what chance
+    factors are for; with those of the first street everywhere, folds and later pots would not fit together.
+    """
+    tree, cards = game(name)
+    rules, deck = tree.rules, tree.rules.deck.cards.tolist()
+    twin = ChanceSampling(tree, cards, 3, group=1)
+    twin.run(0, 64)  # a strategy that is not uniform
+    boards = list(permutations(deck, sum(rules.board)))
+    by_board = PublicChanceSampling(tree, cards, 0, group=1, regret=twin.regret)
+    found = totals(((1 / len(boards), by_board.increments(list(board))) for board in boards), by_board)
+    deals = []
+    for board in boards:
+        hands = list(combinations(sorted({*deck} - {*board}), rules.hole))
+        deals += [(x, y, board) for x in hands for y in hands if not {*x} & {*y}]
+    expected = totals(((1 / len(deals), twin.increments([x, y], list(board))) for x, y, board in deals), twin)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.keys() == theirs.keys()
+        for where, row in theirs.items():
+            assert ours[where] == pytest.approx(row, abs=1e-12)
+
+
+# --- convergence ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("traversal", "iterations"), [("chance", 400_000), ("pcs", 20_000), ("pure", 1_000_000)])
+def test_leduc_converges(traversal: str, iterations: int) -> None:
+    solver = make_blueprint(*game("leduc"), traversal, seed=1)
+    solver.step(iterations // 50)
+    early = measured(solver)
+    solver.step(iterations)
+    late = measured(solver)
+    assert late.exploitability < 0.025 < early.exploitability
+    assert late.values[0] == pytest.approx(-0.0856, abs=0.01)  # sequence-form linear program
+    low, high = late.bracket
+    assert low < -0.0856064 < high
+    assert solver.value == pytest.approx(-0.0856, abs=0.02)
+
+
+@pytest.mark.parametrize("traversal", TRAVERSALS)
+def test_merged_cards_level_off(traversal: str) -> None:
+    """What the abstraction cannot tell apart stays lost, however long the run."""
+    solver = make_blueprint(*game("leduc, merged"), traversal, seed=1)
+    solver.step(10_000 if traversal == "pcs" else 200_000)
+    first = measured(solver).exploitability
+    solver.step(40_000 if traversal == "pcs" else 800_000)
+    assert 0.2 < measured(solver).exploitability < 1.5 * first
+
+
+def test_the_same_errors_as_the_samplers_of_public_trees() -> None:
+    """Chance sampling and PCS of `solving.sampling`, on Leduc with six distinct cards: errors of the same size."""
+    for traversal, iterations in (("chance", 50_000), ("pcs", 3_200)):
+        ours, theirs = [], []
+        for seed in range(4):
+            solver = make_blueprint(*game("leduc"), traversal, seed=seed)
+            solver.step(iterations)
+            ours.append(measured(solver).exploitability)
+            other = CFR(public("leduc"), "vanilla", traversal=traversal, seed=seed)
+            other.step(iterations)
+            theirs.append(quality(other.average()).exploitability)
+        # The other solver tells suits apart and so has to learn more; never less.
+        assert 0.2 < np.mean(ours) / np.mean(theirs) < 1.2
+
+
+# --- states, threads and formats --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("traversal", OTHERS)
+def test_a_restored_run_goes_on_bit_for_bit(traversal: str) -> None:
+    first = make_blueprint(*game("leduc"), traversal, seed=4, dtype="16-bit")
+    first.step(640)
+    state = {name: np.array(values) for name, values in first.state().items()}
+    second = make_blueprint(*game("leduc"), traversal, seed=0, dtype="16-bit")
+    second.restore(state)
+    first.step(640)
+    second.step(640)
+    assert np.array_equal(first.tables.cells, second.tables.cells)
+    assert (first.iterations, first.updates, first.value) == (second.iterations, second.updates, second.value)
+
+
+@pytest.mark.parametrize("traversal", OTHERS)
+def test_two_bytes_and_two_threads_converge_too(traversal: str) -> None:
+    solver = make_blueprint(*game("leduc"), traversal, seed=4, dtype="16-bit", threads=2)
+    solver.step(6_400 if traversal == "pcs" else 200_000)
+    assert measured(solver).exploitability < 0.1
+
+
+def test_linear_weighting_forgets_the_beginning() -> None:
+    solver = make_blueprint(*game("leduc"), "pcs", weighting="linear")
+    assert solver.weighting.discounts
+    solver.step(64)
+
+
+def test_wrong_input_is_refused() -> None:
+    tree, cards = game("leduc")
+    with pytest.raises(InputError, match="did you mean 'chance'"):
+        make_blueprint(tree, cards, "chanse")
+    with pytest.raises(InputError, match="by 'external': this one is by 'pcs'"):
+        make_blueprint(tree, cards, "pcs").restore(Blueprint(tree, cards).state())
+    with pytest.raises(InputError, match="by 'chance': this one is by 'pure'"):
+        make_blueprint(tree, cards, "pure").restore(make_blueprint(tree, cards, "chance").state())
