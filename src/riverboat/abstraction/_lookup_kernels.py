@@ -7,31 +7,39 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards._isomorphism_kernels import Tables, close, deal, number, start, take
+from riverboat.cards._isomorphism_kernels import Tables, close, deal, number_at, start, take
 from riverboat.jit import kernel, part
 
+STREETS = 4
 BLOCK = 64  # deals whose table entries are asked for before the first is needed
 
 
 class Street(NamedTuple):
     """How the hands of one street find their buckets. Empty arrays: that step is left out."""
 
-    hand: Tables  # numbers of hole cards and board
-    board: Tables  # numbers of boards, for `layer`
     labels: Array  # uint16 or int32 [layers, hands]: buckets, or values to be cut; empty: the number is the bucket
     layer: Array  # uint8 [boards, public buckets]: which layer of labels a board has for a public bucket
     cuts: Array  # uint16 or int32 [parents, n - 1], as labels: least values of parts 1, 2, … of a parent's n parts
 
 
 class LookUp(NamedTuple):
-    """All streets, the first before any board."""
+    """All streets, the first before any board. There are always STREETS of them, so that loops are compiled once."""
 
-    streets: tuple[Street, ...]
-    flop: Tables  # numbers of the boards that decide the public bucket
+    streets: tuple[Street, ...]  # those that the game does not have are empty
+    numbering: Tables  # numbers of hands and boards, joined
+    hand: Array  # int64 [streets, 2]: where those of the hands of a street begin in `numbering`
+    board: Array  # int64 [streets, 2]: and those of its boards
+    flop: Array  # int64 [2]: and those of the boards that decide the public bucket
     public: Array  # int32 [those boards]: public buckets; empty where there are none
     shown: Array  # int64 [streets]: board cards that lie on each
     hole: int
     decides: int  # board cards that decide the public bucket
+
+
+@part
+def number_of(look, state, at):
+    """The number of cards; `at` says where their tables begin."""
+    return number_at(look.numbering, state, at[0], at[1])
 
 
 @part
@@ -66,7 +74,7 @@ def places(
     numbers,  # int64 [players, streets] OUT
 ):
     """Where the labels of a deal's hands lie. The board is one round on every street, so cards add up."""
-    t, hole = look.flop, look.hole
+    t, hole = look.numbering, look.hole
     board = at + players * hole
     if look.public.size:
         public = np.int64(-1)
@@ -75,17 +83,19 @@ def places(
             street = look.streets[r]
             dealt = take(t, 0, dealt, cards, board + look.shown[r - 1], look.shown[r] - look.shown[r - 1])
             if look.shown[r] == look.decides:
-                public = np.int64(look.public[number(t, close(t, start(), dealt, look.shown[r]))])
+                public = np.int64(look.public[number_of(look, close(t, start(), dealt, look.shown[r]), look.flop)])
             layers[r] = 0
-            if street.layer.size:
-                layers[r] = street.layer[number(street.board, close(t, start(), dealt, look.shown[r])), public]
+            if len(street.labels) > 1:
+                layers[r] = street.layer[
+                    number_of(look, close(t, start(), dealt, look.shown[r]), look.board[r]), public
+                ]
     for p in range(players):
         held = deal(t, start(), cards, at + p * hole, hole)
-        numbers[p, 0] = number(look.streets[0].hand, held)
+        numbers[p, 0] = number_of(look, held, look.hand[0])
         dealt = (0, 0, 0)
         for r in range(1, streets):
             dealt = take(t, held[0], dealt, cards, board + look.shown[r - 1], look.shown[r] - look.shown[r - 1])
-            numbers[p, r] = number(look.streets[r].hand, close(t, held, dealt, look.shown[r]))
+            numbers[p, r] = number_of(look, close(t, held, dealt, look.shown[r]), look.hand[r])
 
 
 @part

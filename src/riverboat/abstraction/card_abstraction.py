@@ -25,7 +25,7 @@ from riverboat.abstraction import _lookup_kernels as kernels
 from riverboat.abstraction.public import PublicBuckets
 from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.isomorphism import Indexer
+from riverboat.cards.isomorphism import Indexer, joined
 from riverboat.errors import InputError
 
 KIND = "card abstraction"
@@ -119,16 +119,24 @@ class CardAbstraction:
         """What the compiled look-up reads."""
         small = all(street.labels.dtype == np.uint16 for street in self.streets)
         dtype = np.uint16 if small else np.int32
-        begun = Indexer.for_deck(self.deck, (self.public.cards if self.public is not None else max(1, self.shown[-1]),))
-        streets = []
+        cards = [self.public.cards if self.public is not None else 1, *(max(1, shown) for shown in self.shown)]
+        boards = [Indexer.for_deck(self.deck, (count,)).tables() for count in cards]
+        hands = [self.indexer(r).tables() for r in range(len(self.streets))]
+        numbering, first = joined([*boards, *hands])
+        streets = [kernels.Street(nothing(dtype), nothing(np.uint8), nothing(dtype))] * kernels.STREETS
         for r, street in enumerate(self.streets):
-            board = Indexer.for_deck(self.deck, (self.shown[r],)) if self.shown[r] else begun
             tables = street.labels.astype(dtype, copy=False), street.layer, street.cuts.astype(dtype, copy=False)
-            streets.append(kernels.Street(self.indexer(r).tables(), board.tables(), *tables))
-        public = np.array(self.public.labels, np.int32) if self.public is not None else np.zeros(0, np.int32)
-        decides = self.public.cards if self.public is not None else 0
+            streets[r] = kernels.Street(*tables)
         return kernels.LookUp(
-            tuple(streets), begun.tables(), public, np.array(self.shown, np.int64), self.deck.hole, decides
+            tuple(streets),
+            numbering,
+            hand=first[len(boards) :],
+            board=first[1 : len(boards)],
+            flop=first[0],
+            public=np.array(self.public.labels, np.int32) if self.public is not None else np.zeros(0, np.int32),
+            shown=np.array(self.shown, np.int64),
+            hole=self.deck.hole,
+            decides=self.public.cards if self.public is not None else 0,
         )
 
     def buckets(self, cards: Array, players: int = 1, *, check: bool = True) -> Array:

@@ -112,7 +112,16 @@ def deal(t, state, cards, at, count):
 
 @part
 def number(t, state):
-    """The index of a deal: suits in order of shape, those of one shape as a multiset of their indices (Waugh 2013)."""
+    """The index of a deal."""
+    return number_at(t, state, 0, 0)
+
+
+@part
+def number_at(t, state, first_spread, first_family):
+    """The index of a deal: suits in order of shape, those of one shape as a multiset of their indices (Waugh 2013).
+
+    Tables of several sequences of rounds may stand one behind the other: `isomorphism.joined`.
+    """
     _, _, shapes, spreads, a, b, c, d = state
     a |= (shapes & 0x7FFF) << INDEX_BITS
     b |= ((shapes >> 16) & 0x7FFF) << INDEX_BITS
@@ -123,7 +132,7 @@ def number(t, state):
     a, c = max(a, c), min(a, c)
     b, d = max(b, d), min(b, d)
     b, c = max(b, c), min(b, c)
-    f = np.int64(t.family[spreads])
+    f = first_family + np.int64(t.family[first_spread + spreads])
     # The last suits cannot begin large groups: to say so saves the steps.
     return (
         t.offset[f]

@@ -140,6 +140,18 @@ class Indexer:
         return InputError(f"deal {row} is {shown}: {card_name(twice)} is there twice, cards must differ")
 
 
+def joined(tables: Sequence[Tables]) -> tuple[Tables, Array]:
+    """Tables of one deck as one, for `_isomorphism_kernels.number_at`, and where each begins: spreads and families.
+
+    int64 [tables, 2]
+    """
+    spreads, families = ([0, *accumulate(len(getattr(t, name)) for t in tables)] for name in ("family", "kind"))
+    first = np.array([spreads[:-1], families[:-1]], np.int64).T.copy()
+    offset = np.concatenate([t.offset[:-1] for t in tables])
+    family, kind, scale = (np.concatenate([getattr(t, name) for t in tables]) for name in ("family", "kind", "scale"))
+    return tables[0]._replace(family=family, offset=offset, kind=kind, scale=scale), first
+
+
 @cache
 def canonical_boards(cards: int, deck: Deck = FULL_DECK) -> tuple[Array, Array]:
     """One board of each class, and how many boards it stands for. uint8 [classes, cards], int64 [classes]"""

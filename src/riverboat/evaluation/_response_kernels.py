@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.abstraction._lookup_kernels import bucket_at
+from riverboat.abstraction._lookup_kernels import bucket_at, number_of
 from riverboat.arrays import Array
-from riverboat.cards._isomorphism_kernels import close, deal, number, start, take
+from riverboat.cards._isomorphism_kernels import close, deal, start, take
 from riverboat.cards._kernels import START, plain_value, ranked
 from riverboat.cards.ranking import Tables as Ranks
 from riverboat.jit import kernel, part
@@ -225,17 +225,17 @@ def rank_hands(cards, last, live, room):
 @part
 def find_buckets(look, cards, s, live, room):
     """The bucket of every hand on the board of street s."""
-    t, board, shown = look.flop, room.board, cards.shown
+    t, board, shown = look.numbering, room.board, cards.shown
     layer = np.int64(0)
     room.public[s] = room.public[s - 1] if s else np.int64(-1)
     if look.public.size and s:
         dealt = take(t, 0, (0, 0, 0), board, 0, shown[s])
         whole = close(t, start(), dealt, shown[s])
         if shown[s] == look.decides:
-            room.public[s] = np.int64(look.public[number(t, whole)])
+            room.public[s] = np.int64(look.public[number_of(look, whole, look.flop)])
         street = look.streets[s]
         if street.layer.size:
-            layer = np.int64(street.layer[number(street.board, whole), room.public[s]])
+            layer = np.int64(street.layer[number_of(look, whole, look.board[s]), room.public[s]])
     for k in range(live):
         h = np.int64(room.hand[s, k])
         held = deal(t, start(), cards.flat, h * cards.hole, cards.hole)
@@ -244,7 +244,7 @@ def find_buckets(look, cards, s, live, room):
             held = close(t, held, take(t, held[0], (0, 0, 0), board, 0, shown[s]), shown[s])
         if s:
             parent = room.bucket[s - 1, room.source[s, k]]
-        room.bucket[s, k] = bucket_at(look, s, layer, number(look.streets[s].hand, held), parent)
+        room.bucket[s, k] = bucket_at(look, s, layer, number_of(look, held, look.hand[s]), parent)
 
 
 @part

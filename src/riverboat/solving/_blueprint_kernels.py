@@ -278,6 +278,20 @@ def ready(game, look, seed, first, count, prune_from, rule, block):
         block.prune[k] = first + k >= prune_from and share_of(draw(block.keys[k], FOR_PRUNING)) < rule.odds
 
 
+@part
+def exchange(cells, hot, mine):
+    """Add to the first street what a thread's copy of it has gained, and take over what others have added.
+
+    The copy lies at `mine`, and behind it what it was when it was taken. Threads race here as everywhere.
+    """
+    for c in range(hot):
+        gained = cells[mine + c] - cells[mine + hot + c]
+        now = cells[c] + gained
+        cells[c] = now
+        cells[mine + c] = now
+        cells[mine + hot + c] = now
+
+
 @kernel
 def train(
     game,  # Game
@@ -292,45 +306,31 @@ def train(
     journal,  # Journal, empty
     block,  # Block
     f,  # Frames: their size says how many deals a group has
+    hot,  # cells of the first street, of which this thread has a copy; 0: none
+    mine,  # where that copy lies; `game.base` leads there
+    every,  # blocks between two exchanges
     tally,  # int64 [2] INOUT: decisions of traversers and of opponents
     payoff,  # float64 [2] INOUT: sums of what each seat won as traverser
 ):
     """External sampling, two walks a deal, written to the table at once: threads race."""
     group = len(f.sign) // 4
+    for c in range(hot):
+        cells[mine + c] = cells[c]
+        cells[mine + hot + c] = cells[c]
+    blocks = 0
     while True:
         start = begin + take(turn) * BLOCK
         if start >= end:
-            return
+            break
         count = min(BLOCK, end - start)
         ready(game, look, seed, start, count, prune_from, rule, block)
         for low in range(0, count, group):
             walk_group(game, cells, block, low, min(group, count - low), rule, journal, f, tally, payoff)
-
-
-@kernel
-def share_out(
-    cells,  # float32 [cells] INOUT
-    first,  # where the copies begin
-    hot,  # cells of each: those at the beginning of the table
-    copies,
-    part_of,  # this part of the cells,
-    parts,  # out of so many
-):
-    """Give every copy what is in the table."""
-    for t in range(copies):
-        for c in range(hot * part_of // parts, hot * (part_of + 1) // parts):
-            cells[first + t * hot + c] = cells[c]
-
-
-@kernel
-def bring_together(cells, first, hot, copies, part_of, parts):
-    """Add to the table what each copy has added since `share_out`, and share it out again."""
-    for c in range(hot * part_of // parts, hot * (part_of + 1) // parts):
-        total = np.float64(cells[c])
-        for t in range(copies):
-            total += np.float64(cells[first + t * hot + c]) - np.float64(cells[c])
-        cells[c] = np.float32(total)
-    share_out(cells, first, hot, copies, part_of, parts)
+        blocks += 1
+        if hot and blocks % every == 0:
+            exchange(cells, hot, mine)
+    if hot:
+        exchange(cells, hot, mine)
 
 
 @kernel

@@ -38,6 +38,7 @@ GROUP = 16  # deals that are walked with the same strategy, where there is room
 _ROOM = 1 << 26  # bytes of a group's frames
 _JOURNALS = 1 << 28  # bytes of a batch's journals
 _NEVER = 1 << 62
+_LEAST_APART, _MOST_APART = 4, 64  # blocks between two exchanges of copies
 _LINE = 16  # numbers of a thread lie so far apart that no other thread writes to their cache lines
 
 
@@ -95,34 +96,32 @@ class Blueprint:
                 self._discount(end // period + 1)
 
     def _race(self, end: int) -> None:
-        """Threads walk with a copy of the first street each, brought together after `_apart` deals; later streets are shared.
+        """Threads take deals in turn, each with a copy of the first street.
 
         All threads write to the few rows of the first street on every deal. Without copies its cache lines travel between
         cores all the time: two threads were 1.2 times as fast as one.
         """
         tables = self.tables
-        games = [self.game._replace(base=tables.own_base(t)) if tables.hot else self.game for t in range(self.threads)]
         tally, payoff = np.zeros((self.threads, _LINE), np.int64), np.zeros((self.threads, _LINE))
         begin = self.iterations
         while begin < end:
-            apart = self._apart(begin)
-            stop = min(end, begin + apart) if apart else min(end, max(begin + 1024, 2 * begin))
-            shared = *self._given(stop, begin)[1:], np.zeros(1, np.int64)
+            stop = min(end, max(begin + 1024, 2 * begin))  # what has been learnt decides how long copies may differ
+            every = self._apart(begin)
+            hot = tables.hot if every else 0
+            shared = *self._given(stop, begin)[1:], np.zeros(1, np.int64), self._journals
 
-            def go(thread: int, given: Any = shared, own: bool = apart > 0) -> None:
-                place = *self._places[thread], tally[thread, :2], payoff[thread, :2]
-                kernels.train(games[thread] if own else self.game, *given, self._journals, *place)
+            def go(thread: int, given: Any = shared, hot: int = hot, every: int = every) -> None:
+                mine = len(tables.cells) + 2 * thread * hot
+                game = self.game._replace(base=np.where(tables.base < hot, tables.base + mine, tables.base))
+                place = *self._places[thread], hot, mine, every, tally[thread, :2], payoff[thread, :2]
+                kernels.train(game, *given, *place)
 
-            if apart:
-                self._share(kernels.share_out)
             self._spread(go)
-            if apart:
-                self._share(kernels.bring_together)
             begin = stop
         self._count(tally[:, :2], payoff[:, :2])
 
     def _apart(self, iterations: int) -> int:
-        """Deals that threads walk before their copies of the first street are brought together; 0: too few to be worth it.
+        """Blocks that a thread walks before it exchanges its copy of the first street; 0: too few for a copy to pay.
 
         Regrets of a row grow like the root of its visits. What a row learns elsewhere in the meantime is kept to a part of
         that: a row is visited twice in as many deals as there are rows.
@@ -130,13 +129,8 @@ class Blueprint:
         if not self.tables.hot:
             return 0
         deals = math.isqrt(iterations * self.tables.counts[0] // 2) // 4
-        return min(deals, self.threads << 14) // BLOCK * BLOCK if deals >= self.threads << 8 else 0
-
-    def _share(self, how: Any) -> None:
-        """Copies of the first street, from the table or to it."""
-        tables = self.tables
-        common = tables.everything, len(tables.cells), tables.hot, self.threads
-        self._spread(lambda thread: how(*common, thread, self.threads))
+        every = deals // self.threads // BLOCK
+        return min(every, _MOST_APART) if every >= _LEAST_APART else 0
 
     def _wait(self, end: int) -> None:
         groups = len(self._journals.used)

@@ -52,7 +52,7 @@ class Tables:
         # Every deal writes to the few rows of the first street: threads may have copies of it, behind the table.
         self.hot = int(ends[0]) if copies and dtype == "float32" and ends[0] <= HOT else 0
         size = int(ends[-1]) + per_line  # and some cells that may be read beside the last
-        self.everything = _zeros(size + copies * self.hot, kind)
+        self.everything = _zeros(size + 2 * copies * self.hot, kind)  # a copy, and what it was when it was taken
         self.cells = self.everything[:size]
         largest = float(np.abs(tree.pay).max())
         self.unit = 1.0  # chips of a regret of one
@@ -84,12 +84,6 @@ class Tables:
         found = np.asarray(rows, np.int64)
         if found.size and not 0 <= found.min() <= found.max() < self.counts[street]:
             raise InputError(f"buckets {found.min()} to {found.max()}: street {street} has {self.counts[street]:,}")
-        return found
-
-    def own_base(self, copy: int) -> Array:
-        """Where streets begin for the thread that has this copy of the first one. int64 [streets]"""
-        shift = len(self.cells) + copy * self.hot
-        found: Array = np.where(self.base < self.hot, self.base + shift, self.base)
         return found
 
     def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:

@@ -1,0 +1,168 @@
+"""`riverboat match`: duplicate matches between agents, of two or of everybody against everybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from riverboat.agents.base import Agent, rules_of
+from riverboat.agents.registry import make_agent
+from riverboat.errors import InputError
+from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
+from riverboat.games.acpc import Rules, read_game
+from riverboat.interfaces.equities import Bar
+from riverboat.interfaces.terminal import emit, say
+
+GAME = "nolimit-200bb"  # where neither the user nor an agent names one
+UNITS = {
+    "mbb_per_game": "mbb/g",
+    "bb_per_100": "bb/100",
+    "ci95": "mbb/g, half the width of the 95 % interval over pairs",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the command was asked for."""
+
+    hands: int = 20_000
+    seed: int = 0  # of the cards, and of agents that draw and name no other
+    game: str | None = None  # None: what the agents play
+    histories: Path | None = None
+    json: bool = False
+
+
+def match(names: Sequence[str], options: Options) -> None:
+    """Play two agents against each other, or several in a round robin."""
+    if len(names) < 2:
+        raise InputError(f"match: {len(names)} agents: name two, or more for a round robin")
+    agents = [make_agent(name, options.seed) for name in names]
+    rules = rules_for(agents, options.game)
+    if len(agents) == 2:
+        _pair(agents[0], agents[1], rules, options)
+    else:
+        _all(dict(zip(names, agents, strict=True)), len(names), rules, options)
+
+
+def rules_for(agents: Sequence[Agent], game: str | None) -> Rules:
+    """The game that is named, else the one that the agents play; each of them agrees or says why not."""
+    own = rules_of(*agents)
+    rules = read_game(game) if game is not None else own if own is not None else read_game(GAME)
+    for agent in agents:
+        agent.check_rules(rules)
+    return rules
+
+
+# --- two agents -------------------------------------------------------------------------------------
+
+
+def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
+    if options.histories is None:
+        file: Any = nullcontext(None)
+    else:
+        from riverboat.evaluation.histories import open_histories
+
+        file = open_histories(options.histories)
+    with file as write, watched(f"{first.name} against {second.name}", quiet=options.json) as progress:
+        found = play_match(first, second, rules, options.hands, options.seed, observe=write, progress=progress)
+    if options.json:
+        emit(facts(found, rules))
+        return
+    console = Console()
+    console.print(results([found]), highlight=False)
+    console.print(_told(found, rules), highlight=False, markup=False)
+    if options.histories is not None:
+        say(f"hand histories: {options.histories}")
+
+
+def facts(found: Match, rules: Rules) -> dict[str, Any]:
+    """A match as one object."""
+    return {
+        **found.record(),
+        "names": list(found.names),
+        "game": rules.name,
+        "unit": "mbb/g",
+        "units": UNITS,
+        "seconds": round(found.seconds, 3),
+        "hands_per_second": round(found.hands_per_second),
+    }
+
+
+def results(matches: Iterable[Match]) -> Table:
+    """A row for each match, from the first agent's side."""
+    table = Table(box=None, pad_edge=False)
+    for column in ("agent", "against"):
+        table.add_column(column, overflow="fold")
+    for column in ("mbb/g", "± 95 %", "bb/100", "hands"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("")
+    for found in matches:
+        mean, half = f"{found.mbb_per_game:+,.1f}", f"{found.ci95:,.1f}"
+        table.add_row(*found.names, mean, half, f"{found.bb_per_100:+,.2f}", f"{found.hands:,}", verdict(found))
+    return table
+
+
+def verdict(found: Match) -> str:
+    """What the interval says."""
+    if found.mbb_per_game > found.ci95:
+        return "wins"
+    return "loses" if found.mbb_per_game < -found.ci95 else "undecided"
+
+
+def _told(found: Match, rules: Rules) -> str:
+    return (
+        f"{rules.name}, {found.pairs:,} duplicate pairs, seed {found.seed}; {found.seconds:,.1f} s, "
+        f"{found.hands_per_second:,.0f} hands a second"
+    )
+
+
+# --- everybody against everybody --------------------------------------------------------------------
+
+
+def _all(agents: dict[str, Agent], count: int, rules: Rules, options: Options) -> None:
+    if len(agents) < count:
+        raise InputError(f"match: {count} agents, {len(agents)} different ones: in a round robin each is named once")
+    if options.histories is not None:
+        raise InputError(f"--histories {options.histories}: hands are written of matches between two agents")
+    with watched(f"{len(agents)} agents", quiet=options.json) as progress:
+        found = round_robin(agents, rules, options.hands, options.seed, progress=progress)
+    if options.json:
+        how = {"hands": options.hands, "pairs": options.hands // 2, "seed": options.seed}
+        emit({**found.record(), **how, "game": rules.name, "unit": "mbb/g", "units": UNITS})
+        return
+    console = Console()
+    console.print(_crossed(found), highlight=False)
+    console.print(
+        f"what the agent of the row won of the one of the column, mbb/g ± 95 %; {rules.name}, {options.hands:,} hands in "
+        f"duplicate pairs each, seed {options.seed}",
+        highlight=False,
+    )
+
+
+def _crossed(found: RoundRobin) -> Table:
+    head, *rows = found.rows()
+    table = Table(box=None, pad_edge=False)
+    for place, column in enumerate(head):
+        table.add_column(column, justify="right" if place else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+# --- while it runs ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def watched(title: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar for hands played, of all."""
+    bar = Bar(title, quiet=quiet)
+    try:
+        yield lambda played, hands: bar(played / hands)
+    finally:
+        bar.done()

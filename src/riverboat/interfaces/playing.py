@@ -1,0 +1,264 @@
+"""`riverboat play`: hands against an agent in the terminal. `riverboat act`: what an agent does at one table."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sys
+from dataclasses import dataclass
+from typing import TextIO
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from riverboat.agents.base import Agent, Choice, Chooser
+from riverboat.agents.registry import make_agent
+from riverboat.agents.view import Views, play_move, read_move, show_move
+from riverboat.cards.notation import show_cards
+from riverboat.errors import InputError
+from riverboat.games.acpc import Rules
+from riverboat.games.acpc_betting import Betting
+from riverboat.games.base import TERMINAL
+from riverboat.games.match_state import Hand, Holes, parse_match_state, settled, values
+from riverboat.games.sizes import parse_sizes, total
+from riverboat.interfaces.matching import rules_for
+from riverboat.interfaces.terminal import emit
+
+WORDS = {"fold": "f", "call": "c", "check": "c", "k": "c", "x": "c", "all-in": "a", "allin": "a", "all": "a"}
+SIZES = {"pot": "100%", "half": "50%"}
+QUIT = ("q", "quit", "exit")
+HELP = (
+    "f fold   c check or call   r300 raise to 300 in all, over the whole hand   b300 bet or raise to 300 on this street\n"
+    "50%, pot, half, 2.5x: a bet or raise of that size   min the least   a all-in   q leave"
+)
+ROWS, LEAST = 20, 0.0005  # moves that `act` prints, at most, and how likely they are at least
+_TOTAL = re.compile(r"(?P<kind>r|raise|raise to)\s*(?P<chips>\d+)|(?P<street>b|bet|bet to)\s*(?P<there>\d+)")
+_SIZE = re.compile(r"(?:r|raise|b|bet)?\s*(?P<size>[\d.]+[%x])")
+
+
+@dataclass(frozen=True)
+class Seated:
+    """A person and an agent at a table."""
+
+    agent: Agent
+    rules: Rules
+    source: TextIO  # what the person types
+
+
+class Left(Exception):
+    """The person has left the table."""
+
+
+# --- play -------------------------------------------------------------------------------------------
+
+
+def play(
+    name: str, hands: int | None = None, seed: int | None = None, game: str | None = None, source: TextIO | None = None
+) -> int:
+    """Deal hands to a person and an agent until the person leaves; the chips that the person has won."""
+    if hands is not None and hands < 1:
+        raise InputError(f"hands={hands}: must be at least 1")
+    seed = secrets.randbits(32) if seed is None else seed
+    agent = make_agent(name, seed)
+    table = Seated(agent, rules_for([agent], game), source if source is not None else sys.stdin)
+    dealer, won, number = np.random.default_rng(seed), 0, 0
+    _say(f"{table.rules.name} against {agent.name}; all stacks are full again in every hand. ? for help, q to leave")
+    try:
+        while hands is None or number < hands:
+            won += _hand(table, dealer, number)
+            number += 1
+            _say(f"score: {_score(won, number, table.rules)}")
+    except (Left, KeyboardInterrupt):
+        _say("")
+    _say(f"{_score(won, number, table.rules)}; --seed {seed} deals the same cards again")
+    return won
+
+
+def _hand(table: Seated, dealer: np.random.Generator, number: int) -> int:
+    """One hand; what the person won."""
+    rules, you = table.rules, 1 - number % 2  # seat 1 is the dealer's, where there is one
+    cards = dealer.permutation(rules.deck.cards)[: 2 * rules.hole + rules.board_sizes[-1]].tolist()
+    holes: Holes = (tuple(cards[: rules.hole]), tuple(cards[rules.hole : 2 * rules.hole]))
+    board: Hand = tuple(cards[2 * rules.hole :])
+    state = settled(Betting.start(rules))
+    blinds = f"you put in {rules.blinds[you]:,}, {table.agent.name} {rules.blinds[1 - you]:,}"
+    _say(f"\nhand {number + 1}: you have {show_cards(holes[you], ' ')}; {blinds}")
+    street = 0
+    while state.actor != TERMINAL:
+        if state.street > street:
+            street = state.street
+            _say(f"{rules.streets[street]}: {_shown(board, state)}, pot {state.pot:,}")
+        if state.actor == you:
+            label = _asked(table, state)
+        else:
+            view = Views.of([state], [holes[1 - you]], [board[: rules.board_sizes[street]]], [number])
+            label = _answer(table.agent, view)
+            _say(f"  {table.agent.name} {_past(described(label, state))}")
+        state = play_move(state, read_move(label, state))
+    if state.folded is None:
+        _say(f"showdown: {_shown(board, state)}, pot {state.pot:,}")
+        _say(f"  you have {show_cards(holes[you], ' ')}, {table.agent.name} has {show_cards(holes[1 - you], ' ')}")
+    won = values(state, holes, board)[you]
+    _say(f"you win {won:,}" if won > 0 else f"you lose {-won:,}" if won < 0 else "nobody wins")
+    return won
+
+
+def _answer(agent: Agent, view: Views) -> str:
+    """The agent's move at one table."""
+    label, state = show_move(int(agent.act(view)[0]), view.rules), view.betting(0)
+    try:
+        state.play(label)
+    except InputError as error:
+        raise InputError(f"agent {agent.name!r}, {view.match_state(0)}: {error}") from None
+    return label
+
+
+def _asked(table: Seated, state: Betting) -> str:
+    """The person's move, asked for until it is legal."""
+    left = ""
+    if table.rules.stacks is not None:
+        left = f", behind: you {state.behind[state.turn]:,}, {table.agent.name} {state.behind[1 - state.turn]:,}"
+    _say(f"  pot {state.pot:,}{left}")
+    while True:
+        print(f"  {_options(state)} > ", end="", flush=True)
+        text = table.source.readline()
+        if not table.source.isatty():
+            print(text.rstrip("\n"))  # what a person has typed is on the screen; what a file says is not
+        word = " ".join(text.split()).lower()
+        if not text or word in QUIT:
+            raise Left
+        if word in ("?", "h", "help"):
+            _say(HELP)
+        elif word:
+            try:
+                return understood(word, state)
+            except InputError as error:
+                _say(f"  {error}")
+
+
+def _options(state: Betting) -> str:
+    """The legal moves, as they are typed."""
+    parts = [f"{label} {described(label, state)}" for label in ("f", "c") if state.legal(label)]
+    span = state.raise_range()
+    if span is not None and state.rules.limit:
+        parts.append(f"r {described('r', state)}")
+    elif span is not None:
+        verb = "raise" if _opened(state) else "bet"
+        totals = f"r{span.least}" if span.least == span.most else f"r{span.least} to r{span.most}"
+        parts.append(f"{totals} {verb}, in all")
+    return ", ".join(parts)
+
+
+def _shown(board: Hand, state: Betting) -> str:
+    return show_cards(board[: state.rules.board_sizes[state.street]], " ") or "no cards on the board"
+
+
+def _score(won: int, hands: int, rules: Rules) -> str:
+    if not hands:
+        return "no hand was finished"
+    rate = f", {1000 * won / hands / rules.big_blind:+,.0f} mbb/g"
+    return f"{won:+,} chips in {hands:,} hand{'s' * (hands != 1)}{rate}"
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+# --- moves in words ---------------------------------------------------------------------------------
+
+
+def understood(text: str, state: Betting) -> str:
+    """The legal move that a person means: f, c, r300, and the words of `HELP`."""
+    word = WORDS.get(text, text)
+    span = state.raise_range()
+    if word in ("f", "c"):
+        label = word
+    elif state.rules.limit:
+        label = "r" if word in ("r", "raise", "b", "bet") else word
+    elif span is not None and word in ("a", "min"):
+        label = f"r{span.most if word == 'a' else span.least}"
+    elif found := _TOTAL.fullmatch(word):
+        label = f"r{int(found['chips'])}" if found["chips"] else f"r{state.before + int(found['there'])}"
+    elif span is not None and (found := _SIZE.fullmatch(SIZES.get(word, word))):
+        at = state.situation
+        (size,) = parse_sizes(found["size"], "move", raising=at.faced > 0)
+        label = f"r{min(max(state.before + total(size, at), span.least), span.most)}"
+    else:
+        label = word
+    if not state.legal(label):
+        state.play(label)  # says what is wrong
+    return label
+
+
+def described(label: str, state: Betting) -> str:
+    """A legal move in words: fold, check, call 50, bet 300, raise to 900."""
+    if label == "f":
+        return "fold"
+    after = state.move(label)
+    mine = after.spent[state.turn]
+    all_in = " (all-in)" if state.rules.stacks is not None and mine == state.rules.stacks[state.turn] else ""
+    if label == "c":
+        return f"call {state.to_call:,}{all_in}" if state.to_call else "check"
+    if not _opened(state):
+        return f"bet {mine - state.spent[state.turn]:,}{all_in}"
+    return f"raise to {mine - state.before:,}{all_in}"  # on this street, as players say it
+
+
+def _opened(state: Betting) -> bool:
+    """Whether somebody has bet on this street; a big blind is a bet, antes are none."""
+    return bool(state.to_call) or (state.street == 0 and state.rules.blinds[0] != state.rules.blinds[1])
+
+
+def _past(text: str) -> str:
+    """`raises to 900` for `raise to 900`."""
+    verb, space, rest = text.partition(" ")
+    return f"{verb}s{space}{rest}"
+
+
+# --- act --------------------------------------------------------------------------------------------
+
+
+def act(name: str, match_state: str, seed: int = 0, game: str | None = None, json: bool = False) -> None:
+    """The moves of an agent at one table with their probabilities, and the one that it draws."""
+    agent = make_agent(name, seed)
+    rules = rules_for([agent], game)
+    state = parse_match_state(match_state.strip(), rules)
+    views = Views.from_match_states([state])
+    label = _answer(agent, views)
+    choice = agent.probabilities(views)[0] if isinstance(agent, Chooser) else None
+    if json:
+        labels = None if choice is None else {show_move(move, rules): p for move, p in choice}
+        emit(
+            {
+                "agent": name,
+                "game": rules.name,
+                "match_state": str(state),
+                "action": label,
+                "reply": state.reply(label),
+                "probabilities": labels,
+                "pot": state.betting.pot,
+                "to_call": state.betting.to_call,
+                "seed": seed,
+            }
+        )
+        return
+    console = Console()
+    if choice is not None:
+        console.print(_choices(choice, label, state.betting), highlight=False)
+    console.print(f"{label}: {described(label, state.betting)}", highlight=False)
+
+
+def _choices(choice: Choice, chosen: str, state: Betting) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("move")
+    table.add_column("probability", justify="right")
+    table.add_column("what it is")
+    likely = sorted((pair for pair in choice if pair[1] >= LEAST), key=lambda pair: -pair[1])[:ROWS]
+    for move, p in sorted(likely):
+        label = show_move(move, state.rules)
+        table.add_row(label, f"{p:.4f}", described(label, state) + (" <- drawn" if label == chosen else ""))
+    if len(choice) > len(likely):
+        rest = 1 - sum(p for _, p in likely)
+        table.add_row("…", f"{rest:.4f}", f"{len(choice) - len(likely):,} other moves")
+    return table

@@ -1,0 +1,159 @@
+"""Matches by the command, round robins, and the demo."""
+
+import json
+
+import pokerkit
+import pytest
+
+from random_blueprints import random_blueprint
+from riverboat.agents import registry
+from riverboat.errors import InputError
+from riverboat.evaluation.matches import play_match
+from riverboat.games.acpc import read_game
+from riverboat.interfaces import demonstration, matching
+from riverboat.interfaces.matching import Options, match
+from riverboat.strategy.blueprint import save_blueprint
+
+RULES = read_game("nolimit-200bb")
+KEYS = {"mbb_per_game", "bb_per_100", "ci95", "hands", "pairs", "seed", "names", "unit", "game"}
+
+
+@pytest.fixture(scope="module")
+def leduc(tmp_path_factory):
+    return str(save_blueprint(random_blueprint("leduc"), tmp_path_factory.mktemp("runs") / "leduc"))
+
+
+def test_json_is_one_object(capsys):
+    match(["always-fold", "always-raise"], Options(hands=2000, seed=4, json=True))
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) >= KEYS
+    # 50 in the small blind; in the big one a raise takes 100.
+    assert (found["mbb_per_game"], found["bb_per_100"], found["ci95"]) == (-750, -75, 0)
+    assert (found["hands"], found["pairs"], found["seed"]) == (2000, 1000, 4)
+    assert (found["names"], found["game"]) == (["always-fold", "always-raise"], "nolimit-200bb")
+
+
+def test_a_table_with_the_interval(capsys):
+    match(["rule-based", "random"], Options(hands=2000, seed=1))
+    shown = capsys.readouterr().out
+    found = play_match(registry.make_agent("rule-based", 1), registry.make_agent("random", 1), RULES, 2000, 1)
+    assert f"{found.mbb_per_game:+,.1f}" in shown
+    assert f"{found.ci95:,.1f}" in shown
+    assert "wins" in shown
+    assert "1,000 duplicate pairs, seed 1" in shown
+
+
+def test_verdicts(capsys):
+    match(["always-call", "always-raise"], Options(hands=200))  # even, whatever the cards
+    assert "undecided" in capsys.readouterr().out
+    match(["always-fold", "always-raise"], Options(hands=200))
+    assert "loses" in capsys.readouterr().out
+
+
+def test_the_game_is_that_of_the_blueprint(leduc, capsys):
+    match(["random", f"{leduc}?purify"], Options(hands=400, json=True))
+    assert json.loads(capsys.readouterr().out)["game"] == "leduc"
+    match(["random", "always-call"], Options(hands=400, json=True, game="limit"))
+    assert json.loads(capsys.readouterr().out)["game"] == "limit"
+    with pytest.raises(InputError, match="plays 'leduc' and cannot"):
+        match(["random", leduc], Options(hands=400, game="limit"))
+
+
+def test_histories_are_written(tmp_path, capsys):
+    path = tmp_path / "match.phhs"
+    match(["random", "always-call"], Options(hands=20, histories=path))
+    with path.open("rb") as file:
+        kept = list(pokerkit.HandHistory.load_all(file))
+    assert len(kept) == 20
+    assert {tuple(sorted(hand.players)) for hand in kept} == {("always-call", "random")}
+    assert str(path) in capsys.readouterr().err
+
+
+def test_round_robin(leduc, capsys):
+    names = ["random", leduc, "always-fold"]
+    match(names, Options(hands=400, seed=3, json=True))
+    found = json.loads(capsys.readouterr().out)
+    assert found["agents"] == names
+    assert [pair["agents"] for pair in found["matches"]] == [names[:2], names[::2], names[1:]]
+    assert (found["hands"], found["pairs"], found["seed"], found["game"]) == (400, 200, 3, "leduc")
+    assert sum(found["mean_mbb_per_game"].values()) == pytest.approx(0, abs=1e-9)
+    match(["always-fold", "always-call", "always-raise"], Options(hands=400))
+    shown = capsys.readouterr().out
+    assert "-750 ± 0" in shown
+    assert "+750 ± 0" in shown
+    assert shown.splitlines()[0].split() == ["mbb/g", "always-raise", "always-call", "always-fold", "mean"]
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "reason"),
+    [
+        (["random"], Options(), "name two"),
+        (["random", "randon"], Options(), "did you mean 'random'"),
+        (["random", "random", "always-call"], Options(), "each is named once"),
+        (["random", "always-call"], Options(hands=5), "even number"),
+        (["random", "always-call"], Options(game="holdem"), "unknown game"),
+        (["random", "always-call", "always-fold"], Options(histories="a.phhs"), "between two agents"),
+        (["random", "acpc:./player"], Options(), "needs a dealer"),
+    ],
+)
+def test_what_is_no_match(names, options, reason):
+    with pytest.raises(InputError, match=reason):
+        match(names, options)
+
+
+# --- the demo -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Where `default` lies."""
+    monkeypatch.setattr(registry, "default_folder", lambda: tmp_path / "riverboat" / "default")
+    return tmp_path / "riverboat"
+
+
+def test_the_demo_plays_what_is_there(home, capsys):
+    """A blueprint of another game that somebody put there is not trained over."""
+    save_blueprint(random_blueprint("leduc"), home / "default")
+    played = demonstration.demo(pairs=100)
+    shown = capsys.readouterr().out
+    assert [found.names[1] for found in played] == [
+        "always-fold",
+        "always-call",
+        "always-raise",
+        "random",
+        "rule-based",
+    ]
+    assert {found.hands for found in played} == {200}
+    for found in played:
+        assert f"{found.mbb_per_game:+,.1f}" in shown
+    assert "riverboat play default" in shown
+    assert [path.name for path in home.iterdir()] == ["default"]
+
+
+def test_the_demo_says_what_to_do_with_a_spoilt_folder(home):
+    (home / "default").mkdir(parents=True)
+    (home / "default" / "note").write_text("mine")
+    with pytest.raises(InputError, match=r"holds no strategy and no checkpoint; delete .*default"):
+        demonstration.demo()
+    (home / "default" / "note").unlink()
+    (home / "tiny").mkdir()
+    (home / "tiny" / "note").write_text("mine")
+    with pytest.raises(InputError, match=r"holds other files; .*; delete .*tiny"):
+        demonstration.demo()
+    with pytest.raises(InputError, match="pairs=20000"):
+        demonstration.demo(pairs=20_000)
+
+
+@pytest.mark.slow
+def test_the_demo_from_nothing(home, capsys):
+    """Short training: it is built, wins where the minute's agent wins, is loaded the next time, and trained on if asked."""
+    played = {found.names[1]: found for found in demonstration.demo(time="10s", pairs=5000)}
+    for name in ("always-fold", "always-call", "always-raise", "random"):
+        assert matching.verdict(played[name]) == "wins", str(played[name])
+    capsys.readouterr()
+    again = demonstration.demo(time="10s", pairs=5000)
+    assert "built already" in capsys.readouterr().err
+    assert [found.chips for found in again] == [found.chips for found in played.values()]
+    demonstration.demo(time="11s", pairs=2)
+    assert "going on, up to 11s" in capsys.readouterr().err
+    assert demonstration.load_blueprint(home / "default").provenance["seconds"] >= 11

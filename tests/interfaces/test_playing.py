@@ -1,0 +1,267 @@
+"""Hands in the terminal, and what an agent does at one table."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from random_blueprints import random_blueprint
+from riverboat.agents.registry import make_agent
+from riverboat.agents.view import Views
+from riverboat.cards.notation import parse_cards
+from riverboat.errors import InputError
+from riverboat.games.acpc import read_game
+from riverboat.games.acpc_betting import Betting
+from riverboat.games.match_state import values
+from riverboat.interfaces import playing
+from riverboat.strategy.blueprint import save_blueprint
+
+NOLIMIT, LIMIT, KUHN, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "kuhn", "leduc"))
+
+
+@pytest.fixture(scope="module")
+def leduc(tmp_path_factory):
+    return str(save_blueprint(random_blueprint("leduc"), tmp_path_factory.mktemp("runs") / "leduc"))
+
+
+@pytest.fixture
+def play(capsys):
+    """Play with lines that are typed: what was won, and what was on the screen."""
+
+    def call(name, typed, **options):
+        won = playing.play(name, source=io.StringIO(typed), **({"seed": 1} | options))
+        return won, capsys.readouterr().out
+
+    return call
+
+
+# --- words --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "typed", "label"),
+    [
+        ("", "f", "f"),
+        ("", "fold", "f"),
+        ("", "call", "c"),
+        ("c", "check", "c"),
+        ("c", "x", "c"),
+        ("", "r300", "r300"),
+        ("", "raise to 300", "r300"),
+        ("", "raise 0300", "r300"),
+        ("cr300c/", "r450", "r450"),  # in all
+        ("cr300c/", "b150", "r450"),  # on this street
+        ("cr300c/", "bet 150", "r450"),
+        ("cr300c/", "pot", "r900"),  # a pot of 600 on top of 300
+        ("cr300c/", "half", "r600"),
+        ("cr300c/", "b 75%", "r750"),
+        ("cr300c/r600", "2.5x", "r1050"),  # 2.5 times the 300 of this street
+        ("cr300c/r600", "50%", "r1200"),  # half of 1,200 on top of the call
+        ("cr300c/r600", "1%", "r900"),  # the least there is
+        ("", "min", "r200"),
+        ("", "a", "r20000"),
+        ("", "all-in", "r20000"),
+        ("", "900%", "r1900"),
+        ("", "99999%", "r20000"),
+    ],
+)
+def test_words(line, typed, label):
+    assert playing.understood(typed, Betting.from_line(NOLIMIT, line)) == label
+
+
+def test_words_of_limit_games():
+    state = Betting.start(LIMIT)
+    assert [playing.understood(word, state) for word in ("r", "raise", "bet", "c", "f")] == ["r", "r", "r", "c", "f"]
+    with pytest.raises(InputError, match="illegal action 'pot'"):
+        playing.understood("pot", state)
+
+
+@pytest.mark.parametrize(
+    ("line", "typed", "reason"),
+    [
+        ("c", "f", "illegal action 'f'"),
+        ("", "r150", "raise to 200-20000"),
+        ("", "r20001", "raise to 200-20000"),
+        ("", "hello", "illegal action 'hello'"),
+        ("", "0%", "above zero"),
+        ("cc/", "2x", "no bet is faced"),
+        ("r20000", "a", "nobody can raise"),
+        ("r20000", "pot", "nobody can raise"),
+    ],
+)
+def test_words_that_are_refused(line, typed, reason):
+    with pytest.raises(InputError, match=reason):
+        playing.understood(typed, Betting.from_line(NOLIMIT, line))
+
+
+@pytest.mark.parametrize(
+    ("rules", "line", "label", "words"),
+    [
+        (NOLIMIT, "", "f", "fold"),
+        (NOLIMIT, "", "c", "call 50"),
+        (NOLIMIT, "c", "c", "check"),
+        (NOLIMIT, "c", "r300", "raise to 300"),
+        (NOLIMIT, "cr300c/", "r450", "bet 150"),
+        (NOLIMIT, "cr300c/r450", "r900", "raise to 600"),
+        (NOLIMIT, "r20000", "c", "call 19,900 (all-in)"),
+        (NOLIMIT, "", "r20000", "raise to 20,000 (all-in)"),
+        (KUHN, "", "r", "bet 1"),
+        (LEDUC, "r", "r", "raise to 5"),  # an ante of 1 and two times 2
+    ],
+)
+def test_moves_in_words(rules, line, label, words):
+    assert playing.described(label, Betting.from_line(rules, line)) == words
+
+
+# --- play ---------------------------------------------------------------------------------------------
+
+
+def test_a_folder_gives_its_blinds_away(play):
+    won, shown = play("always-call", "f\n" * 10, hands=1, game="nolimit-200bb")
+    assert won == -50
+    assert "you lose 50" in shown
+    assert "-50 chips in 1 hand, -500 mbb/g" in shown
+    assert "f fold, c call 50, r200 to r20000 raise, in all > f" in shown
+
+
+def test_a_hand_to_its_showdown_is_paid_by_the_cards(play):
+    won, shown = play("always-call", "c\n" * 100, hands=6)
+    assert shown.count("showdown: ") == 6
+    total = 0
+    deals = re.findall(
+        r"hand (\d): you have (\w\w) (\w\w);.*?showdown: ([\w ]+), pot 200.*?always-call has (\w\w) (\w\w)",
+        shown,
+        re.DOTALL,
+    )
+    assert len(deals) == 6
+    for number, *mine, board, first, second in deals:
+        you = int(number) % 2  # the dealer in the first hand
+        holes = [parse_cards("".join(mine)), parse_cards(first + second)]
+        end = Betting.from_line(NOLIMIT, "cc/cc/cc/cc")
+        total += values(end, (holes[you], holes[1 - you]), parse_cards(board))[you]
+    assert won == total
+    assert f"{won:+,} chips in 6 hands" in shown
+
+
+def test_mistakes_are_told_and_asked_again(play):
+    won, shown = play("always-fold", "what\n?\n\nr150\npot\n", hands=1)
+    assert won == 100
+    assert "illegal action 'what'" in shown
+    assert playing.HELP in shown
+    assert "raise to 200-20000" in shown
+    assert "always-fold folds" in shown
+    assert "you win 100" in shown
+
+
+@pytest.mark.parametrize("typed", ["c\nc\nq\n", "c\nc\n", "c\nQuit\n"])
+def test_leaving_in_the_middle_of_a_hand(play, typed):
+    won, shown = play("always-call", typed)
+    assert won == 0
+    assert "no hand was finished; --seed 1 deals the same cards again" in shown
+
+
+def test_seeds(play):
+    first = play("random", "c\n" * 300, hands=8, seed=5)
+    assert first == play("random", "c\n" * 300, hands=8, seed=5)
+    assert first != play("random", "c\n" * 300, hands=8, seed=6)
+
+
+def test_blueprints_play_their_own_game(play, leduc):
+    won, shown = play(leduc, "c\n" * 200, hands=20)
+    assert "leduc against" in shown
+    assert "in 20 hands" in shown
+    assert f"{won:+,} chips" in shown
+    with pytest.raises(InputError, match="plays 'leduc' and cannot"):
+        play(leduc, "", game="nolimit-200bb")
+
+
+def test_the_agent_sees_no_card_of_the_person(play, monkeypatch):
+    """All cards that it is shown are its own or on the board at that time."""
+    seen = []
+
+    class Watcher:
+        name = "watcher"
+
+        def check_rules(self, rules):
+            pass
+
+        def act(self, views):
+            seen.append(views.match_state(0))
+            return np.zeros(len(views), np.int32)
+
+    monkeypatch.setattr(playing, "make_agent", lambda name, seed: Watcher())
+    _, shown = play("watcher", "c\n" * 30, hands=2)
+    mine = re.findall(r"you have (\w\w) (\w\w);", shown)
+    assert len(seen) == 8
+    for state in seen:
+        number = int(state.split(":")[2])
+        assert not any(card in state.split(":")[4] for card in mine[number])
+    assert [state.split(":")[1] for state in seen] == ["0"] * 4 + ["1"] * 4
+
+
+def test_an_agent_that_breaks_the_rules_is_named(play, monkeypatch):
+    class Broken:
+        name = "broken"
+
+        def check_rules(self, rules):
+            pass
+
+        def act(self, views):
+            return np.full(len(views), 101, np.int32)
+
+    monkeypatch.setattr(playing, "make_agent", lambda name, seed: Broken())
+    with pytest.raises(InputError, match=r"agent 'broken', MATCHSTATE:0:0:c:.*illegal action 'r101'"):
+        play("broken", "c\n")
+
+
+def test_what_cannot_be_played(play):
+    with pytest.raises(InputError, match="hands=0"):
+        play("random", "", hands=0)
+    with pytest.raises(InputError, match="unknown agent"):
+        play("randon", "")
+
+
+# --- act ----------------------------------------------------------------------------------------------
+
+
+def test_act_gives_probabilities_and_the_move(leduc, capsys):
+    state = "MATCHSTATE:0:3:cr:Ks|"
+    playing.act(leduc, state, seed=2, json=True)
+    found = json.loads(capsys.readouterr().out)
+    right = random_blueprint("leduc").at("cr", "Ks")
+    assert found["probabilities"] == pytest.approx({label: p for label, p in right.items() if p > 0})
+    agent = make_agent(leduc, 2)
+    assert found["action"] == playing.show_move(int(agent.act(Views.from_match_state(state, LEDUC))[0]), LEDUC)
+    assert found["reply"] == f"{state}:{found['action']}"
+    assert (found["pot"], found["to_call"], found["game"]) == (4, 2, "leduc")
+    playing.act(leduc, state, seed=2)
+    shown = capsys.readouterr().out
+    assert f"{found['probabilities']['c']:.4f}" in shown
+    assert shown.splitlines()[-1].startswith(f"{found['action']}: ")
+    assert shown.count("<- drawn") == 1
+
+
+def test_act_of_yardsticks(capsys):
+    playing.act("always-raise", "MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c", json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert (found["action"], found["probabilities"]) == ("r400", {"r400": 1})
+    playing.act("random", "MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c")
+    shown = capsys.readouterr().out
+    rows = [" ".join(row.split()) for row in shown.splitlines()]
+    assert rows[1].removesuffix(" <- drawn") == "c 0.5000 check"
+    assert rows[2] == "… 0.5000 19,601 other moves"  # r400 to r20000
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ("MATCHSTATE:1:30:cr300c/:|9s8h/8c8d5c", "seat 1 is not to act"),
+        ("MATCHSTATE:0:30:cr300c/:9s8h|/8c8d", "3 cards are dealt"),
+        ("hello", "5 are needed"),
+    ],
+)
+def test_tables_where_nobody_acts(state, reason):
+    with pytest.raises(InputError, match=reason):
+        playing.act("random", state)
