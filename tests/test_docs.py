@@ -33,7 +33,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 SOURCE = Path(rb.__file__).parent
 TEXT = {page: page.read_text() for page in PAGES}
 DOCS = "\n".join(text for page, text in TEXT.items() if (ROOT / "docs") in page.parents)
-SLOW = {"demo", "bench"}  # commands that other tests run
+SLOW = {"demo", "bench", "abstract", "train", "play"}  # commands that other tests run
 
 BLOCK = re.compile(r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
@@ -187,6 +187,7 @@ def test_words_of_the_command_line() -> None:
         assert f"`{name}`" in told, name
     commands = [c for c in cli.app.registered_commands if c.callback]
     known = {c.name or c.callback.__name__ for c in commands if c.callback}
+    known |= {group.name for group in cli.app.registered_groups}
     assert set(re.findall(r"`riverboat (\w+)", DOCS)) == known
     assert set(names(rows("docs/formats.md", "name"))) >= set(registry.GAMES)
 
@@ -244,7 +245,7 @@ def test_iterations_of_checks() -> None:
 
 
 def test_figures_of_the_demo() -> None:
-    (told,) = rows("docs/algorithms/cfr.md", "`vanilla`", "`riverboat demo`")
+    (told,) = rows("docs/algorithms/cfr.md", "`vanilla`", "`riverboat solve leduc`")
     for schedule, figure in zip(SCHEDULES, told, strict=True):
         found = rb.solve("leduc", schedule=schedule, iterations=2000, check_every=2000).exploitability
         assert float(figure) / 2 < found < float(figure) * 2, schedule

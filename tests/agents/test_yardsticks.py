@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from riverboat.agents import _kernels as kernels
-from riverboat.agents.view import CALL, FOLD, Views, book_of, cards_of
+from riverboat.agents.view import CALL, FOLD, Views, book_of, cards_of, show_move
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranking import rank
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
+from riverboat.games.match_state import parse_match_state
 from riverboat.testing.agents import check_agent, random_views
 
 NOLIMIT = read_game("nolimit-200bb")
@@ -92,3 +93,14 @@ def test_the_rules_of_the_rule_based_one() -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(InputError, match=r"unknown yardstick 'allways-fold'; did you mean 'always-fold'\?"):
         Yardstick("allways-fold")
+
+
+@pytest.mark.parametrize("name", ["nolimit-200bb", "limit", "leduc"])
+def test_one_table_at_a_time_is_the_same_as_arrays(name):
+    rules = read_game(name)
+    views = random_views(rules, 80, 5)
+    for k in range(len(views)):
+        state = parse_match_state(views.match_state(k), rules)
+        for agent in (Yardstick("always-fold"), Yardstick("always-call"), Yardstick("always-raise")):
+            assert agent.at_once(state) == show_move(int(agent.act(views)[k]), rules)
+        assert Yardstick("random").at_once(state) is None

@@ -1,6 +1,7 @@
 """Matches by the command, round robins, and the demo."""
 
 import json
+import sys
 
 import pokerkit
 import pytest
@@ -157,3 +158,14 @@ def test_the_demo_from_nothing(home, capsys):
     demonstration.demo(time="11s", pairs=2)
     assert "going on, up to 11s" in capsys.readouterr().err
     assert demonstration.load_blueprint(home / "default").provenance["seconds"] >= 11
+
+
+def test_a_program_that_speaks_the_protocol_takes_a_seat(capsys):
+    program = f"acpc:{sys.executable} -m riverboat.interfaces.cli acpc client always-fold --game leduc"
+    matching.match(["always-raise", program], matching.Options(hands=20, json=True, game="leduc"))
+    found = json.loads(capsys.readouterr().out)
+    assert found["hands"] == 20
+    assert found["pairs"] == 10
+    assert found["mbb_per_game"] > 0
+    with pytest.raises(InputError, match="two players"):
+        matching.match(["always-raise", program, "random"], matching.Options(hands=20, game="leduc"))

@@ -54,7 +54,14 @@ def refuse_rules(name: str, own: Rules, rules: Rules) -> None:
 
 
 def answer(agent: Agent, state: MatchState) -> str:
-    """What an agent does at one table: f, c or r300, for players of the ACPC protocol."""
+    """What an agent does at one table: f, c or r300, for players of the ACPC protocol.
+
+    An agent may have `at_once(state)` for this: its move, or None where it must see the table as arrays.
+    """
+    quick = getattr(agent, "at_once", None)
+    move: str | None = quick(state) if quick is not None else None
+    if move is not None:
+        return move
     return show_move(int(agent.act(Views.from_match_states([state]))[0]), state.rules)
 
 

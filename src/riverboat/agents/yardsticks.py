@@ -12,6 +12,7 @@ from riverboat.agents.view import CALL, FOLD, Views, book_of, cards_of, states_o
 from riverboat.arrays import Array
 from riverboat.errors import unknown
 from riverboat.games.acpc import Rules
+from riverboat.games.match_state import MatchState
 
 YARDSTICKS: dict[str, tuple[int, str]] = {
     "always-fold": (kernels.FOLDER, "folds when it faces a bet, else checks"),
@@ -52,6 +53,18 @@ class Yardstick:
             out,
         )
         return out
+
+    def at_once(self, state: MatchState) -> str | None:
+        """The move at one table, where it needs no arrays: for players of the ACPC protocol, which see one at a time."""
+        betting = state.betting
+        if self.name == "always-call" or (self.name == "always-fold" and not betting.to_call):
+            return "c"
+        if self.name == "always-fold":
+            return "f"
+        if self.name == "always-raise":
+            span = betting.raise_range()
+            return "c" if span is None else "r" if state.rules.limit else f"r{span.least}"
+        return None
 
     def probabilities(self, views: Views) -> list[Choice]:
         """Moves and their probabilities; of `random`, all legal ones."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from riverboat.agents.base import Agent
+from riverboat.agents.base import Agent, answer
 from riverboat.agents.registry import make_agent
-from riverboat.agents.view import Views, show_move
 from riverboat.errors import InputError
 from riverboat.evaluation.intervals import interval
-from riverboat.games.acpc import read_game
-from riverboat.games.match_state import MatchState
+from riverboat.games.acpc import Rules, read_game
 from riverboat.interfaces.acpc_client import Decide, play
 from riverboat.interfaces.acpc_dealer import LOOPBACK, Limits, MatchResult, listen, port_of, run_match
 from riverboat.interfaces.acpc_log import show_score
@@ -100,13 +100,50 @@ def client(
     return played.finished
 
 
+PROGRAM = "acpc:"  # before the command of a player that speaks the protocol
+
+
+def against_programs(names: Sequence[str], rules: Rules, hands: int, seed: int) -> dict[str, object]:
+    """A duplicate match over the protocol in which one player or both are programs, `acpc:COMMAND`."""
+    agents = [None if name.startswith(PROGRAM) else make_agent(name, seed) for name in names]
+    commands = [name.removeprefix(PROGRAM) if name.startswith(PROGRAM) else None for name in names]
+    for agent in agents:
+        if agent is not None:
+            agent.check_rules(rules)
+    if hands % 2:
+        raise InputError(f"{hands} hands: a duplicate match has an even number")
+    listening = listen([0, 0], LOOPBACK)
+    ports = [port_of(listener) for listener in listening]
+    started = [(command, port) for command, port in zip(commands, ports, strict=True) if command is not None]
+    warnings = _Warnings()
+    with (
+        closing(listening[0]),
+        closing(listening[1]),
+        ThreadPoolExecutor(2) as seats,
+        _programs([command for command, _ in started], LOOPBACK, [port for _, port in started]) as programs,
+    ):
+        for agent, port in zip(agents, ports, strict=True):
+            if agent is not None:
+                seats.submit(play, LOOPBACK, port, rules, decider(agent))
+        result = run_match(
+            rules, hands, seed, listening, players=("first", "second"), duplicate=True, warn=warnings,
+            alive=lambda _: all(program.poll() is None for program in programs),
+        )  # fmt: skip
+    warnings.close()
+    facts = report(result, rules.big_blind, hands, seed, duplicate=True)
+    if not result.complete:
+        raise InputError(
+            f"{names[0]} against {names[1]}: the match ended after {facts['hands']} hands: {result.faults}"
+        )
+    mean = facts["mbb_per_game"]
+    assert isinstance(mean, float)
+    return facts | {"players": list(names), "pairs": hands // 2, "bb_per_100": mean / 10}
+
+
 def decider(agent: Agent) -> Decide:
     """An agent as the protocol asks for it: one table at a time."""
 
-    def decide(state: MatchState) -> str:
-        return show_move(int(agent.act(Views.from_match_states([state]))[0]), state.rules)
-
-    return decide
+    return partial(answer, agent)
 
 
 def report(result: MatchResult, big_blind: int, hands: int, seed: int, *, duplicate: bool = False) -> dict[str, object]:

@@ -19,7 +19,14 @@ app = typer.Typer(
     add_completion=False,
 )
 
+acpc = typer.Typer(help="Matches over the ACPC protocol.", no_args_is_help=True)
+app.add_typer(acpc, name="acpc")
+
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
+Agent = Annotated[
+    str, typer.Argument(help="A yardstick, a folder with a blueprint (runs/x?purify), module:Class, or default.")
+]
+Game = Annotated[str | None, typer.Option(help="A game or .game file; what the agents play by default.")]
 Folder = Annotated[Path, typer.Argument(help="Folder of a run or a strategy.")]
 
 
@@ -323,11 +330,111 @@ def train(
 
 
 @app.command()
-def demo(out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("runs/demo")) -> None:
-    """Solve Leduc with five schedules, draw their convergence, and certify the value."""
-    from riverboat.interfaces import solving
+def play(
+    agent: Agent = "default",
+    hands: Annotated[int | None, typer.Option(help="Leave after so many.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the cards and of the agent; a new one by default.")] = None,
+    game: Game = None,
+) -> None:
+    """Play hands against an agent in the terminal."""
+    from riverboat.interfaces import playing
 
-    solving.demo(out)
+    playing.play(agent, hands, seed, game)
+
+
+@app.command()
+def act(
+    agent: Agent,
+    state: Annotated[str, typer.Argument(help="A table: 'MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c'.")],
+    seed: Annotated[int, typer.Option(help="Seed of agents that draw.")] = 0,
+    game: Game = None,
+    json: Json = False,
+) -> None:
+    """What an agent does at one table: probabilities, and the move it draws."""
+    from riverboat.interfaces import playing
+
+    playing.act(agent, state, seed, game, json)
+
+
+@app.command()
+def match(
+    agents: Annotated[
+        list[str], typer.Argument(help="Two agents, or more for a round robin; also acpc:COMMAND, a program.")
+    ],
+    hands: Annotated[int, typer.Option(help="Hands of a match; every deal is played twice, seats exchanged.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="Seed of the cards and of agents that draw.")] = 0,
+    game: Game = None,
+    histories: Annotated[Path | None, typer.Option(help="Write the hands as PHH: FILE.phhs.")] = None,
+    json: Json = False,
+) -> None:
+    """Play agents against each other in duplicate hands."""
+    from riverboat.interfaces import matching
+
+    matching.match(agents, matching.Options(hands=hands, seed=seed, game=game, histories=histories, json=json))
+
+
+@app.command()
+def demo(
+    time: Annotated[str | None, typer.Option(help="Train for 60s, 5m; a minute by default.")] = None,
+    pairs: Annotated[int, typer.Option(help="Duplicate pairs against each yardstick.")] = 10_000,
+    threads: Annotated[int, typer.Option(help="Threads that build and train.")] = 2,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+) -> None:
+    """Build an agent for no-limit hold'em, or load it, and play it against simple ones."""
+    from riverboat.interfaces import demonstration
+
+    demonstration.demo(time, pairs, threads, seed)
+
+
+@acpc.command("dealer")
+def acpc_dealer(
+    game: Annotated[str, typer.Argument(help="A game or .game file.")] = "nolimit-200bb",
+    hands: Annotated[int, typer.Option(help="Hands of the match.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the cards.")] = 0,
+    ports: Annotated[str, typer.Option(help="Ports of the two players; 0 takes a free one.")] = "0,0",
+    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    log: Annotated[Path | None, typer.Option(help="Write the match log.")] = None,
+    players: Annotated[list[str] | None, typer.Option(help="A program to start as COMMAND HOST PORT; twice.")] = None,
+    names: Annotated[str, typer.Option(help="Names of the players.")] = "player1,player2",
+    duplicate: Annotated[bool, typer.Option("--duplicate", help="Deal every hand twice, seats exchanged.")] = False,
+    forfeit: Annotated[
+        bool, typer.Option("--forfeit", help="Play on for a player that is lost: check or fold.")
+    ] = False,
+    t_response: Annotated[str, typer.Option(help="Time for an answer.")] = "600s",
+    t_hand: Annotated[str, typer.Option(help="Time for a hand.")] = "600s",
+    t_per_hand: Annotated[str, typer.Option(help="Mean time for a hand.")] = "7s",
+    start_timeout: Annotated[str, typer.Option(help="Time to wait for the players.")] = "60s",
+    json: Json = False,
+) -> None:
+    """Run a match between two programs that speak the ACPC protocol."""
+    from riverboat.interfaces import acpc_match
+    from riverboat.interfaces.acpc_dealer import Limits
+
+    limits = Limits(
+        start=duration(start_timeout), answer=duration(t_response), hand=duration(t_hand), average=duration(t_per_hand)
+    )
+    options = acpc_match.Options(
+        hands=hands, seed=seed, ports=ports, host=host, log=log, commands=players or [], names=names, limits=limits,
+        duplicate=duplicate, forfeit=forfeit, json=json,
+    )  # fmt: skip
+    if not acpc_match.dealer(game, options):
+        raise typer.Exit(1)
+
+
+@acpc.command("client")
+def acpc_client(
+    agent: Agent,
+    host: Annotated[str, typer.Argument(help="Where the dealer listens.")],
+    port: Annotated[int, typer.Argument(help="The player's port.")],
+    game: Annotated[str, typer.Option(help="A game or .game file.")] = "nolimit-200bb",
+    seed: Annotated[int, typer.Option(help="Seed of agents that draw.")] = 0,
+    json: Json = False,
+) -> None:
+    """Play an agent at an ACPC dealer's table."""
+    from riverboat.interfaces import acpc_match
+
+    if not acpc_match.client(agent, game, host, port, seed=seed, json=json):
+        raise typer.Exit(1)
 
 
 @app.command()

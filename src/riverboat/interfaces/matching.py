@@ -16,6 +16,7 @@ from riverboat.agents.registry import make_agent
 from riverboat.errors import InputError
 from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
 from riverboat.games.acpc import Rules, read_game
+from riverboat.interfaces import acpc_match
 from riverboat.interfaces.equities import Bar
 from riverboat.interfaces.terminal import emit, say
 
@@ -42,6 +43,9 @@ def match(names: Sequence[str], options: Options) -> None:
     """Play two agents against each other, or several in a round robin."""
     if len(names) < 2:
         raise InputError(f"match: {len(names)} agents: name two, or more for a round robin")
+    if any(name.startswith(acpc_match.PROGRAM) for name in names):
+        _programs(names, options)
+        return
     agents = [make_agent(name, options.seed) for name in names]
     rules = rules_for(agents, options.game)
     if len(agents) == 2:
@@ -57,6 +61,21 @@ def rules_for(agents: Sequence[Agent], game: str | None) -> Rules:
     for agent in agents:
         agent.check_rules(rules)
     return rules
+
+
+def _programs(names: Sequence[str], options: Options) -> None:
+    """A match in which somebody is a program that speaks the ACPC protocol."""
+    if len(names) != 2 or options.histories is not None:
+        raise InputError(
+            "match with acpc:COMMAND: two players, and without --histories; riverboat acpc dealer writes a log"
+        )
+    ours = [make_agent(name, options.seed) for name in names if not name.startswith(acpc_match.PROGRAM)]
+    found = acpc_match.against_programs(names, rules_for(ours, options.game), options.hands, options.seed)
+    if options.json:
+        emit(found | {"unit": "mbb/g", "units": UNITS})
+        return
+    told = f"{names[0]} against {names[1]}: {found['mbb_per_game']:+,.1f} ± {found['ci95']:,.1f} mbb/g"
+    Console().print(f"{told} in {found['hands']:,} hands, {found['hands_per_second']:,.0f} a second", highlight=False)
 
 
 # --- two agents -------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from riverboat.interfaces.terminal import Live, say
 from riverboat.solving import _loops, boards, schedules
 from riverboat.solving.cfr import table_bytes
 from riverboat.solving.run import Result, Run, default_dtype, default_schedule, finish, stoppers
-from riverboat.solving.schedules import SCHEDULES
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import _board_kernels
 from riverboat.trees.boards import BoardTree
@@ -188,35 +187,3 @@ def report(results: list[Result]) -> None:
     console = Console()
     console.print(f"{first.game}: {first.infosets:,} information sets; figures in {first.unit}", highlight=False)
     console.print(table, highlight=False)
-
-
-def demo(out: Path) -> None:
-    """Leduc by five schedules, drawn and certified."""
-    from riverboat.interfaces.plots import convergence
-    from riverboat.solving.exact import solve_exact
-
-    console = Console()
-    console.print(
-        "Leduc poker: 936 information sets, two rounds of betting. Five ways to solve it, 2,000 iterations each."
-    )
-    options: dict[str, Any] = {
-        "traversal": "full", "method": "cfr", "iterations": 2000, "time": None, "until": None, "out": None,
-        "resume": False, "log": None, "threads": 1, "seed": 0, "dtype": None, "check_every": None,
-        "checkpoint_seconds": 60.0,
-    }  # fmt: skip
-    results = solve_all("leduc", list(SCHEDULES), options, quiet=False)
-    report(results)
-    out.mkdir(parents=True, exist_ok=True)
-    picture = out / "leduc-convergence.png"
-    convergence(results, picture)
-    exact = solve_exact("leduc", "lp", until=None, iterations=None, time=None, out=None, seed=0)
-    low, high = max(r.value_low for r in results), min(r.value_high for r in results)
-    console.print(
-        f"certified by the strategies above: the value to the first player is in [{low:.9f}, {high:.9f}] chips"
-    )
-    console.print(f"linear program ({exact.seconds:.2f} s): {exact.value:.12f}, within {exact.nash_conv:.1e}")
-    console.print(f"picture: {picture}")
-    console.print("next: riverboat solve kuhn   riverboat trace kuhn --deal QJ   riverboat games")
-    console.print(
-        "a hold'em river: riverboat solve spot --board QsJh2h8c3d --pot 100 --stack 300 --oop AA,KQ,T9s --ip QQ,AJ --bets 60%"
-    )
