@@ -98,7 +98,7 @@ def test_unknown_names_are_refused() -> None:
 @pytest.mark.parametrize("name", ["nolimit-200bb", "limit", "leduc"])
 def test_one_table_at_a_time_is_the_same_as_arrays(name):
     rules = read_game(name)
-    views = random_views(rules, 80, 5)
+    views = random_views(rules, 80, np.random.default_rng(5))
     for k in range(len(views)):
         state = parse_match_state(views.match_state(k), rules)
         for agent in (Yardstick("always-fold"), Yardstick("always-call"), Yardstick("always-raise")):
