@@ -156,9 +156,9 @@ def test_picture_of_bars(tmp_path: Path, kind: str) -> None:
 def test_picture_of_curves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "curves.svg"
     run = reproducing.Run(find("emd-example"), Report((), (), (Curve("line", (1.0, 2.0), (3.0, 4.0)),)), False, 0, 0.0)
-    reproducing.picture(run, picture)
+    reproducing.picture(run.report, run.experiment.title, picture)
     assert "<svg" in picture.read_text()
     with pytest.raises(InputError, match=r"use \.png"):
-        reproducing.picture(run, tmp_path / "curves.doc")
+        reproducing.picture(run.report, run.experiment.title, tmp_path / "curves.doc")
     assert command("--all", "--plot", str(picture)) == 2
     assert "name it" in capsys.readouterr().err
