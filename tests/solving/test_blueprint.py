@@ -17,6 +17,7 @@ from riverboat.games.menus import one_size
 from riverboat.games.registry import make
 from riverboat.jit import kernel
 from riverboat.solving import _blueprint_kernels as kernels
+from riverboat.solving import walk_room
 from riverboat.solving.blueprint import Blueprint, Pruning
 from riverboat.solving.blueprint_strategy import small_game_strategy
 from riverboat.solving.blueprint_tables import Weighting
@@ -288,7 +289,7 @@ def _split_walks(game, cells, block, deals, rule, journal, head, blade):  # type
 @pytest.mark.slow
 def test_a_walk_can_be_cut_at_a_street() -> None:
     whole, split = (Blueprint(*game("leduc"), seed=9) for _ in range(2))
-    (block, head), (_, blade) = split._places[0], split._place()
+    (block, head), (_, blade) = split._places[0], (None, walk_room.make_frames(split._need, split.group))
     rule, journal, cuts = split._rule, split._journals, 0
     for begin in range(0, 64 * 20, split.group):
         kernels.prepare(split.game, split.cards.look, U(9), begin, split.group, block)

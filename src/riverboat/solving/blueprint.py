@@ -30,12 +30,11 @@ from riverboat.arrays import Array
 from riverboat.errors import InputError, unknown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _blueprint_kernels as kernels
+from riverboat.solving import walk_room
 from riverboat.solving.blueprint_tables import BLOCK, Tables, Weighting, as_weighting, make_game
 from riverboat.solving.blueprint_tables import Pruning as Pruning
 
 MODES = ("racing", "deterministic")
-GROUP = 16  # deals that are walked with the same strategy, where there is room
-_ROOM = 1 << 26  # bytes of a group's frames
 _JOURNALS = 1 << 28  # bytes of a batch's journals
 _NEVER = 1 << 62
 _LEAST_APART, _MOST_APART = 4, 64  # blocks between two exchanges of copies
@@ -73,11 +72,13 @@ class Blueprint:
         self.updates = 0  # decisions visited, by traversers and opponents
         self.weight = 0.0  # of all iterations together, as discounted
         self.payoff = np.zeros(2)  # sums of what each seat won as traverser, undiscounted
-        self._need = self._room()
-        most = max(1, _ROOM // int(self._need @ (24, 8, 8)))
-        self.group = min(GROUP, 1 << most.bit_length() - 1)
-        self._places = [self._place() for _ in range(self.threads)]
-        self._journals = self._make_journals(batch) if mode == "deterministic" else self._empty_journal()
+        self._need = walk_room.most_need(self.game.nodes, len(tree))
+        self.group = walk_room.fitting_group(self._need)
+        self._places = [
+            (walk_room.make_block(self.game, BLOCK), walk_room.make_frames(self._need, self.group))
+            for _ in range(self.threads)
+        ]
+        self._journals = self._make_journals(batch) if mode == "deterministic" else walk_room.no_journal()
 
     # --- training ----------------------------------------------------------------------------------
 
@@ -158,10 +159,7 @@ class Blueprint:
 
     @property
     def _rule(self) -> kernels.Rule:
-        share, unit = self.tables.share, self.tables.unit
-        if self.pruning is None:
-            return kernels.Rule(share, -np.inf, -np.inf, 0.0)
-        return kernels.Rule(share, self.pruning.least / unit, self.pruning.threshold / unit, self.pruning.odds)
+        return walk_room.rule_of(self.tables, self.pruning)
 
     def _count(self, tally: Array, payoff: Array) -> None:
         self.updates += int(tally.sum())
@@ -185,54 +183,11 @@ class Blueprint:
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.threads)
 
-    # --- room --------------------------------------------------------------------------------------
-
-    def _room(self) -> Array:
-        """Own decisions, opponents' decisions and slots that the walks of one deal may need. int64 [3]"""
-        need = np.zeros(3, np.int64)
-        kernels.room(self.game.nodes, np.zeros((len(self.tree), 3), np.int64), need)
-        return need
-
-    def _place(self) -> tuple[kernels.Block, kernels.Frames]:
-        """What one thread works on."""
-        streets, size = len(self.tables.base), 2 * self.game.hole + self.game.board
-        own, other, slots = (int(n) * self.group + 1 for n in self._need)
-        block = kernels.Block(
-            keys=np.zeros(BLOCK, np.uint64),
-            cards=np.zeros(BLOCK * size, np.uint8),
-            layers=np.zeros((BLOCK, streets), np.int64),
-            numbers=np.zeros((BLOCK, 2, streets), np.int64),
-            buckets=np.zeros((BLOCK, 2, streets), np.int32),
-            result=np.zeros(BLOCK, np.float32),
-            rows=np.zeros(8 * BLOCK, np.uint64),
-            weight=np.ones(BLOCK, np.float32),
-            prune=np.zeros(BLOCK, np.bool_),
-        )
-        frames = kernels.Frames(
-            own=np.zeros(own, np.uint64),
-            other=np.zeros(other, np.uint64),
-            at=np.zeros(own, np.uint64),
-            first=np.zeros(own, np.int64),
-            sigma=np.zeros(slots + 2 * self.group, np.float32),
-            value=np.zeros(slots + 2 * self.group, np.float32),
-            cut=np.zeros(own + other, np.uint64),
-            sign=np.zeros(4 * self.group, np.float32),
-        )
-        return block, frames
-
-    def _empty_journal(self) -> kernels.Journal:
-        return kernels.Journal(np.zeros((0, 2), np.uint64), np.zeros(0, np.float32), np.zeros(2, np.int64))
-
     def _make_journals(self, batch: int) -> kernels.Journal:
         """Room for the increments of as many groups as a batch has, or memory holds."""
-        entries = int(self._need[0] + self._need[1]) * self.group
-        amounts = entries * int(self.tree.count.max())
-        groups = max(1, min(-(-batch // self.group), _JOURNALS // (16 * entries + 4 * amounts)))
-        return kernels.Journal(
-            np.zeros((groups, entries, 2), np.uint64),
-            np.zeros((groups, amounts), np.float32),
-            np.zeros((groups, 2), np.int64),
-        )
+        entries, moves = int(self._need[0] + self._need[1]) * self.group, int(self.tree.count.max())
+        groups = max(1, min(-(-batch // self.group), _JOURNALS // (16 * entries + 4 * entries * moves)))
+        return walk_room.make_journals(self._need, self.group, moves, groups)
 
     # --- what has been learned ---------------------------------------------------------------------
 
