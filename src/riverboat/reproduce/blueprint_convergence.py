@@ -81,8 +81,18 @@ def strategy(solver: Blueprint) -> BlueprintStrategy:
     return BlueprintStrategy(tree.rules, tree.menu, tree, solver.cards, average, {"iterations": solver.iterations})
 
 
+def _processor(solver: Blueprint) -> float:
+    """Seconds of one core."""
+    return time.process_time()
+
+
 def train(
-    game: tuple[ActionTree, CardAbstraction], traversal: str, seconds: float, seed: int, checks: int
+    game: tuple[ActionTree, CardAbstraction],
+    traversal: str,
+    seconds: float,
+    seed: int,
+    checks: int,
+    clock: Callable[[Blueprint], float] = _processor,
 ) -> list[Point]:
     """Train for so many seconds of one core and measure on the way, each time after twice as long."""
     make_blueprint(*game, traversal).step(1)  # compiles
@@ -91,9 +101,9 @@ def train(
     for k in range(checks):
         target = seconds / 2 ** (checks - 1 - k)
         while spent < target:
-            begun, before = time.process_time(), solver.iterations
+            begun, before = clock(solver), solver.iterations
             solver.step(chunk)
-            took = max(time.process_time() - begun, 1e-6)
+            took = max(clock(solver) - begun, 1e-6)
             spent += took
             rate = (solver.iterations - before) / took
             chunk = max(1, min(2 * chunk, int(rate * (target - spent) / 2)))
