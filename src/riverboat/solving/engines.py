@@ -132,7 +132,9 @@ class RayActors:
         common: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
         try:
             if address == LOCAL:
-                self.ray.init(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=_STORE, **common)
+                self.ray.init(
+                    address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=_STORE, **common
+                )
             else:
                 self.ray.init(address=address, **common)
         except ConnectionError as error:
