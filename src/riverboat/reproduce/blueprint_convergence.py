@@ -190,7 +190,8 @@ def head_to_head(run: Path, hands: int = 400_000, seed: int = 0) -> Report:
         f"{hands:,} hands each, in duplicate pairs; the last strategy has {final.provenance['iterations']:,} iterations in "
         f"{float(final.provenance['seconds']):.0f} s.",
     )
-    return Report(tuple(rows), notes, (Curve(f"{final.rules.name}: snapshots against the end", tuple(x), tuple(y)),))
+    panel = "mbb a hand against the last strategy, by seconds of training"
+    return Report(tuple(rows), notes, (Curve(f"{final.rules.name}: snapshots", tuple(x), tuple(y), panel),))
 
 
 EXPERIMENT = Experiment(
