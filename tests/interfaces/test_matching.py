@@ -94,7 +94,7 @@ def test_round_robin(leduc, capsys):
         (["random", "always-call"], Options(hands=5), "even number"),
         (["random", "always-call"], Options(game="holdem"), "unknown game"),
         (["random", "always-call", "always-fold"], Options(histories="a.phhs"), "between two agents"),
-        (["random", "acpc:./player"], Options(), "needs a dealer"),
+        (["random", "acpc:./player"], Options(), "No such file"),
     ],
 )
 def test_what_is_no_match(names, options, reason):
