@@ -1,6 +1,8 @@
 # Two commands matter: `make demo` and `make test`. Each sets up its own virtual environment.
 PYTHON ?= python3
 BIN := .venv/bin
+# One process for each core; a file stays in one of them, since its tests share fixtures and compiled loops.
+TESTS := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile
 
 .PHONY: demo test test-slow check bench clean
 
@@ -8,10 +10,10 @@ demo: .venv/.core
 	$(BIN)/riverboat demo
 
 test: check
-	$(BIN)/python -m pytest -q
+	$(TESTS) --durations=15
 
 test-slow: .venv/.dev
-	$(BIN)/python -m pytest -q -m "slow or not slow"
+	$(TESTS) --durations=40 -m "slow or not slow"
 
 check: .venv/.dev
 	$(BIN)/ruff check .

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from riverboat.jit import maker
 
 
-@njit(cache=True, nogil=True)
+@maker
 def expand(
     parent,  # int32 [infosets]: sequence that leads to it
     first,  # int32 [infosets]: its first sequence
@@ -21,7 +22,7 @@ def expand(
             plan[s] = plan[parent[i]] * behaviour[s]
 
 
-@njit(cache=True, nogil=True)
+@maker
 def entropy_weights(
     parent,  # int32 [infosets]
     first,  # int32 [infosets]
@@ -37,7 +38,7 @@ def entropy_weights(
     return weight
 
 
-@njit(cache=True, nogil=True)
+@maker
 def smooth_respond(
     parent,  # int32 [infosets]
     first,  # int32 [infosets]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.jit import kernel
+from riverboat.jit import kernel, maker
 
 
 @kernel
@@ -62,7 +61,7 @@ def tree_depth(end: Array) -> int:
     return int(found)
 
 
-@njit(cache=True, nogil=True)
+@maker
 def trace(
     actor,  # int8 [nodes]
     end,  # int32 [nodes]
@@ -93,7 +92,7 @@ def trace(
     return reach, last
 
 
-@njit(cache=True, nogil=True)
+@maker
 def others_reach(
     actor,  # int8 [nodes]
     end,  # int32 [nodes]
@@ -121,7 +120,7 @@ def others_reach(
             child = end[child]
 
 
-@njit(cache=True, nogil=True)
+@maker
 def respond(
     parent,  # int32 [infosets]: sequence that leads to it
     first,  # int32 [infosets]: its first sequence

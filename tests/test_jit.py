@@ -1,0 +1,114 @@
+"""Compiled code on disk: found again, never that of other sources, and written by several processes at once."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import riverboat
+from riverboat.jit import CodeFiles, sources, stamp
+
+SOURCE = Path(riverboat.__file__).parent
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package whose kernels stand on others in every way that an import can be written."""
+    files = {
+        "__init__.py": "",
+        "ground.py": "X = 1\n",
+        "other.py": "Y = 1\n",
+        "room/__init__.py": "",
+        "room/_base.py": "from house.ground import X\n",
+        "room/_kernels.py": "import numpy as np\nfrom house.room import (\n    _base,\n)\nimport house.more as more\n",
+        "more.py": "def later():\n    from house.other import Y\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "house" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "house"
+
+
+def test_sources_are_what_is_imported(package: Path) -> None:
+    found = sources(package / "room" / "_kernels.py", package)
+    names = {path.relative_to(package).as_posix() for path in found}
+    assert names == {"room/_kernels.py", "room/_base.py", "ground.py", "more.py"}
+
+
+@pytest.mark.parametrize("name", ["ground.py", "other.py", "room/_base.py", "room/_kernels.py", "more.py"])
+def test_the_stamp_changes_with_every_source_and_with_nothing_else(package: Path, tmp_path: Path, name: str) -> None:
+    before = stamp(package / "room" / "_kernels.py", package)
+    copy = shutil.copytree(package, tmp_path / "same" / "house")  # another time, another place, the same text
+    assert stamp(copy / "room" / "_kernels.py", copy) == before
+    changed = shutil.copytree(package, tmp_path / "changed" / "house")
+    with (changed / name).open("a") as file:
+        file.write("# changed\n")
+    assert (stamp(changed / "room" / "_kernels.py", changed) == before) == (name == "other.py")
+
+
+def test_every_kernel_of_a_module_stands_on_what_is_inlined_into_it() -> None:
+    """The rule reads text; here the loaded modules say where their loops are from."""
+    for path in [*SOURCE.rglob("*kernels.py"), *SOURCE.rglob("_loops.py")]:
+        name = ".".join(["riverboat", *path.relative_to(SOURCE).with_suffix("").parts])
+        known = sources(path, SOURCE)
+        for loop in vars(importlib.import_module(name)).values():
+            if isinstance(loop, Dispatcher) and loop.py_func.__module__.startswith("riverboat."):
+                assert Path(loop.py_func.__code__.co_filename) in known, f"{name} uses {loop.py_func.__qualname__}"
+
+
+def test_code_is_kept_and_that_of_other_sources_forgotten(tmp_path: Path) -> None:
+    old, new = (CodeFiles(tmp_path, base, state) for base, state in [("m.f-10.py311", "s1"), ("m.f-12.py311", "s2")])
+    other = CodeFiles(tmp_path, "m.g-10.py311", "s1")
+    old.save("float64", b"old")
+    other.save("float64", b"other")
+    assert old.load("float64") == b"old"
+    assert new.load("float64") is None
+    new.save("float64", b"new")
+    new.save("float32", b"small")
+    assert [files.load("float64") for files in (old, new, other)] == [None, b"new", b"other"]
+    assert new.load("float32") == b"small"
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_file_that_was_cut_short_is_not_there(tmp_path: Path) -> None:
+    files = CodeFiles(tmp_path, "m.f-10.py311", "s")
+    files.save("key", b"code")
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        assert files.load("key") is None
+    path.write_bytes(whole)
+    assert files.load("key") == b"code"
+
+
+def test_processes_that_save_at_once_find_each_others_code(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from riverboat.jit import CodeFiles\n"
+        "files = CodeFiles(Path(sys.argv[1]), 'm.f-1.py311', 's')\n"
+        "for k in range(200): files.save((sys.argv[2], k), f'{sys.argv[2]} {k}')"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in ("a", "b")]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    files = CodeFiles(tmp_path, "m.f-1.py311", "s")
+    assert all(files.load((name, k)) == f"{name} {k}" for name in ("a", "b") for k in range(200))
+
+
+def test_kernels_are_found_on_disk_by_the_next_process(tmp_path: Path) -> None:
+    code = (
+        "import numpy as np\n"
+        "from riverboat.trees._kernels import depth\n"
+        "assert depth(np.array([3, 2, 3], np.int32), np.empty(4, np.int32)) == 2\n"
+        "print(sum(depth.stats.cache_hits.values()), sum(depth.stats.cache_misses.values()))"
+    )
+    command, place = [sys.executable, "-c", code], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [subprocess.run(command, env=place, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert said == ["0 1\n", "1 0\n"]
