@@ -17,7 +17,8 @@ from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, PublicGame
 from riverboat.games.board_game import BoardGame
 from riverboat.games.board_states import Unrolled
-from riverboat.games.spot import Lock, Spot, check_locks
+from riverboat.games.spot import Spot
+from riverboat.games.spot_locks import Lock, check_locks
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.response import quality
 from riverboat.strategy.table import Strategy

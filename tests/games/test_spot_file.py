@@ -16,9 +16,10 @@ from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.sizes import Size, Thresholds
-from riverboat.games.spot import Lock, Spot, check_locks
+from riverboat.games.spot import Spot
 from riverboat.games.spot_betting import Menu, Rake, SpotRules
 from riverboat.games.spot_file import dumps, load, loads, save
+from riverboat.games.spot_locks import Lock, check_locks
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spots"
 

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from riverboat.arrays import Array
-from riverboat.cards.deck import HAND_CARDS, Deck
+from riverboat.cards.deck import HAND_CARDS, Deck, card_name
 from riverboat.cards.equity import equity
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
-from riverboat.games.spot import Lock, Spot
+from riverboat.games.board_game import every_deal
+from riverboat.games.spot import Spot
+from riverboat.games.spot_locks import Lock, check_locks, unreachable
 from riverboat.solving.boards import BoardCFR
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
@@ -194,6 +196,63 @@ def test_a_lock_is_read_where_nobody_comes() -> None:
     np.testing.assert_allclose(light.strategy[0, in_range(solver, "x-b60")], 1.0, rtol=1e-9)
 
 
+# --- any card ---------------------------------------------------------------------------------
+
+
+WILD = [
+    (TURN, "x-x/*", None), (TURN, "x-x/*-x", "QQ,AKs"), (TURN, "x-x/*", "KsJs"),
+    (FLOP, "x-x/*-x-x/*", None), (FLOP, "x-x/*-x-x/Js", "AA"),
+]  # fmt: skip
+
+
+def written_out(given: dict[str, Any], line: str, hands: str | None) -> tuple[Lock, list[Lock]]:
+    """A lock with `*`, and one for each card in its place."""
+    spot, parts = Spot.make(**given), line.split("/")
+    node, pattern = spot.betting.find(line, any_card=True)
+    played = {"x": 0.25, spot.betting.moves(node)[1]: 0.75}
+    lines = []
+    for dealt in every_deal(pattern, spot.board, spot.deck.cards.tolist(), spot.deals):
+        dealt_parts = [card_name(c) + part.lstrip("*Js") for (c,), part in zip(dealt, parts[1:], strict=True)]
+        lines.append("/".join([parts[0], *dealt_parts]))
+    assert len(lines) == len(set(lines)) > 10
+    return lock(line, hands, **played), [lock(each, hands, **played) for each in lines]
+
+
+@pytest.mark.parametrize(("given", "line", "hands"), WILD)
+def test_any_card_is_every_card_written_out(given: dict[str, Any], line: str, hands: str | None) -> None:
+    """Bit by bit, where ranges tell all suits apart."""
+    odd = {**given, "oop": given["oop"] + ",JsJh:0.11,JsJd:0.12,JhJd:0.13,JsJc:0.14"}
+    wild, cards = written_out(odd, line, hands)
+    short, long = solve(odd, wild, iterations=10), solve(odd, *cards, iterations=10)
+    assert len(short.tree.deals.card_maps) == len(long.tree.deals.card_maps) == 1
+    np.testing.assert_array_equal(short.regret, long.regret)
+    np.testing.assert_array_equal(short.average_table, long.average_table)
+    free = solve(odd, iterations=10)
+    assert not np.array_equal(short.regret, free.regret)
+
+
+@pytest.mark.parametrize(("given", "line", "hands"), WILD)
+def test_any_card_keeps_suits_that_stand_for_each_other(given: dict[str, Any], line: str, hands: str | None) -> None:
+    wild, cards = written_out(given, line, hands)
+    solver = solve(given, wild, iterations=5)
+    if hands is None:
+        assert len(solver.tree.deals.card_maps) == len(BoardTree(Spot.make(**given)).deals.card_maps) > 1
+    solution = solver.average()
+    for card in cards[::5]:
+        light = solution[card.line]
+        held = np.isfinite(light.strategy[0]) & (True if wild.hands is None else wild.hands.weights > 0)
+        assert held.any() or hands == "KsJs"
+        np.testing.assert_allclose(light.strategy[1, held], 0.75, rtol=1e-9)
+        if hands is not None:
+            others = np.isfinite(light.strategy[0]) & ~held
+            assert (np.abs(light.strategy[1, others] - 0.75) > 1e-3).all()
+
+
+def test_one_node_needs_its_cards() -> None:
+    with pytest.raises(InputError, match=r"line 'x-x/\*': '\*' is any card.*name the card"):
+        solve(TURN, iterations=1).average()["x-x/*"]
+
+
 # --- best responses ---------------------------------------------------------------------------
 
 
@@ -285,6 +344,62 @@ def test_bad_locks_are_refused() -> None:
         solve(RIVER, lock("", x=1.0), dtype="16-bit")
     with pytest.raises(InputError, match="cannot be dealt"):
         solve(TURN, lock("x-x/Ts", x=1.0), iterations=0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fits"),
+    [
+        # all that the second speaks of is part of the first: an exception
+        (("x-x/*", None), ("x-x/*", "AA"), True),
+        (("x-x/*", None), ("x-x/8d", None), True),
+        (("x-x/*", "AA"), ("x-x/8d", "AsAh"), True),
+        # nothing is in both
+        (("x-x/*", "AA"), ("x-x/*", "KJs"), True),
+        (("x-x/8d", None), ("x-x/8h", None), True),
+        (("", "AA"), ("x", "TT"), True),
+        (("x-x/*", "22"), ("x-x/*", "AA,22"), None),  # 22 is not held: refused for that
+        # neither is part of the other, or the later one is wider
+        (("x-x/*", "AA"), ("x-x/*", None), False),
+        (("x-x/8d", None), ("x-x/*", None), False),
+        (("x-x/*", "AA"), ("x-x/8d", None), False),
+        (("x-x/8d", "AA,KJs"), ("x-x/8d", "AA,T9o"), False),
+        (("x-x/8d", None), ("x-x/8d", None), False),
+        (("", "AA"), ("", "AsAh,AA"), False),
+    ],
+)
+def test_locks_that_overlap_are_exceptions_or_contradictions(
+    first: tuple[str, str | None], second: tuple[str, str | None], fits: bool | None
+) -> None:
+    given = Spot.make(**TURN)
+    bets = [given.betting.moves(given.betting.find(line, any_card=True).node)[1] for line, _ in (first, second)]
+    apart = [lock(*first, x=1.0), lock(*second, **{bets[1]: 1.0})]
+    alike = [lock(*first, x=1.0), lock(*second, **{"x": 1.0, bets[1]: 0.0})]
+    if fits is None:
+        with pytest.raises(InputError, match="holds none of"):
+            check_locks(replace(given, locks=tuple(apart)))
+        return
+    check_locks(replace(given, locks=tuple(alike)))  # the same thing twice is no contradiction
+    if fits:
+        check_locks(replace(given, locks=tuple(apart)))
+    else:
+        with pytest.raises(InputError, match=r"lock 2 at '.*' contradicts lock 1: both speak of [^ ]+ and play"):
+            check_locks(replace(given, locks=tuple(apart)))
+
+
+def test_a_lock_has_no_weights() -> None:
+    with pytest.raises(InputError, match=r"lock 1 at '': weight 0.5 of .*: a hand is locked or it is not"):
+        Spot.make(**RIVER).lock("", {"x": 1.0}, "AA,KJs:0.5")
+
+
+def test_locks_that_no_hand_reaches_are_told() -> None:
+    spot = Spot.make(**TURN)
+    found = replace(spot, locks=(lock("", b12=1.0), lock("x-x/*", x=1.0), lock("b12", c=1.0)))
+    assert list(unreachable(found)) == ["lock 2 at 'x-x/*' is never reached: lock 1 at '' plays no x"]
+    for others in (
+        (lock("", "AA", b12=1.0), lock("x-x/*", x=1.0)),
+        (lock("", b12=1.0), lock("", "AA", x=1.0), lock("x", x=1.0)),
+    ):
+        assert not list(unreachable(replace(spot, locks=others)))
 
 
 def test_locks_are_part_of_the_fingerprint() -> None:

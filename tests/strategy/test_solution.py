@@ -13,7 +13,8 @@ from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import parse_hand
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
-from riverboat.games.spot import Lock, Spot
+from riverboat.games.spot import Spot
+from riverboat.games.spot_locks import Lock
 from riverboat.solving.boards import BoardCFR
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree

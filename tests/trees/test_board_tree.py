@@ -15,7 +15,8 @@ from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.holdem import holdem
-from riverboat.games.spot import Lock, Spot
+from riverboat.games.spot import Spot
+from riverboat.games.spot_locks import Lock
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.streets import BATCH
 

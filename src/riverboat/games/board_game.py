@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -20,6 +21,9 @@ from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
 
 Pay: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+Dealt: TypeAlias = tuple[tuple[int, ...], ...]  # the cards of each deal on the way to a node
+
+ANY: tuple[int, ...] = ()  # a deal that a line writes as `*`: whatever comes
 
 
 class BettingState(Protocol):
@@ -66,7 +70,7 @@ class Place(NamedTuple):
     """Where a line leads."""
 
     node: int
-    dealt: tuple[tuple[int, ...], ...]  # cards of each deal on the way
+    dealt: Dealt  # ANY where the line says `*`
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +100,11 @@ class BettingTree:
         """Labels of the moves at a decision."""
         return tuple(self.label[child] for child in self.children(node)) if self.actor[node] >= 0 else ()
 
-    def find(self, line: str, joiner: str = "-") -> Place:
-        """The node that a line leads to, and the cards dealt on the way: `b120-c/8h-x`, or `crc/8h7d2c/cr` without joiner."""
+    def find(self, line: str, joiner: str = "-", *, any_card: bool = False) -> Place:
+        """The node that a line leads to, and the cards dealt on the way: `b120-c/8h-x`, or `crc/8h7d2c/cr` without joiner.
+
+        With `any_card` a deal may be written `*`; `every_deal` gives what the line then stands for.
+        """
         here, dealt, done = 0, [], ""
         for deal, step in _steps(line, joiner):
             if deal:
@@ -105,7 +112,9 @@ class BettingTree:
                     raise InputError(f"line {line!r}: no card is dealt {_after(done)}; {self._say(here)}")
                 if not step:
                     raise InputError(f"line {line!r}: no card after '/'; write the card dealt, such as /8h")
-                dealt.append(parse_cards(step, f"line {line!r}: deal"))
+                if step == "*" and not any_card:
+                    raise InputError(f"line {line!r}: '*' is any card, and one node is asked for here; name the card")
+                dealt.append(ANY if step == "*" else parse_cards(step, f"line {line!r}: deal"))
                 here, done = here + 1, f"{done}/{step}"
                 continue
             below = [child for child in self.children(here) if self.actor[here] >= 0 and self.label[child] == step]
@@ -137,6 +146,25 @@ def _steps(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
 
 def _after(done: str) -> str:
     return f"after {done!r}" if done else "at the root"
+
+
+def every_deal(dealt: Dealt, board: Sequence[int], cards: Sequence[int], counts: Sequence[int]) -> Iterator[Dealt]:
+    """All ways to deal that a line stands for, in order: `*` is each deal of `cards` that the board before it leaves.
+
+    `counts` says how many cards each deal brings: the `deals` of a game.
+    """
+    work: list[Dealt] = [()]
+    for deal, count in zip(dealt, counts, strict=False):
+        grown: list[Dealt] = []
+        for before in work:
+            gone = {*board, *(card for cards_dealt in before for card in cards_dealt)}
+            if deal != ANY:
+                grown += [] if gone & set(deal) else [(*before, deal)]
+            else:
+                left = [int(card) for card in cards if card not in gone]
+                grown += [(*before, found) for found in combinations(left, count)]
+        work = grown
+    yield from work
 
 
 def make(root: BettingState) -> BettingTree:

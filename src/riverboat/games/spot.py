@@ -23,19 +23,11 @@ from riverboat.games.board_game import BettingTree, make
 from riverboat.games.board_states import BoardStates
 from riverboat.games.sizes import Thresholds, parse_share, parse_sizes
 from riverboat.games.spot_betting import IP, OOP, Menu, Rake, SpotBetting, SpotRules
+from riverboat.games.spot_locks import Lock, check_locks
 
 STREETS = ("flop", "turn", "river")
 PLAYERS = ("oop", "ip")
 Menus: TypeAlias = str | Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Lock:
-    """A strategy that is fixed at one decision, for all hands or for some."""
-
-    line: str
-    strategy: tuple[tuple[str, float], ...]  # moves and their probabilities; moves left out are never made
-    hands: Range | None = None  # None: all
 
 
 @dataclass(frozen=True)
@@ -298,39 +290,3 @@ def _some_pair(weights: tuple[Array, Array]) -> bool:
 def _short(held: Range) -> str:
     text = str(held)
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-# --- locks ------------------------------------------------------------------------------------
-
-
-def check_locks(spot: Spot) -> None:
-    """Raise unless every lock fits the tree."""
-    for number, lock in enumerate(spot.locks, 1):
-        _check_lock(spot, lock, f"lock {number} at {lock.line!r}")
-
-
-def _check_lock(spot: Spot, lock: Lock, where: str) -> None:
-    betting = spot.betting
-    try:
-        node, dealt = betting.find(lock.line)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    board = spot.board
-    for cards in dealt:
-        if len(cards) != 1:
-            raise InputError(f"{where}: {show_cards(cards)!r} is dealt at once; one card a street")
-        if cards[0] in board or cards[0] not in spot.deck.cards:
-            raise InputError(f"{where}: {show_cards(cards)} cannot be dealt; the board is {show_cards(board)}")
-        board = (*board, *cards)
-    player = int(betting.actor[node])
-    if player < 0:
-        raise InputError(f"{where}: nobody acts there; name the line to a decision")
-    moves = betting.moves(node)
-    for move, _ in lock.strategy:
-        if move not in moves:
-            raise InputError(f"{where}: {unknown('move', move, moves)}")
-    chances = [chance for _, chance in lock.strategy]
-    if not all(0 <= chance <= 1 for chance in chances) or abs(sum(chances) - 1) > 1e-6:
-        raise InputError(f"{where}: probabilities {chances}: must be 0 to 1 and sum to 1")
-    if lock.hands is not None and not (lock.hands.weights * spot.weights[player]).any():
-        raise InputError(f"{where}: {PLAYERS[player]} acts there and holds none of {_short(lock.hands)!r}")

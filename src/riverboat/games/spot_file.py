@@ -14,7 +14,7 @@ turn = { bet = "55%", donk = "30%" }     # streets left out repeat the last one 
 add_all_in = "100%"
 raise_cap = 3
 [[lock]]                                 # a fixed strategy, as many as wanted
-line = "b94-c/8h"
+line = "b94-c/8h"                        # * for any card
 hands = "AA,KK"                          # optional: all hands
 strategy = { x = 0.25, b202 = 0.75 }
 """
@@ -34,8 +34,9 @@ from riverboat.cards.notation import show_cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, unknown
 from riverboat.games.sizes import Sizes, Thresholds, show_share, show_sizes
-from riverboat.games.spot import PLAYERS, Lock, Spot
+from riverboat.games.spot import PLAYERS, Spot
 from riverboat.games.spot_betting import IP, OOP, Menu
+from riverboat.games.spot_locks import Lock
 
 KEYS = ("board", "pot", "stack", "name", "rake", "deck", "ranges", "bets", "tree", "lock")
 THRESHOLDS = tuple(field.name for field in fields(Thresholds))

@@ -16,6 +16,7 @@ from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import CHANCE
 from riverboat.games.spot import STREETS, Spot
+from riverboat.games.spot_locks import unreachable
 from riverboat.interfaces import solving
 from riverboat.interfaces.terminal import emit, say
 from riverboat.solving import schedules
@@ -135,6 +136,8 @@ def solve(spot: Spot, schedule: str | None, options: dict[str, Any], *, quiet: b
     """Solve one spot; the result, and what `--json` says of it."""
     if all(options[key] is None for key in ("iterations", "time", "until")):
         options = {**options, "until": TARGET}
+    for remark in unreachable(spot):
+        say(remark)
     tree = None if options["resume"] and _begun(options["out"]) else solver_tree(spot)
     run = solving.start(spot, tree, schedule, options, quiet=False)
     if not quiet and not solving.already_compiled(run.tree):

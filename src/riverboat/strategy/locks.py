@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from riverboat.games.base import Array
-from riverboat.games.spot import Spot, check_locks
+from riverboat.games.board_game import Dealt, every_deal
+from riverboat.games.spot import Spot
 from riverboat.trees.boards import BoardTree
 
 FREE = -1.0  # a row that is not locked
@@ -18,26 +20,34 @@ def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
     game = tree.game
     if not isinstance(game, Spot) or not game.locks:
         return np.zeros((0, 3), np.int32), np.zeros(0, dtype)
-    check_locks(game)
     place_of = {int(node): n for n, node in enumerate(tree.forest.node)}
     found: dict[tuple[int, int], Array] = {}
     for lock in game.locks:
-        at, dealt = tree.betting.find(lock.line, game.joiner)
-        boards, maps = tree.deals.locate(dealt)
-        node, board = place_of[at], boards[-1]
-        who, moves = int(tree.forest.actor[node]), tree.betting.moves(at)
-        rows = int(tree.boards.rows[board, who])
-        held = np.ones(rows, bool)
-        if lock.hands is not None:
-            # the symmetries of the tree keep the lock's hands, so one hand speaks for its row
-            back = np.empty(len(maps[-1]), np.int64)
-            back[maps[-1]] = np.arange(len(back))
-            held = lock.hands.weights[back[tree.reps(board, who)]] > 0
-        chances = dict(lock.strategy)
-        table = found.setdefault((board, node), np.full((len(moves), rows), FREE))
-        table[:, held] = np.array([[chances.get(move, 0.0)] for move in moves])
+        at, pattern = tree.betting.find(lock.line, game.joiner, any_card=True)
+        node, moves = place_of[at], tree.betting.moves(at)
+        who, chances = int(tree.forest.actor[node]), dict(lock.strategy)
+        played = np.array([[chances.get(move, 0.0)] for move in moves])
+        # The symmetries of the tree keep a lock's hands and the cards that it names. So one hand speaks for its row,
+        # and of the boards that `*` stands for one of each class.
+        for board, hands in _boards(tree, every_deal(pattern, game.board, game.deck.cards.tolist(), game.deals)):
+            rows = int(tree.boards.rows[board, who])
+            held = np.ones(rows, bool) if lock.hands is None else lock.hands.weights[hands[tree.reps(board, who)]] > 0
+            table = found.setdefault((board, node), np.full((len(moves), rows), FREE))
+            table[:, held] = played
     index, start = [], 0
     for (board, node), table in sorted(found.items()):
         index.append((board, node, start))
         start += table.size
     return np.array(index, np.int32), np.concatenate([t.ravel() for _, t in sorted(found.items())]).astype(dtype)
+
+
+def _boards(tree: BoardTree, dealt: Iterable[Dealt]) -> Iterator[tuple[int, Array]]:
+    """The boards that stand for some deals, each once, and the hand as it was dealt for each hand there. int64 [1326]"""
+    seen: set[int] = set()
+    for deal in dealt:
+        boards, maps = tree.deals.locate(deal)
+        if boards[-1] not in seen:
+            seen.add(boards[-1])
+            back = np.empty(len(maps[-1]), np.int64)
+            back[maps[-1]] = np.arange(len(back))
+            yield boards[-1], back

@@ -20,6 +20,8 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Array
 from riverboat.games.board_game import BoardGame
+from riverboat.games.spot import Spot
+from riverboat.games.spot_locks import check_locks
 from riverboat.lanes import LANES
 from riverboat.trees import _board_kernels as kernels
 from riverboat.trees.deals import deals
@@ -77,6 +79,8 @@ class BoardTree:
                 raise InputError(f"{self.name}: player {player} has no hand")
         if len(set(self.game.board)) < len(self.game.board):
             raise InputError(f"{self.name}: a card is twice on the board {show_cards(self.game.board)}")
+        if isinstance(self.game, Spot):
+            check_locks(self.game)
 
     # --- rows ---------------------------------------------------------------------------------
 

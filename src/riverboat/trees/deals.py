@@ -116,7 +116,7 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
     alike = list(game.weights)  # what a symmetry must keep, hand by hand
     fixed: set[int] = set()  # and the cards that it must
     for lock in getattr(game, "locks", ()):
-        fixed |= {c for deal in game.betting.find(lock.line, game.joiner).dealt for c in deal}
+        fixed |= {c for deal in game.betting.find(lock.line, game.joiner, any_card=True).dealt for c in deal}
         alike += [lock.hands.weights] if lock.hands is not None else []
     found = []
     for image in permutations(suits):
