@@ -138,7 +138,7 @@ def test_estimate_solves_nothing(run, files):
 def test_memory_limit_exits_with_3(run, files):
     code, out, err = run("solve", files / "turn.toml", "--memory", "10kB")
     assert (code, out) == (3, "")
-    assert "--memory allows 0.0 MB" in err
+    assert "--memory allows 10 kB" in err
     assert run("solve", files / "river.toml", "--memory", "1GB", "--iterations", 1)[0] == 0
 
 

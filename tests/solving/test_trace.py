@@ -252,7 +252,7 @@ def test_text(first: Trace) -> None:
     assert "Information sets and their regrets, given the deal and of all deals" in out.getvalue()
     html = first._repr_html_()
     assert html.count("<table>") == html.count("</table>") == 2
-    assert "<td>J:r</td>" in html
+    assert ">J:r</td>" in html
     assert "<th>all deals</th>" in html
     assert "all deals" not in str(trace(make("rps")))
 

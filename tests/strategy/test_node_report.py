@@ -14,9 +14,9 @@ from riverboat.cards.grid import CLASS_NAMES
 from riverboat.cards.notation import parse_hand
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
+from riverboat.report_table import Column, ReportTable
 from riverboat.solving.boards import BoardCFR
 from riverboat.strategy import node_export, node_report
-from riverboat.strategy.report_table import Column, ReportTable
 from riverboat.trees.boards import BoardTree
 
 SPOT = Spot.make(

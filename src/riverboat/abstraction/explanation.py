@@ -30,12 +30,13 @@ from riverboat.abstraction.bucket_facts import (
 from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.distances import emd, euclidean
 from riverboat.abstraction.public import PrivateBuckets
-from riverboat.abstraction.quality import plain, plain_table, show_number
+from riverboat.abstraction.quality import plain, show_number
 from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, hand_index
 from riverboat.cards.isomorphism import Indexer
 from riverboat.cards.notation import Cards, parse_cards, show_cards
 from riverboat.errors import InputError
+from riverboat.report_table import FIGURE, Column, ReportTable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -392,24 +393,23 @@ def _show(place: Place) -> Iterator[RenderableType]:
         if place.centre_histogram:
             yield Text(f"  centre  0 |{bars(place.centre_histogram, top)}| 1")
     if place.ochs:
-        groups = {"against group": "left"} | {str(g + 1): "right" for g in range(len(place.ochs))}
+        groups = Column("against group"), *(Column(str(g + 1), FIGURE) for g in range(len(place.ochs)))
         rows = [
-            [name, *(f"{x:.3f}" for x in row)] for name, row in (("hand", place.ochs), ("centre", place.centre_ochs))
+            (name, *(f"{x:.3f}" for x in row)) for name, row in (("hand", place.ochs), ("centre", place.centre_ochs))
         ]
-        yield plain_table(groups, rows)
+        yield ReportTable("", groups, tuple(rows))
     known = [("nearest to the centre", place.nearest), ("farthest from it", place.farthest)]
     known.append(("others", "  ".join(place.members)))
     yield from (Text(f"{name}: {text}") for name, text in known if text)
     if place.neighbours:
-        columns = dict.fromkeys(("next bucket", "distance", "share %", "strength"), "right") | {
-            "its nearest hand": "left"
-        }
-        yield plain_table(columns, [_show_neighbour(n) for n in place.neighbours])
+        names = "next bucket", "distance", "share %", "strength"
+        columns = *(Column(name, FIGURE) for name in names), Column("its nearest hand")
+        yield ReportTable("", columns, tuple(_show_neighbour(n) for n in place.neighbours))
 
 
-def _show_neighbour(n: Neighbour) -> list[str]:
+def _show_neighbour(n: Neighbour) -> tuple[str, ...]:
     figures = show_number(n.distance), show_number(n.share, "share"), show_number(n.strength)
-    return [f"{n.bucket:,}", *figures, n.nearest or "–"]
+    return f"{n.bucket:,}", *figures, n.nearest or "–"
 
 
 def _show_cuts(place: Place) -> str:

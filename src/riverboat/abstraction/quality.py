@@ -5,7 +5,7 @@ Distances are those that the clustering left beside its tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,10 @@ from riverboat.arrays import Array
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
+from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.table import Table
 
 QUANTILES = (0.1, 0.5, 0.9)
 EXTREMES = 5  # tightest and widest buckets of a street
@@ -244,19 +244,6 @@ def show_number(value: float | None, kind: str = "") -> str:
     return f"{100 * value:.3g}" if kind == "share" else f"{value:,.0f}" if kind == "count" else f"{value:.4g}"
 
 
-def plain_table(columns: Mapping[str, str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table without lines. Columns are names with `left` or `right`."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    for name, side in columns.items():
-        table.add_column(name, justify="left" if side == "left" else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
-
-
 def plain(what: RenderableType) -> str:
     """What a terminal would show, without colours."""
     from rich.console import Console
@@ -267,36 +254,43 @@ def plain(what: RenderableType) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _streets(streets: Sequence[StreetReport]) -> Table:
-    columns = {"street": "left", "method": "left"} | dict.fromkeys(
-        ("buckets", "empty", "hands", "distance", *(f"{100 * q:g} %" for q in QUANTILES)), "right"
-    )
-    columns |= {"unit": "left"} | dict.fromkeys(("smallest %", "median %", "largest %", "effective"), "right")
+# Of a street; the quantiles and the unit go with the distance. Ranks say what a narrow terminal does without.
+_STREET = (
+    Column("street"), Column("method", rank=1), Column("buckets", FIGURE), Column("empty", FIGURE, rank=3),
+    Column("hands", FIGURE, rank=2), Column("distance", FIGURE),
+    *(Column(f"{100 * q:g} %", FIGURE, rank=4) for q in QUANTILES), Column("unit", rank=1),
+    *(Column(name, FIGURE, rank=3) for name in ("smallest %", "median %", "largest %")),
+    Column("effective", FIGURE, rank=2),
+)  # fmt: skip
+
+
+def _streets(streets: Sequence[StreetReport]) -> ReportTable:
     rows = []
     for s in streets:
         counts = [show_number(x, "count") for x in (s.buckets, s.empty, s.hands)]
         spread = [show_number(s.quantiles.get(f"{100 * q:g} %")) for q in QUANTILES]
         shares = [show_number(x, "share") for x in (s.smallest, s.median, s.largest)]
         effective = show_number(s.effective, "count")
-        rows.append([s.street, s.method, *counts, show_number(s.distance), *spread, s.unit, *shares, effective])
-    return plain_table(columns, rows)
+        rows.append((s.street, s.method, *counts, show_number(s.distance), *spread, s.unit, *shares, effective))
+    return ReportTable("", _STREET, tuple(rows))
 
 
-def _buckets(rows: Sequence[Bucket], unit: str) -> Table:
-    columns = dict.fromkeys(("bucket", "share %", f"distance, {unit}" if unit else "distance", "strength"), "right")
-    columns |= {"nearest to its centre": "left", "farthest from it": "left"}
+def _buckets(rows: Sequence[Bucket], unit: str) -> ReportTable:
+    names = "bucket", "share %", f"distance, {unit}" if unit else "distance", "strength"
+    columns = *(Column(name, FIGURE) for name in names), Column("nearest to its centre"), Column("farthest from it")
     cells = []
     for row in rows:
         figures = show_number(row.share, "share"), show_number(row.spread), show_number(row.strength)
-        cells.append([f"{row.bucket:,}", *figures, row.nearest or "–", row.farthest or "–"])
-    return plain_table(columns, cells)
+        cells.append((f"{row.bucket:,}", *figures, row.nearest or "–", row.farthest or "–"))
+    return ReportTable("", columns, tuple(cells))
 
 
-def _public(rows: Sequence[PublicBucket]) -> Table:
-    columns = dict.fromkeys(("bucket", "boards", "deals", "share %", *rows[0].hands), "right") | {"such as": "left"}
+def _public(rows: Sequence[PublicBucket]) -> ReportTable:
+    names = "bucket", "boards", "deals", "share %", *rows[0].hands
+    columns = *(Column(name, FIGURE) for name in names), Column("such as", PROSE)
     cells = []
     for row in rows:
         figures = f"{row.boards:,}", f"{row.deals:,}", show_number(row.share, "share")
         hands = [f"{count:,}" for count in row.hands.values()]
-        cells.append([str(row.bucket), *figures, *hands, "  ".join(row.sample)])
-    return plain_table(columns, cells)
+        cells.append((str(row.bucket), *figures, *hands, "  ".join(row.sample)))
+    return ReportTable("", columns, tuple(cells))

@@ -53,6 +53,7 @@ CLASS_OF_HAND = _class_of_hand()  # int64 [1326]: the cell of every hand
 DARK, LIGHT = "#23272e", "#eceef1"  # cells without weight: in terminals, on paper
 INK, CHALK, PALE = "#16191d", "#f4f6f8", "#8b929c"  # text on light colours, on dark ones, in empty cells
 WEIGHT = "#e9b44c"
+TEXT_WIDTH = 3 + 13 * 5  # columns of a grid without colours
 FOLD, CALL = "#5b9bd9", "#63ba70"
 RAISES = ("#f6b09c", "#e2503d", "#8f1518")  # small, middle, large
 
@@ -161,11 +162,15 @@ class Grid:
         from rich.text import Text
 
         if console.color_system is None or console.no_color:
-            yield Text(str(self), no_wrap=True, overflow="ignore")
+            if options.max_width < TEXT_WIDTH:
+                yield Text(f"{self.title}: no room for the grid, {TEXT_WIDTH} columns without colours")
+            else:
+                yield Text(str(self), no_wrap=True, overflow="ignore")
             return
         if self.title:
             yield Text(self.title, style="bold")
-        size, gap = (5, " ") if options.max_width >= 77 else (4, "")  # columns of a cell, and between cells
+        # columns of a cell, and between cells
+        size, gap = (5, " ") if options.max_width >= 77 else (4, "") if options.max_width >= 52 else (3, "")
         for row in range(13):
             line = Text(no_wrap=True, overflow="ignore")
             for column in range(13):

@@ -29,11 +29,11 @@ from riverboat.errors import InputError, MemoryLimitError
 from riverboat.evaluation import _response_kernels as kernels
 from riverboat.evaluation.duel import side
 from riverboat.games.acpc import Rules
-from riverboat.games.action_counts import show_bytes
 from riverboat.games.action_tree import ActionTree
 from riverboat.lanes import LANES
 from riverboat.solving.response import Quality
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.words import show_bytes
 
 BLOCKS = 64  # boards of the second street are summed in so many groups, whoever walks them
 MOST_BYTES = 4 << 30

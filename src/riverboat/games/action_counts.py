@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from riverboat.errors import InputError
+from riverboat.report_table import FIGURE, Column, ReportTable
+from riverboat.words import show_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 ByStreet: TypeAlias = tuple[int, ...]
+_COLUMNS = (
+    Column("street"), Column("decisions", FIGURE, rank=2), Column("actions", FIGURE, rank=2),
+    Column("buckets", FIGURE, rank=1), Column("information sets", FIGURE), Column("infoset-actions", FIGURE, rank=1),
+    Column("memory", FIGURE),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,11 +74,10 @@ class Counts:
         """Memory of the tables, by street."""
         return tuple(int(n * self.entry_bytes) for n in self.infoset_actions)
 
-    def __str__(self) -> str:
-        shape = self.shape
-        rows: list[tuple[str, ...]] = [
-            ("street", "decisions", "actions", "buckets", "information sets", "infoset-actions", "memory")
-        ]
+    @property
+    def table(self) -> ReportTable:
+        """A row for each street, and one for all."""
+        shape, rows = self.shape, []
         for street, name in enumerate(shape.streets):
             here = (sum(shape.decisions[street]), sum(shape.actions[street]), self.buckets[street])
             tables = (self.infosets[street], self.infoset_actions[street])
@@ -76,19 +85,18 @@ class Counts:
         both = (sum(map(sum, shape.decisions)), sum(map(sum, shape.actions)))
         sums = (f"{sum(self.infosets):,}", f"{sum(self.infoset_actions):,}", show_bytes(sum(self.bytes)))
         rows.append(("all", *(f"{n:,}" for n in both), "", *sums))
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
+        return ReportTable("", _COLUMNS, tuple(rows))
+
+    def _parts(self) -> tuple[str, ReportTable, str]:
+        shape = self.shape
         head = (
-            f"{shape.name}: {shape.nodes:,} nodes, {both[0]:,} decisions and {shape.terminals:,} terminals "
-            f"({sum(shape.folds):,} folds, {sum(shape.showdowns):,} showdowns)"
+            f"{shape.name}: {shape.nodes:,} nodes, {sum(map(sum, shape.decisions)):,} decisions and "
+            f"{shape.terminals:,} terminals ({sum(shape.folds):,} folds, {sum(shape.showdowns):,} showdowns)"
         )
-        return "\n".join([head, *lines, f"at {self.entry_bytes:g} bytes an infoset-action"])
+        return head, self.table, f"at {self.entry_bytes:g} bytes an infoset-action"
 
+    def __str__(self) -> str:
+        return "\n".join(map(str, self._parts()))
 
-def show_bytes(count: float) -> str:
-    """`1.5 GB`, in powers of 1,000."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}" if unit != "B" else f"{count:.0f} B"
-        count /= 1000
-    return f"{count:,.3g} TB" if count < 1000 else f"{count:,.0f} TB"
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
+        yield from self._parts()

@@ -23,9 +23,9 @@ from riverboat.games.acpc import Rules
 from riverboat.games.acpc_betting import steps
 from riverboat.games.action_counts import Counts as Counts
 from riverboat.games.action_counts import Shape as Shape
-from riverboat.games.action_counts import show_bytes
 from riverboat.games.menus import Menu, no_menu, resolve_level
 from riverboat.games.sizes import Situation
+from riverboat.words import show_bytes
 
 OVER = -1  # `actor` at the end of a hand
 FOLD, CALL, RAISE = 0, 1, 2

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from riverboat.abstraction import estimate
 from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.recipe import Recipe, load_recipe, presets
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.interfaces.equities import Bar
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.solving.memory import available_memory
+from riverboat.words import quote, show_bytes
 
 
 def listing(json: bool) -> None:
@@ -24,12 +25,9 @@ def listing(json: bool) -> None:
     if json:
         emit({"presets": {name: {"about": r.about, "counts": list(r.counts)} for name, r in found.items()}})
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("recipe", "buckets", "what it is"):
-        table.add_column(column)
-    for name, recipe in found.items():
-        table.add_row(name, " – ".join(f"{count:,}" for count in recipe.counts), recipe.about)
-    Console().print(table, highlight=False)
+    columns = Column("recipe"), Column("buckets"), Column("what it is", PROSE)
+    rows = [(name, " – ".join(f"{count:,}" for count in r.counts), r.about) for name, r in found.items()]
+    plain_console().print(ReportTable("", columns, tuple(rows)))
 
 
 def abstract(source: str, out: Path | None, threads: int, resume: bool, only_estimate: bool, json: bool) -> None:
@@ -41,31 +39,31 @@ def abstract(source: str, out: Path | None, threads: int, resume: bool, only_est
         if json:
             emit(planned)
         else:
-            _show_plan(Console(), planned)
+            _show_plan(plain_console(), planned)
         return
     if out is None:
         raise InputError("no --out: say in which folder the abstraction shall live, or give --estimate")
     if not json:
-        _show_plan(Console(stderr=True), planned)
+        _show_plan(plain_console(stderr=True), planned)
     free = available_memory()
     if free is not None and planned["memory_mb"] * 1e6 > free:
         raise MemoryLimitError(
-            f"{recipe.name}: needs about {planned['memory_mb'] / 1e3:,.1f} GB, {free / 1e9:,.1f} GB are free; "
+            f"{recipe.name}: needs about {show_bytes(planned['memory_mb'] * 1e6)}, {show_bytes(free)} are free; "
             "fewer buckets do not help, the tables of hands are as large; a larger machine does"
         )
     started = clock.perf_counter()
-    made = _build(recipe, out, threads, resume, stages, quiet=json)
+    made = _build(source, recipe, out, threads, resume, stages, quiet=json)
     facts = describe(made, out) | {"seconds": round(clock.perf_counter() - started, 2), "threads": threads}
     if json:
         emit(facts)
         return
-    console = Console()
-    console.print(f"{made!r} in {facts['seconds']:,.1f} s, {facts['megabytes']:,.0f} MB", highlight=False)
-    console.print(f"written to {out}; riverboat show {out} tells more", highlight=False)
+    console = plain_console()
+    console.print(f"{made!r} in {facts['seconds']:,.1f} s, {show_bytes(facts['megabytes'] * 1e6)}")
+    console.print(f"written to {out}; riverboat show {quote(out)} tells more")
 
 
 def _build(
-    recipe: Recipe, out: Path, threads: int, resume: bool, stages: list[estimate.Stage], *, quiet: bool
+    source: str, recipe: Recipe, out: Path, threads: int, resume: bool, stages: list[estimate.Stage], *, quiet: bool
 ) -> CardAbstraction:
     from riverboat.abstraction.build import build
 
@@ -83,7 +81,8 @@ def _build(
     try:
         return build(recipe, out, threads, resume, progress)
     except KeyboardInterrupt:
-        say(f"stopped; finished stages are kept: go on with riverboat abstract {recipe.name} --out {out} --resume")
+        again = f"riverboat abstract {quote(source)} --out {quote(out)} --resume"
+        say(f"stopped; finished stages are kept: go on with {again}")
         raise
     finally:
         _close(bars)
@@ -117,19 +116,16 @@ def _plan(recipe: Recipe, stages: list[estimate.Stage], threads: int) -> dict[st
 
 
 def _show_plan(console: Console, planned: dict[str, Any]) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("stage")
-    table.add_column("what")
-    table.add_column("about, s", justify="right")
-    table.add_column("MB", justify="right")
-    for stage in planned["stages"]:
-        table.add_row(stage["stage"], stage["about"], f"{stage['seconds']:,.0f}", f"{stage['memory_mb']:,}")
-    console.print(table, highlight=False)
+    columns = Column("stage"), Column("what", PROSE), Column("about, s", FIGURE), Column("memory", FIGURE)
+    rows = [
+        (stage["stage"], stage["about"], f"{stage['seconds']:,.0f}", show_bytes(stage["memory_mb"] * 1e6))
+        for stage in planned["stages"]
+    ]
+    console.print(ReportTable("", columns, tuple(rows)))
     counts = " – ".join(f"{count:,}" for count in planned["counts"])
     console.print(
         f"{planned['recipe']['name']}: {counts}; about {planned['seconds']:,.0f} s on {planned['threads']} threads, "
-        f"{planned['memory_mb'] / 1e3:,.1f} GB at the peak",
-        highlight=False,
+        f"{show_bytes(planned['memory_mb'] * 1e6)} at the peak",
     )
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from riverboat.abstraction import explanation, pictures, quality
 from riverboat.abstraction.card_abstraction import KIND, STREETS, CardAbstraction, load_abstraction
 from riverboat.errors import InputError, unknown
 from riverboat.interfaces.spot_reading import View
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
 
 PUBLIC = "public"
-WIDE = 150  # tables have many columns
 EXTREMES = 3  # tightest and widest buckets where all streets are shown
 
 
@@ -55,7 +52,7 @@ def _hand(found: CardAbstraction, view: View, json: bool) -> None:
     if json:
         emit(told.to_dict())
     else:
-        Console(width=max(Console().width, WIDE)).print(told)
+        plain_console().print(told)
 
 
 def _picture(found: CardAbstraction, part: str | None, board: str | None, path: Path) -> None:
@@ -95,16 +92,15 @@ def _some(report: quality.Report, part: str | None) -> dict[str, Any]:
 
 
 def _print(facts: dict[str, Any], report: quality.Report, part: str | None, limit: int) -> None:
-    console = Console()
-    wide = Console(width=max(console.width, WIDE))
+    console = plain_console()
     if part is None:
         for key, value in facts.items():
             if key != "recipe":
                 shown = " – ".join(f"{x:,}" for x in value) if isinstance(value, list) else value
                 shown = f"{shown:,}" if isinstance(shown, int) else shown
-                console.print(f"{key:>14}  {shown}", highlight=False, markup=False)
+                console.print(f"{key:>14}  {shown}")
         console.print()
-    wide.print(report.only(part, limit))
+    console.print(report.only(part, limit))
     if part in (None, PUBLIC) and len(report.public) > limit:
         say(f"… {len(report.public) - limit:,} more public buckets; raise --limit")
     if part is None:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from riverboat.interfaces import benchmark_blueprints, benchmark_cards, benchmark_spots
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, TEXT, Column, ReportTable
 from riverboat.solving.cfr import CFR
 from riverboat.solving.exact import solve_exact
 from riverboat.solving.response import quality
@@ -263,7 +263,7 @@ def main(full: bool, json: bool) -> None:
     if json:
         emit(found)
         return
-    console = Console(width=110)
+    console = plain_console()
     titles = {
         "speed": "speed, one thread, against OpenSpiel's C++ solvers in the same run",
         "values": "values",
@@ -284,12 +284,11 @@ def main(full: bool, json: bool) -> None:
 
 
 def _print(console: Console, title: str, rows: list[Row]) -> None:
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
-    for column in rows[0]:
-        table.add_column(column.replace("_", " "), justify="left" if isinstance(rows[0][column], str) else "right")
-    for row in rows:
-        table.add_row(*(_show(v) for v in row.values()))
-    console.print(table, highlight=False)
+    columns = [
+        Column(name, TEXT if isinstance(value, str) else FIGURE, name.replace("_", " "))
+        for name, value in rows[0].items()
+    ]
+    console.print(ReportTable(title, tuple(columns), tuple(tuple(map(_show, row.values())) for row in rows)))
     console.print()
 
 

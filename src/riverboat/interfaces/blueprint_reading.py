@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from riverboat import artefact
 from riverboat.cards.grid import Grid
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
-from riverboat.interfaces.spot_reading import ROOT, WIDE, View
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.spot_reading import ROOT, View
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import ReportTable
 from riverboat.strategy import blueprint_report as report
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 from riverboat.strategy.blueprint_report import BlueprintNode
 from riverboat.strategy.files import newest
-from riverboat.strategy.report_table import ReportTable
 
 PREFLOP = "preflop"
 GRIDS = 6  # drawn of the preflop: the decisions that come most often
@@ -63,13 +61,13 @@ def _facts(strategy: BlueprintStrategy, kind: str, json: bool) -> None:
     if json:
         emit(facts | {"menu": menu or None, "rules": str(rules)} | dict(strategy.provenance))
         return
-    console = Console()
+    console = plain_console()
     for key, value in (facts | dict(strategy.provenance)).items():
         if value is not None:
-            console.print(f"{key:>16}  {_shown(value)}", highlight=False, markup=False)
+            console.print(f"{key:>16}  {_shown(value)}")
     if menu:
-        console.print(f"\n{menu}", highlight=False, markup=False)
-    Console(width=max(console.width, WIDE)).print(str(counts), highlight=False, markup=False)
+        console.print(f"\n{menu}")
+    console.print(counts)
     say("preflop draws the first grids; name a line for any other node, such as "
         f"{_example(strategy)!r}")  # fmt: skip
 
@@ -112,17 +110,16 @@ def _preflop(strategy: BlueprintStrategy, view: View, json: bool) -> None:
         told = [] if view.hand is not None else [_told(node, None, None) for node in main]
         emit({"game": strategy.rules.name, **table.to_dict(), "nodes": told})
         return
-    console = Console()
-    wide = Console(width=max(console.width, WIDE))
-    wide.print(table.top(view.limit))
+    console = plain_console()
+    console.print(table.top(view.limit))
     if len(table) > view.limit:
         say(f"… {len(table) - view.limit:,} more rows; raise --limit")
     if view.hand is not None:
         return
     for node in main:
         console.print()
-        wide.print(report.headline(node), style="bold", highlight=False, markup=False)
-        wide.print(report.grid(node) or report.table(node))
+        console.print(report.headline(node), style="bold")
+        console.print(report.grid(node) or report.table(node))
     if len(nodes) > len(main):
         say(f"the {len(main)} that come most often of {len(nodes):,} decisions; name a line to see another")
 
@@ -155,10 +152,9 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
     if json:
         emit(_told(node, view.table, view.player, view.sort))
         return
-    console = Console()
-    wide = Console(width=max(console.width, WIDE))
+    console = plain_console()
     if view.table is None:
-        wide.print(report.headline(node), style="bold", highlight=False, markup=False)
+        console.print(report.headline(node), style="bold")
         for part in (report.sides(node), report.actions(node)):
             console.print(part)
             console.print()
@@ -169,7 +165,7 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
                 console.print(grid)
                 console.print()
     table = _table(node, view.table, view.player, view.sort)
-    wide.print(table.top(view.limit))
+    console.print(table.top(view.limit))
     if len(table) > view.limit:
         say(f"… {len(table) - view.limit:,} more rows; raise --limit")
 
@@ -177,15 +173,13 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
 def _hand(told: dict[str, Any]) -> None:
     """One hand in two lines."""
     where = f"at {told['line'] or ROOT}" + (f" on {told['board']}" if told["board"] else "")
-    console = Console()
+    console = plain_console()
     console.print(
         f"{told['hand']} ({told['player']}) {where}: weight {100 * told['weight']:.1f} %, bucket {told['bucket']:,}",
-        highlight=False,
-        markup=False,
     )
     if told["frequencies"]:
         moves = (f"{name} {100 * share:.1f} %" for name, share in told["frequencies"].items())
-        console.print("  ".join(moves), highlight=False, markup=False)
+        console.print("  ".join(moves))
 
 
 def _table(node: BlueprintNode, by: str | None, player: str | None, sort: str | None) -> ReportTable:

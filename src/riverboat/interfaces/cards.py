@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from riverboat.cards.classes import DRAWS, MADE, classify_all
 from riverboat.cards.grid import CLASS_NAMES
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.cards.ranges import Range
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, Column, ReportTable
 
 
 def show_range(text: str, board: str | None, out: Path | None, json: bool) -> None:
@@ -36,11 +36,11 @@ def show_range(text: str, board: str | None, out: Path | None, json: bool) -> No
             facts |= {"board": show_cards(cards), "made": made, "draws": draws}
         emit(facts | {"weights": {name: round(weight, 12) for name, weight in names if weight > 0}})
         return
-    console = Console()
+    console = plain_console()
     console.print(grid)
     where = f"of the hands left on {show_cards(cards, ' ')}" if cards else "of all hands"
-    console.print(f"{held.combos:,.6g} combos, {percent:.2f} % {where}", highlight=False)
-    console.print(str(written), highlight=False, markup=False)
+    console.print(f"{held.combos:,.6g} combos, {percent:.2f} % {where}")
+    console.print(str(written))
     for title, found in (("made hands", made), ("draws, which may overlap", draws)):
         if found:
             console.print()
@@ -61,10 +61,5 @@ def _classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float], dic
 
 
 def _counts(console: Console, title: str, found: dict[str, float], total: float) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(title)
-    table.add_column("combos", justify="right")
-    table.add_column("%", justify="right")
-    for name, count in found.items():
-        table.add_row(name, f"{count:,.6g}", f"{100 * count / total:.1f}")
-    console.print(table, highlight=False)
+    rows = [(name, f"{count:,.6g}", f"{100 * count / total:.1f}") for name, count in found.items()]
+    console.print(ReportTable("", (Column(title), Column("combos", FIGURE), Column("%", FIGURE)), tuple(rows)))

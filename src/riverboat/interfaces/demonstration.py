@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 
-from rich.console import Console
-
 from riverboat.abstraction.recipe import load_recipe
 from riverboat.agents import registry
 from riverboat.agents.yardsticks import YARDSTICKS
@@ -21,7 +19,7 @@ from riverboat.errors import CorruptError, InputError
 from riverboat.evaluation.matches import Match, play_match
 from riverboat.interfaces import abstracting, training
 from riverboat.interfaces.matching import results, rules_for, watched
-from riverboat.interfaces.terminal import duration, say
+from riverboat.interfaces.terminal import duration, plain_console, say
 from riverboat.solving.train_recipe import load_train_recipe
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
@@ -38,23 +36,22 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
     """
     if not 2 <= pairs <= PAIRS:
         raise InputError(f"pairs={pairs}: from 2 to {PAIRS:,}")
-    console, started = Console(), clock.perf_counter()
+    console, started = plain_console(), clock.perf_counter()
     folder = registry.default_folder()
     strategy = _blueprint(folder, time, threads, seed)
-    console.print(f"{registry.DEFAULT}: {_described(strategy)}", highlight=False, markup=False)
+    console.print(f"{registry.DEFAULT}: {_described(strategy)}")
     played = _matches(pairs, seed)
-    console.print(results(played), highlight=False)
+    console.print(results(played))
     console.print(
         f"{pairs:,} duplicate pairs against each; the true figure is within ± of the one shown in 95 cases of 100. "
         f"{clock.perf_counter() - started:,.0f} s in all",
-        highlight=False,
     )
     for what, command in (
         ("play against it", f"riverboat play {registry.DEFAULT}"),
         ("play it against others", f"riverboat match {registry.DEFAULT} rule-based --hands 100000"),
         ("see what it does first", f"riverboat show {str(folder)!r} preflop"),
     ):
-        console.print(f"{what}: {command}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{what}: {command}", soft_wrap=True)
     return played
 
 

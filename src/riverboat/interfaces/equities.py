@@ -7,15 +7,14 @@ import time as clock
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from riverboat import artefact
 from riverboat.cards import equity as equities
 from riverboat.cards import features as tables
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
+from riverboat.words import show_bytes
 
 PATIENCE = 2.0  # seconds before a bar appears
 
@@ -41,7 +40,7 @@ class Bar:
         if self.bar is None:
             from rich.progress import Progress
 
-            self.bar = Progress(console=Console(stderr=True), transient=True)
+            self.bar = Progress(console=plain_console(stderr=True), transient=True)
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=1.0)
         self.bar.update(self.task, completed=share)
@@ -76,19 +75,17 @@ def equity(sides: list[str], board: str, threads: int, samples: int, seed: int, 
             }
         )
         return
-    table = Table(box=None, pad_edge=False)
-    counted = found.wins is not None and found.ties is not None
-    for column in ("hand or range", "equity", "wins", "ties") if counted else ("hand or range", "equity"):
-        table.add_column(column, justify="left" if column == "hand or range" else "right")
+    rows = []
     for k, side in enumerate(sides):
         shown = f"{100 * found.shares[k]:.4f} %" + ("" if found.exact else f" ± {100 * found.half_width[k]:.3f}")
         counts = [f"{c[k]:,}" for c in (found.wins, found.ties) if c is not None]
-        table.add_row(side if len(side) < 50 else side[:47] + "…", shown, *counts)
-    console = Console()
-    console.print(table, highlight=False)
+        rows.append((side if len(side) < 50 else side[:47] + "…", shown, *counts))
+    names = ("equity", "wins", "ties")[: len(rows[0]) - 1]
+    console = plain_console()
+    console.print(ReportTable("", (Column("hand or range", PROSE), *(Column(n, FIGURE) for n in names)), tuple(rows)))
     how = "exact" if found.exact else f"estimate from {found.showdowns:,} samples, 95 % interval, seed {seed}"
     where = f" on {show_cards(known, ' ')}" if known else " before the flop"
-    console.print(f"{how}{where}", highlight=False)
+    console.print(f"{how}{where}")
 
 
 def features(street: str, out: Path | None, bins: int, ochs: bool, threads: int, json: bool) -> None:
@@ -121,8 +118,8 @@ def features(street: str, out: Path | None, bins: int, ochs: bool, threads: int,
     if json:
         emit(facts | {"seconds": seconds, "out": None if out is None else str(out)})
         return
-    console = Console()
-    console.print(f"{street}: {facts['hands']:,} canonical hands in {seconds:.1f} s", highlight=False)
+    console = plain_console()
+    console.print(f"{street}: {facts['hands']:,} canonical hands in {seconds:.1f} s")
     for name, array in arrays.items():
-        console.print(f"  {name}: {array.dtype} {list(array.shape)}, {array.nbytes / 2**20:,.0f} MB", highlight=False)
+        console.print(f"  {name}: {array.dtype} {list(array.shape)}, {show_bytes(array.nbytes)}")
     console.print(f"written to {out}" if out is not None else "nothing written: give --out DIR to keep them")

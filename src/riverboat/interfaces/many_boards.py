@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
 
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, show_cards
@@ -24,8 +23,8 @@ from riverboat.errors import GameFileError, InputError
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces import spots
-from riverboat.interfaces.terminal import emit, say
-from riverboat.strategy.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
 
 DONE = "boards.jsonl"
 _LINE = re.compile(r"(?P<cards>(?:[2-9TJQKA][cdhs][\s,]*)+?)(?:[\s,:]\s*(?P<weight>[+-]?\d[\d.e+-]*))?", re.IGNORECASE)
@@ -177,10 +176,10 @@ def aggregate(found: list[dict[str, Any]], name: str) -> ReportTable:
     figures = np.array([row[2:] for row in rows], float)
     means = weights @ figures / weights.sum()
     rows.append(("all", float(weights.sum()), *(float(x) for x in means)))
-    columns = [Column("board"), Column("weight", COUNT), *(Column(move, SHARE) for move in menus[0])]
+    columns = [Column("board"), Column("weight", COUNT, rank=2), *(Column(move, SHARE) for move in menus[0])]
     columns += [Column(key, CHIPS, key.replace("ev_", "EV ")) for key in _FIGURES[:2]]
-    columns += [Column(key, SHARE, key.replace("_", " ")) for key in _FIGURES[2:]]
-    columns.append(Column("exploitability_pct", COUNT, "exploitability % of pot"))
+    columns += [Column(key, SHARE, key.replace("_", " "), 1) for key in _FIGURES[2:]]
+    columns.append(Column("exploitability_pct", COUNT, "exploitability, % of pot", 3))
     return ReportTable(f"{name}: {len(found)} boards", tuple(columns), tuple(rows))
 
 
@@ -201,7 +200,7 @@ def command(spot: Spot, name: str, schedule: str | None, options: dict[str, Any]
     if json:
         emit(to_dict(found, table))
     else:
-        Console(width=max(Console().width, 140)).print(table)
+        plain_console().print(table)
         if options["out"] is not None:
             say(f"written to {options['out'] / 'aggregate.csv'} and aggregate.json")
     return all(row["reached"] for row in found)

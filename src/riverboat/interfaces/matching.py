@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from riverboat.agents.base import Agent, rules_of
 from riverboat.agents.registry import make_agent
 from riverboat.errors import InputError
@@ -18,7 +15,8 @@ from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_ro
 from riverboat.games.acpc import Rules, read_game
 from riverboat.interfaces import acpc_match
 from riverboat.interfaces.equities import Bar
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, Column, ReportTable
 
 GAME = "nolimit-200bb"  # where neither the user nor an agent names one
 UNITS = {
@@ -75,7 +73,7 @@ def _programs(names: Sequence[str], options: Options) -> None:
         emit(found | {"unit": "mbb/g", "units": UNITS})
         return
     told = f"{names[0]} against {names[1]}: {found['mbb_per_game']:+,.1f} ± {found['ci95']:,.1f} mbb/g"
-    Console().print(f"{told} in {found['hands']:,} hands, {found['hands_per_second']:,.0f} a second", highlight=False)
+    plain_console().print(f"{told} in {found['hands']:,} hands, {found['hands_per_second']:,.0f} a second")
 
 
 # --- two agents -------------------------------------------------------------------------------------
@@ -93,9 +91,9 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
     if options.json:
         emit(facts(found, rules))
         return
-    console = Console()
-    console.print(results([found]), highlight=False)
-    console.print(_told(found, rules), highlight=False, markup=False)
+    console = plain_console()
+    console.print(results([found]))
+    console.print(_told(found, rules))
     if options.histories is not None:
         say(f"hand histories: {options.histories}")
 
@@ -113,18 +111,19 @@ def facts(found: Match, rules: Rules) -> dict[str, Any]:
     }
 
 
-def results(matches: Iterable[Match]) -> Table:
+_RESULT = (
+    Column("agent"), Column("against"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE),
+    Column("bb/100", FIGURE, rank=2), Column("hands", FIGURE, rank=1), Column("verdict", rank=3),
+)  # fmt: skip
+
+
+def results(matches: Iterable[Match]) -> ReportTable:
     """A row for each match, from the first agent's side."""
-    table = Table(box=None, pad_edge=False)
-    for column in ("agent", "against"):
-        table.add_column(column, overflow="fold")
-    for column in ("mbb/g", "± 95 %", "bb/100", "hands"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("")
+    rows = []
     for found in matches:
         mean, half = f"{found.mbb_per_game:+,.1f}", f"{found.ci95:,.1f}"
-        table.add_row(*found.names, mean, half, f"{found.bb_per_100:+,.2f}", f"{found.hands:,}", verdict(found))
-    return table
+        rows.append((*found.names, mean, half, f"{found.bb_per_100:+,.2f}", f"{found.hands:,}", verdict(found)))
+    return ReportTable("", _RESULT, tuple(rows))
 
 
 def verdict(found: Match) -> str:
@@ -155,23 +154,17 @@ def _all(agents: dict[str, Agent], count: int, rules: Rules, options: Options) -
         how = {"hands": options.hands, "pairs": options.hands // 2, "seed": options.seed}
         emit({**found.record(), **how, "game": rules.name, "unit": "mbb/g", "units": UNITS})
         return
-    console = Console()
-    console.print(_crossed(found), highlight=False)
+    console = plain_console()
+    console.print(_crossed(found))
     console.print(
         f"what the agent of the row won of the one of the column, mbb/g ± 95 %; {rules.name}, {options.hands:,} hands in "
         f"duplicate pairs each, seed {options.seed}",
-        highlight=False,
     )
 
 
-def _crossed(found: RoundRobin) -> Table:
+def _crossed(found: RoundRobin) -> ReportTable:
     head, *rows = found.rows()
-    table = Table(box=None, pad_edge=False)
-    for place, column in enumerate(head):
-        table.add_column(column, justify="right" if place else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
+    return ReportTable("", (Column(head[0]), *(Column(name, FIGURE) for name in head[1:])), tuple(map(tuple, rows)))
 
 
 # --- while it runs ----------------------------------------------------------------------------------

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import TextIO
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from riverboat.agents.base import Agent, Choice, Chooser
 from riverboat.agents.registry import make_agent
@@ -23,7 +21,8 @@ from riverboat.games.base import TERMINAL
 from riverboat.games.match_state import Hand, Holes, parse_match_state, settled, values
 from riverboat.games.sizes import parse_sizes, total
 from riverboat.interfaces.matching import rules_for
-from riverboat.interfaces.terminal import emit
+from riverboat.interfaces.terminal import emit, plain_console
+from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 
 WORDS = {"fold": "f", "call": "c", "check": "c", "k": "c", "x": "c", "all-in": "a", "allin": "a", "all": "a"}
 SIZES = {"pot": "100%", "half": "50%"}
@@ -243,22 +242,19 @@ def act(name: str, match_state: str, seed: int = 0, game: str | None = None, jso
             }
         )
         return
-    console = Console()
+    console = plain_console()
     if choice is not None:
-        console.print(_choices(choice, label, state.betting), highlight=False)
-    console.print(f"{label}: {described(label, state.betting)}", highlight=False)
+        console.print(_choices(choice, label, state.betting))
+    console.print(f"{label}: {described(label, state.betting)}")
 
 
-def _choices(choice: Choice, chosen: str, state: Betting) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("move")
-    table.add_column("probability", justify="right")
-    table.add_column("what it is")
+def _choices(choice: Choice, chosen: str, state: Betting) -> ReportTable:
+    rows = []
     likely = sorted((pair for pair in choice if pair[1] >= LEAST), key=lambda pair: -pair[1])[:ROWS]
     for move, p in sorted(likely):
         label = show_move(move, state.rules)
-        table.add_row(label, f"{p:.4f}", described(label, state) + (" <- drawn" if label == chosen else ""))
+        rows.append((label, f"{p:.4f}", described(label, state) + (" <- drawn" if label == chosen else "")))
     if len(choice) > len(likely):
         rest = 1 - sum(p for _, p in likely)
-        table.add_row("…", f"{rest:.4f}", f"{len(choice) - len(likely):,} other moves")
-    return table
+        rows.append(("…", f"{rest:.4f}", f"{len(choice) - len(likely):,} other moves"))
+    return ReportTable("", (Column("move"), Column("probability", FIGURE), Column("what it is", PROSE)), tuple(rows))

@@ -6,22 +6,21 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from riverboat import artefact
 from riverboat.abstraction import card_abstraction
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.interfaces import abstraction_reading, blueprint_reading, spot_reading
 from riverboat.interfaces.spot_reading import View
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.kept import folder as cache_folder
+from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving import response
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import blueprint, files
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
+from riverboat.words import show_bytes
 
 
 def show(folder: Path, infoset: str | None, view: View, json: bool, abstraction: Path | None = None) -> None:
@@ -51,9 +50,9 @@ def show(folder: Path, infoset: str | None, view: View, json: bool, abstraction:
     if json:
         emit(facts | {"strategy": _some(strategy, limit)})
         return
-    console = Console()
+    console = plain_console()
     for key, value in facts.items():
-        console.print(f"{key:>12}  {value}", highlight=False)
+        console.print(f"{key:>12}  {value}")
     _rows(strategy, None, limit)
 
 
@@ -68,14 +67,12 @@ def _some(strategy: Strategy, limit: int) -> dict[str, dict[str, float]]:
 
 def _rows(strategy: Strategy, names: list[str] | None, limit: int) -> None:
     rows = {name: strategy[name] for name in names} if names is not None else _some(strategy, limit)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("player")
-    table.add_column("information set")
-    table.add_column("strategy")
-    for name, row in rows.items():
-        player = strategy.tree.infoset(name).player
-        table.add_row(str(player), name, "  ".join(f"{a} {100 * p:5.1f}%" for a, p in row.items()))
-    Console().print(table)
+    told = [
+        (name, str(strategy.tree.infoset(name).player), "  ".join(f"{a} {100 * p:5.1f}%" for a, p in row.items()))
+        for name, row in rows.items()
+    ]
+    columns = Column("information set"), Column("player", rank=1), Column("strategy", PROSE)
+    plain_console().print(ReportTable("", columns, tuple(told)))
     if names is None and len(strategy) > len(rows):
         say(f"… {len(strategy) - len(rows):,} more; name one, or raise --limit")
 
@@ -102,7 +99,7 @@ def exploitability(folder: Path, threads: int, json: bool) -> None:
     if json:
         emit(facts)
         return
-    console = Console()
+    console = plain_console()
     unit = strategy.tree.unit
     console.print(
         f"{strategy.tree.name}: exploitability {quality.exploitability:.9g} {unit} (exact), NashConv {quality.nash_conv:.9g}"
@@ -136,7 +133,7 @@ def respond(folder: Path, player: int | None, out: Path | None, limit: int, json
             }
         )
         return
-    console = Console()
+    console = plain_console()
     for p, (value, best) in found.items():
         gain = value - quality.values[p]
         console.print(
@@ -151,17 +148,18 @@ def games(json: bool) -> None:
     if json:
         emit({"games": {n: {"about": e.about, "options": registry.options(n)} for n, e in registry.GAMES.items()}})
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("game", "what it is", "options"):
-        table.add_column(column)
-    for name, entry in registry.GAMES.items():
-        options = ", ".join(f"{k}={v}" for k, v in registry.options(name).items())
-        table.add_row(name, entry.about, options)
-    table.add_row("FILE.efg, FILE.nfg", "a Gambit file", "")
-    table.add_row("FILE.toml", "a hold'em spot (docs/spots.md)", "")
-    table.add_row("open_spiel:NAME(...)", r"a game of OpenSpiel (install riverboat\[openspiel])", "")
-    table.add_row("module:object", "a game of your own (docs/your-own-game.md)", "")
-    Console().print(table)
+    rows = [
+        (name, entry.about, ", ".join(f"{k}={v}" for k, v in registry.options(name).items()))
+        for name, entry in registry.GAMES.items()
+    ]
+    rows += [
+        ("FILE.efg, FILE.nfg", "a Gambit file", ""),
+        ("FILE.toml", "a hold'em spot (docs/spots.md)", ""),
+        ("open_spiel:NAME(...)", "a game of OpenSpiel (install riverboat[openspiel])", ""),
+        ("module:object", "a game of your own (docs/your-own-game.md)", ""),
+    ]
+    columns = Column("game"), Column("what it is", PROSE), Column("options", PROSE)
+    plain_console().print(ReportTable("", columns, tuple(rows)))
 
 
 def trace(spec: str, deal: str | None, schedule: str, iteration: int, svg: Path | None, json: bool) -> None:
@@ -177,7 +175,7 @@ def trace(spec: str, deal: str | None, schedule: str, iteration: int, svg: Path 
     if json:
         emit(found.to_dict())
     else:
-        Console(width=max(Console().width, 118)).print(found)  # its tables are wide
+        plain_console().print(found)
 
 
 def cache(clear: bool, json: bool) -> None:
@@ -197,7 +195,7 @@ def cache(clear: bool, json: bool) -> None:
             }
         )
         return
-    console = Console()
-    console.print(f"{folder}: {len(kept)} files, {size:,} bytes" + (", deleted" if clear else ""), highlight=False)
+    console = plain_console()
+    console.print(f"{folder}: {len(kept)} files, {show_bytes(size)}" + (", deleted" if clear else ""))
     for path in kept:
-        console.print(f"  {path.relative_to(folder)}", highlight=False)
+        console.print(f"  {path.relative_to(folder)}")

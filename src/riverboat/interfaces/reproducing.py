@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from riverboat.errors import InputError
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.reproduce.framework import MODULES as MODULES
 from riverboat.reproduce.framework import Experiment, Report, Row, find
 
@@ -58,12 +56,9 @@ def listing(json: bool) -> None:
         keys = ("id", "title", "source", "cost", "full_cost")
         emit({"experiments": [{key: getattr(e, key) for key in keys} for e in found]})
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("experiment", "what it is", "source", "cost", "--full"):
-        table.add_column(column)
-    for e in found:
-        table.add_row(e.id, e.title, e.source, e.cost, e.full_cost)
-    Console(width=max(Console().width, 118)).print(table)
+    columns = Column("experiment"), Column("what it is", PROSE), Column("source", PROSE, rank=2), Column("cost")
+    rows = [(e.id, e.title, e.source, e.cost, e.full_cost) for e in found]
+    plain_console().print(ReportTable("", (*columns, Column("--full", rank=1)), tuple(rows)))
 
 
 def reproduce(
@@ -126,20 +121,14 @@ def _counts(report: Report) -> str:
 
 
 def _print(run: Run) -> None:
-    console = Console(width=max(Console().width, 140))
-    console.print(f"{run.experiment.id}: {run.experiment.title} ({run.experiment.source})", highlight=False)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("figure", no_wrap=True)
-    for column in ("paper", "ours", "interval"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("note")
-    for row in run.report.rows:
-        table.add_row(row.name, _number(row.paper), _number(row.ours), _interval(row), _verdict(row), row.note)
-    console.print(table)
+    console = plain_console()
+    console.print(f"{run.experiment.id}: {run.experiment.title} ({run.experiment.source})")
+    columns = Column("figure"), Column("paper", FIGURE), Column("ours", FIGURE), Column("interval", FIGURE, rank=1)
+    rows = [(r.name, _number(r.paper), _number(r.ours), _interval(r), _verdict(r), r.note) for r in run.report.rows]
+    console.print(ReportTable("", (*columns, Column("verdict"), Column("note", PROSE, rank=2)), tuple(rows)))
     for note in run.report.notes:
-        console.print(f"note: {note}", highlight=False, markup=False)
-    console.print(f"{_counts(run.report)}; {run.seconds:.1f} s", highlight=False)
+        console.print(f"note: {note}")
+    console.print(f"{_counts(run.report)}; {run.seconds:.1f} s")
 
 
 # --- the picture ----------------------------------------------------------------------------

@@ -7,12 +7,10 @@ import time as clock
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.base import Game
-from riverboat.interfaces.terminal import Live, say
+from riverboat.interfaces.terminal import Live, plain_console, say
+from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import _loops, boards, schedules
 from riverboat.solving.cfr import table_bytes
 from riverboat.solving.run import Result, Run, default_dtype, default_schedule, finish, stoppers
@@ -20,6 +18,7 @@ from riverboat.solving.values import game as make_game
 from riverboat.strategy import _board_kernels
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
+from riverboat.words import quote, show_bytes
 
 
 def is_spot(name: str) -> bool:
@@ -89,7 +88,7 @@ def size_of_memory(text: str) -> int:
 def _announce(tree: AnyTree, schedule: str | None, dtype: str | None) -> None:
     """Say what will be allocated before it is."""
     size = need(tree, schedule, dtype)
-    say(f"{tree.name}: {tree.infoset_count:,} information sets, tables of {size / 1e6:,.1f} MB")
+    say(f"{tree.name}: {tree.infoset_count:,} information sets, tables of {show_bytes(size)}")
 
 
 def already_compiled(tree: AnyTree) -> bool:
@@ -110,7 +109,7 @@ def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[s
         limit, size = options.get("memory"), need(tree, schedule, options["dtype"])
         if limit is not None and size > limit:
             raise MemoryLimitError(
-                f"{tree.name}: the tables need {size / 1e6:,.1f} MB, and --memory allows {limit / 1e6:,.1f} MB"
+                f"{tree.name}: the tables need {show_bytes(size)}, and --memory allows {show_bytes(limit)}"
             )
     return Run(
         game, schedule, options["traversal"], seed=options["seed"], threads=options["threads"], dtype=options["dtype"],
@@ -134,9 +133,9 @@ def go(run: Run, options: dict[str, Any], *, quiet: bool) -> Result:
                 Path("runs") / f"{run.tree.name.replace(':', '-').replace('/', '-')}-{clock.strftime('%Y%m%d-%H%M%S')}"
             )
             run.save(folder)
-            say(f"saved under {folder} (go on with --out {folder} --resume)")
+            say(f"saved under {folder} (go on with --out {quote(folder)} --resume)")
         else:
-            say(f"saved under {run.folder} (go on with --resume)")
+            say(f"saved under {run.folder} (go on with --out {quote(run.folder)} --resume)")
         raise
     finally:
         live.done()
@@ -167,23 +166,22 @@ def _exact(made: Any, method: str, options: dict[str, Any], *, quiet: bool) -> R
         live.done()
 
 
+_COLUMNS = (
+    Column("method"), Column("iterations", FIGURE, rank=2), Column("seconds", FIGURE, rank=3),
+    Column("value (certified)", FIGURE), Column("exploitability", FIGURE), Column("NashConv", FIGURE, rank=4),
+)  # fmt: skip
+
+
 def report(results: list[Result]) -> None:
     """The answer as a table."""
     first = results[0]
-    table = Table(box=None, pad_edge=False)
-    for column in ("method", "iterations", "seconds", "value (certified)", "exploitability", "NashConv"):
-        table.add_column(column, justify="left" if column == "method" else "right", no_wrap=True)
+    rows = []
     for r in results:
         how = r.schedule if r.method == "cfr" else r.method
         half = max(r.value_high - r.value_low, 0.0) / 2
-        table.add_row(
-            f"{how}" + (f" {r.traversal}" if r.traversal not in (None, "full") else ""),
-            f"{r.iterations:,}",
-            f"{r.seconds:.2f}",
-            f"{r.value:.9f} ± {half:.1e}",
-            f"{r.exploitability:.3e}",
-            f"{r.nash_conv:.3e}",
-        )
-    console = Console()
-    console.print(f"{first.game}: {first.infosets:,} information sets; figures in {first.unit}", highlight=False)
-    console.print(table, highlight=False)
+        name = f"{how}" + (f" {r.traversal}" if r.traversal not in (None, "full") else "")
+        figures = f"{r.value:.9f} ± {half:.1e}", f"{r.exploitability:.3e}", f"{r.nash_conv:.3e}"
+        rows.append((name, f"{r.iterations:,}", f"{r.seconds:.2f}", *figures))
+    console = plain_console()
+    console.print(f"{first.game}: {first.infosets:,} information sets; figures in {first.unit}")
+    console.print(ReportTable("", _COLUMNS, tuple(rows)))

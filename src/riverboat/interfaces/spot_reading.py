@@ -7,18 +7,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.console import Console
-
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.solving.response import Quality
 from riverboat.strategy import node_export, node_report
 from riverboat.strategy.solution import Solution, Spotlight
 from riverboat.strategy.table import Strategy
 
 ROOT = "root"  # the line of the first decision, where an empty text is awkward to type
-WIDE = 140  # tables have many columns
 
 
 class View(NamedTuple):
@@ -60,18 +57,17 @@ def show(solution: Solution, found: dict[str, Any], line: str | None, view: View
         summary = node_report.summary(node).to_dict()
         emit(summary | {name: part.to_dict() for name, part in parts.items()})
         return
-    console = Console()
-    wide = Console(width=max(console.width, WIDE))
+    console = plain_console()
     if "hand" in parts:
-        console.print(str(parts["hand"]), highlight=False, markup=False)
+        console.print(str(parts["hand"]))
         return
     if not view.runouts and view.table is None:
-        wide.print(node_report.summary(node))
+        console.print(node_report.summary(node))
         console.print()
         console.print(node_report.grid(node, view.player))
         console.print()
     for part in parts.values():
-        wide.print(part.top(view.limit))
+        console.print(part.top(view.limit))
         if len(part) > view.limit:
             say(f"… {len(part) - view.limit:,} more rows; raise --limit")
 
@@ -102,10 +98,10 @@ def _facts(solution: Solution, found: dict[str, Any], json: bool) -> None:
     if json:
         emit(facts)
         return
-    console = Console()
+    console = plain_console()
     for key, value in facts.items():
         shown = " ".join(value) if isinstance(value, list) else value
-        console.print(f"{key:>14}  {shown}", highlight=False, markup=False)
+        console.print(f"{key:>14}  {shown}")
     say("name a line to see a node: root, or moves such as x-b94")
 
 

@@ -8,9 +8,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError
 from riverboat.games import registry
@@ -18,7 +15,8 @@ from riverboat.games.base import CHANCE
 from riverboat.games.spot import STREETS, Spot
 from riverboat.games.spot_locks import unreachable
 from riverboat.interfaces import solving
-from riverboat.interfaces.terminal import emit, say
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import schedules
 from riverboat.solving.boards import FORMATS, table_bytes
 from riverboat.solving.run import Result, default_schedule
@@ -28,6 +26,7 @@ from riverboat.strategy.node_report import names, summary
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import solver_tree
+from riverboat.words import show_bytes
 
 BY_FLAGS = "spot"  # the name that goes with flags instead of a file
 TARGET = 0.5  # % of the pot, where nothing says when to stop
@@ -188,10 +187,10 @@ def facts(spot: Spot, run: Any, result: Result) -> dict[str, Any]:
 
 def report(result: Result, found: Mapping[str, Any]) -> None:
     """The answer for people."""
-    console = Console(highlight=False)
+    console = plain_console()
     console.print(
         f"{found['game']}: exploitability {found['exploitability_pct']:.4g} % of the pot after {found['iterations']:,} "
-        f"iterations, {found['seconds']:.2f} s; {found['memory_mb']:,.1f} MB, threads: {found['threads']}"
+        f"iterations, {found['seconds']:.2f} s; {show_bytes(found['memory_mb'] * 1e6)}, threads: {found['threads']}"
     )
     assert isinstance(result.strategy, Solution)
     console.print(summary(result.strategy[""]))
@@ -257,24 +256,22 @@ def print_estimate(game: Any, schedule: str | None, json: bool) -> None:
 
 
 def _print_estimate(found: Mapping[str, Any]) -> None:
-    console = Console(highlight=False)
+    console = plain_console()
     console.print(
         f"{found['game']}: {found['infosets']:,} information sets, {found['infoset_actions']:,} with their actions"
     )
-    table = Table(box=None, pad_edge=False)
-    for column in found["streets"][0]:
-        table.add_column(column.replace("_", " "), justify="left" if column == "street" else "right")
-    for row in found["streets"]:
-        table.add_row(str(row["street"]), *(f"{row[k]:,}" for k in list(row)[1:]))
-    console.print(table)
-    tables = ", ".join(f"{name} {size / 1e6:,.1f} MB" for name, size in found["bytes"].items())
-    console.print(f"tables ({found['schedule']}): {tables}; the tree itself {found['bytes_tree'] / 1e6:,.1f} MB")
+    first, *others = found["streets"][0]
+    columns = Column(first), *(Column(name, FIGURE, name.replace("_", " ")) for name in others)
+    rows = [(str(row[first]), *(f"{row[name]:,}" for name in others)) for row in found["streets"]]
+    console.print(ReportTable("", columns, tuple(rows)))
+    tables = ", ".join(f"{name} {show_bytes(size)}" for name, size in found["bytes"].items())
+    console.print(f"tables ({found['schedule']}): {tables}; the tree itself {show_bytes(found['bytes_tree'])}")
     console.print("sizes in chips, as totals on the street; * is any card")
     for number, row in enumerate(found["streets"]):
         mine = [line for line in found["menus"] if line["street"] == number]
-        console.print(f"{row['street']}:", markup=False)
+        console.print(f"{row['street']}:")
         for line in mine[:LINES_SHOWN]:
             where = f"{line['line'] or 'root'}: {line['player']}, pot {line['pot']:g}"
-            console.print(f"  {where}: {' '.join(line['moves'])}", markup=False)
+            console.print(f"  {where}: {' '.join(line['moves'])}")
         if len(mine) > LINES_SHOWN:
             console.print(f"  … {len(mine) - LINES_SHOWN:,} more; --json has all")

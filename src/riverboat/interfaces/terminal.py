@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from riverboat.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress as Bar
 
     from riverboat.solving.run import Progress
 
+UNBOUNDED = 100_000  # columns of what is no terminal
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -34,6 +36,15 @@ def duration(text: str) -> float:
 def say(text: str) -> None:
     """A line for the person, on stderr."""
     print(text, file=sys.stderr, flush=True)
+
+
+def plain_console(*, stderr: bool = False) -> Console:
+    """Where people read: text as it is, no markup, as wide as the terminal. Files and pipes get all of it, however wide."""
+    from rich.console import Console
+
+    there = sys.stderr if stderr else sys.stdout
+    width = None if there.isatty() else UNBOUNDED
+    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
 def emit(value: dict[str, Any]) -> None:

@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from riverboat.abstraction.card_abstraction import CardAbstraction, load_abstraction, lossless
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_counts import Counts
 from riverboat.games.action_tree import compile_actions, measure
-from riverboat.interfaces.terminal import duration, emit, say
+from riverboat.interfaces.terminal import duration, emit, plain_console, say
+from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving.memory import available_memory
 from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe, presets
 from riverboat.solving.training import Measure, Progress, Solver, Training
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.words import quote, show_bytes
 
 BYTES = {"float32": 8, "16-bit": 4}  # an infoset-action: regret and average
 DUEL_HANDS = 400_000
@@ -58,12 +59,9 @@ def listing(json: bool) -> None:
         facts = {name: {"about": r.about, "cards": r.abstraction, "time": r.time} for name, r in found.items()}
         emit({"presets": facts})
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("recipe", "cards", "time", "what it is"):
-        table.add_column(column)
-    for name, recipe in found.items():
-        table.add_row(name, recipe.abstraction, recipe.time or "", recipe.about)
-    Console().print(table, highlight=False)
+    columns = Column("recipe"), Column("cards"), Column("time"), Column("what it is", PROSE)
+    rows = [(name, recipe.abstraction, recipe.time or "", recipe.about) for name, recipe in found.items()]
+    plain_console().print(ReportTable("", columns, tuple(rows)))
     say("riverboat train RECIPE --estimate tells nodes, information sets and memory")
 
 
@@ -76,7 +74,7 @@ def train(source: str, options: Options) -> None:
     counts = _counts(recipe, cards.counts[: recipe.rules.rounds] if cards is not None else _buckets(recipe))
     planned = {"recipe": recipe.name, "about": recipe.about, **_sizes(counts), **_hours(recipe, counts, options)}
     if options.estimate:
-        _tell(planned, counts, options.json, Console())
+        _tell(planned, counts, options.json, plain_console())
         return
     if cards is None:
         raise InputError(
@@ -86,11 +84,11 @@ def train(source: str, options: Options) -> None:
     if options.out is None:
         raise InputError("no --out: say in which folder the run shall live, or give --estimate")
     if not options.json:
-        _tell(planned, counts, False, Console(stderr=True))
+        _tell(planned, counts, False, plain_console(stderr=True))
     free = available_memory()
     if free is not None and sum(counts.bytes) > free:
         raise MemoryLimitError(
-            f"{recipe.name}: tables of {sum(counts.bytes) / 1e9:,.1f} GB, {free / 1e9:,.1f} GB are free; "
+            f"{recipe.name}: tables of {show_bytes(sum(counts.bytes))}, {show_bytes(free)} are free; "
             "fewer buckets, a smaller menu or dtype = '16-bit' make it smaller"
         )
     _run(recipe, cards, path, options)
@@ -127,15 +125,14 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
     if options.json:
         emit(facts)
     else:
-        console = Console()
+        console = plain_console()
         console.print(
             f"{recipe.name}: {facts['iterations']:,} iterations in {facts['seconds']:,.1f} s, "
             f"{facts['iterations_per_second']:,.3g} a second; {facts['touched']:,} information sets visited",
-            highlight=False,
         )
-        console.print(f"written to {options.out}; riverboat show {options.out} preflop draws it", highlight=False)
+        console.print(f"written to {options.out}; riverboat show {quote(options.out)} preflop draws it")
     if stopped:
-        say(f"interrupted; go on with --resume and --out {options.out}")
+        say(f"interrupted; go on with --out {quote(options.out)} --resume")
         raise KeyboardInterrupt
 
 
@@ -235,13 +232,12 @@ def _tell(planned: dict[str, Any], counts: Counts, json: bool, console: Console)
     if json:
         emit(planned)
         return
-    console.print(str(counts), highlight=False)
+    console.print(counts)
     if planned["time"] is not None:
         each = planned["visits_per_information_set"]
         console.print(
             f"{planned['time']} on {planned['threads']} threads: about {each:,.3g} visits of each information set, "
             f"at {RATE:,.0f} visits a second and thread",
-            highlight=False,
         )
 
 
@@ -299,7 +295,7 @@ class _Display:
 
             columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}")
             times = TimeElapsedColumn(), TimeRemainingColumn()
-            self.bar = Bar(*columns, *times, console=Console(stderr=True), transient=True)
+            self.bar = Bar(*columns, *times, console=plain_console(stderr=True), transient=True)
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=1.0, facts="")
         self.bar.update(self.task, completed=now.share, facts=facts)

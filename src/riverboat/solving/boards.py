@@ -22,6 +22,7 @@ from riverboat.strategy.board_walk import BoardWalker
 from riverboat.strategy.locks import lock_arrays
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
+from riverboat.words import show_bytes
 
 BEHIND = 16  # numbers behind the end of a table: vectors are read whole
 
@@ -92,7 +93,7 @@ class BoardCFR:
         if need > bound:
             smaller = "" if self.dtype == "16-bit" else "; dtype='16-bit' needs the least"
             raise MemoryLimitError(
-                f"{self.tree.name}: the tables need {need / 1e6:,.0f} MB and {bound / 1e6:,.0f} MB are allowed{smaller}"
+                f"{self.tree.name}: the tables need {show_bytes(need)} and {show_bytes(bound)} are allowed{smaller}"
             )
         size = self.tree.table + BEHIND
         self.regret = np.zeros(size, self.format.regret)

@@ -9,21 +9,19 @@ iteration are those of all deals, each times the probability of its deal.
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderResult
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Game, Payoff, extend
+from riverboat.report_table import Column, ReportTable
 from riverboat.solving import schedules
 from riverboat.solving.schedules import AnySchedule, Schedule
 from riverboat.strategy.table import Tree
@@ -66,14 +64,6 @@ class InfosetRow:
     next_strategy: dict[str, float]
 
 
-class _Sheet(NamedTuple):
-    """A table as text."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-
-
 @dataclass(frozen=True)
 class Trace:
     """One iteration in detail: what every node was worth, and what was learnt from it."""
@@ -108,40 +98,35 @@ class Trace:
             f"{self.game}: information set {name!r} is not traced: {', '.join(r.name for r in self.infosets)}"
         )
 
-    def _sheets(self) -> Iterator[_Sheet]:
+    def _tables(self) -> Iterator[ReportTable]:
         players = range(len(self.nodes[0].reach))
-        columns = ("line", "turn", "infoset", "strategy", *(f"reach {p}" for p in players), "chance")
-        columns += (*(f"value {p}" for p in players), "counterfactual values")
+        columns = (
+            Column("line"), Column("turn"), Column("infoset", rank=1), Column("strategy"),
+            *(Column(f"reach {p}") for p in players), Column("chance", rank=1), *(Column(f"value {p}") for p in players),
+            Column("counterfactual values"),
+        )  # fmt: skip
         for walk, learners in enumerate(self.walks):
             who = " and ".join(f"player {p}" for p in learners)
             title = f"Nodes, {who} learning" + (", given the deal" if self.deal else "")
             rows = [_node_cells(row) for row in self.nodes if row.walk == walk]
-            yield _Sheet(title, columns, rows)
-        columns = ("infoset", "turn", "strategy", *(("given the deal", "all deals") if self.deal else ("regrets",)))
-        columns += ("cumulative", "next")
+            yield ReportTable(title, columns, tuple(rows))
+        regrets = ("given the deal", "all deals") if self.deal else ("regrets",)
+        names = "infoset", "turn", "strategy", *regrets, "cumulative", "next"
         title = "Information sets and their regrets" + (", given the deal and of all deals" if self.deal else "")
-        yield _Sheet(title, columns, [_infoset_cells(row, bool(self.deal)) for row in self.infosets])
+        rows = [_infoset_cells(row, bool(self.deal)) for row in self.infosets]
+        yield ReportTable(title, tuple(map(Column, names)), tuple(rows))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(self.title, style="bold")
-        for sheet in self._sheets():
-            table = Table(*sheet.columns, title=sheet.title, title_justify="left", box=box.SIMPLE)
-            for row in sheet.rows:
-                table.add_row(*(Text(cell) for cell in row))
-            yield Group("", table)
+        for table in self._tables():
+            yield ""
+            yield table
 
     def __str__(self) -> str:
-        out = io.StringIO()
-        Console(file=out, width=1000, color_system=None, legacy_windows=False).print(self)
-        return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip()
+        return "\n\n".join([self.title, *map(str, self._tables())])
 
     def _repr_html_(self) -> str:
-        parts = [f"<p><b>{escape(self.title)}</b></p>"]
-        for sheet in self._sheets():
-            lines = ["".join(f"<th>{escape(column)}</th>" for column in sheet.columns)]
-            lines += ["".join(f"<td>{escape(cell)}</td>" for cell in row).replace("\n", "<br>") for row in sheet.rows]
-            parts.append(f"<p>{escape(sheet.title)}</p><table><tr>{'</tr><tr>'.join(lines)}</tr></table>")
-        return "".join(parts)
+        return f"<p><b>{escape(self.title)}</b></p>" + "".join(table._repr_html_() for table in self._tables())
 
 
 def trace(

@@ -22,8 +22,8 @@ from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, unknown
 from riverboat.games.action_tree import CALL, FOLD, RAISE
 from riverboat.games.menus import SEATS
+from riverboat.report_table import COUNT, PROSE, SHARE, Cell, Column, ReportTable
 from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.report_table import COUNT, SHARE, Cell, Column, ReportTable
 
 BY = ("combos", "classes", "buckets", "made", "draws", "groups")
 _NAMED = 6  # hands that are told of a bucket
@@ -224,7 +224,7 @@ def overview(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -> Repor
         rows.append((node.line or "root", SEATS[node.seat], often, *shares, "  ".join(sizes)))
     # Of one hand: how often its player plays to there.
     often_name = columns[2] if hand is None else Column("weight", SHARE)
-    heads = (*columns[:2], often_name, *columns[3:], Column("raise", SHARE), Column("sizes", title="sizes in %"))
+    heads = (*columns[:2], often_name, *columns[3:], Column("raise", SHARE), Column("sizes", PROSE, "sizes in %", 1))
     return ReportTable(name, heads, tuple(rows))
 
 
@@ -290,7 +290,7 @@ def table(node: BlueprintNode, by: str | None = None, player: int | str | None =
     return _grouped(node, seat, {"made": "made hand", "draws": "draw"}.get(by, "group"), groups)
 
 
-_WEIGHTS = (Column("combos", COUNT), Column("weight", SHARE))
+_WEIGHTS = (Column("combos", COUNT, rank=2), Column("weight", SHARE, rank=1))
 
 
 def _frame(node: BlueprintNode, seat: int, kind: str) -> tuple[str, list[Column]]:
@@ -328,7 +328,9 @@ def _buckets(node: BlueprintNode, seat: int) -> ReportTable:
         told = " ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
         figures = float(reach.sum()), float(reach.mean()), float(members.sum())
         rows.append((str(bucket), *_shares(node, seat, members), *figures, told))
-    return ReportTable(head, (*columns, *_WEIGHTS, Column("hands", COUNT), Column("members")), tuple(rows))
+    return ReportTable(
+        head, (*columns, *_WEIGHTS, Column("hands", COUNT, rank=3), Column("members", PROSE, rank=4)), tuple(rows)
+    )
 
 
 def _combos(node: BlueprintNode, seat: int) -> ReportTable:
@@ -343,8 +345,8 @@ def _combos(node: BlueprintNode, seat: int) -> ReportTable:
             told.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
         figures = float(node.reach[seat, h]), str(node.bucket[h])
         rows.append((show_cards(node.hands[h][::-1]), *played[h].tolist(), *figures, *told))
-    more = [Column("made"), Column("draws")] if named else []
-    return ReportTable(head, (*columns, Column("weight", SHARE), Column("bucket"), *more), tuple(rows))
+    more = [Column("made", rank=2), Column("draws", rank=3)] if named else []
+    return ReportTable(head, (*columns, Column("weight", SHARE), Column("bucket", rank=1), *more), tuple(rows))
 
 
 def _numbers(hands: Array) -> Array:

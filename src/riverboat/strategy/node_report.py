@@ -22,7 +22,7 @@ from riverboat.errors import InputError, unknown
 from riverboat.games.base import CHANCE, Array
 from riverboat.games.board_game import BoardGame
 from riverboat.games.spot import PLAYERS, Spot
-from riverboat.strategy.report_table import CHIPS, COUNT, SHARE, Column, ReportTable, known, show
+from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable, known, show
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -152,7 +152,7 @@ class Summary:
         return f"{self.line or 'root'}: {turn} {where}, pot {self.pot:g}{behind}"
 
     def _sides(self) -> ReportTable:
-        columns = Column("player"), Column("combos", COUNT), Column("ev", CHIPS, "EV"), Column("equity", SHARE), _EQR
+        columns = Column("player"), *_FIGURES
         rows = zip(self.names, self.combos, self.ev, self.equity, self.eqr, strict=True)
         return ReportTable("", columns, tuple(rows))
 
@@ -182,8 +182,11 @@ class Summary:
         return found | sides | {"actions": list(self.actions)}
 
 
-_EQR = Column("eqr", SHARE, "EQR")
-_FIGURES = (Column("combos", COUNT), Column("ev", CHIPS, "EV"), Column("equity", SHARE), _EQR)
+# Ranks say what a narrow terminal does without: frequencies and EV stay longest.
+_FIGURES = (
+    Column("combos", COUNT, rank=2), Column("ev", CHIPS, "EV"), Column("equity", SHARE, rank=1),
+    Column("eqr", SHARE, "EQR", rank=3),
+)  # fmt: skip
 
 
 def summary(node: Spotlight) -> Summary:
@@ -354,8 +357,8 @@ def _combos(node: Spotlight, who: int, mine: Figures) -> ReportTable:
         figures_of = (float(mine.reach[h]), known(mine.ev[h]), known(mine.equity[h]), known(mine.eqr[h]))
         rows.append((show_hand(h), *chances[:, h].tolist(), *figures_of, *(known(w) for w in worths[:, h]), *told))
     columns = [Column("hand"), *(Column(name, SHARE) for name in names), *_FIGURES]
-    columns += [Column(f"ev_{name}", CHIPS, f"EV {name}") for name in names]
-    columns += [Column("made"), Column("draws")] if made is not None else []
+    columns += [Column(f"ev_{name}", CHIPS, f"EV {name}", rank=3) for name in names]
+    columns += [Column("made", rank=1), Column("draws", rank=4)] if made is not None else []
     return ReportTable(_head(node, who), tuple(columns), tuple(rows))
 
 
@@ -405,10 +408,10 @@ def runouts(node: Spotlight) -> ReportTable:
         pairs = [figure for p in (0, 1) for figure in (told.ev[p], told.equity[p], told.eqr[p])]
         rows.append((n.dealt[-1][0], list(told.frequencies.values()), pairs))
     total = max(sum(mass), 1e-300)
-    columns = [Column("card"), Column("chance", SHARE), *(Column(name, SHARE) for name in nodes[0].actions)]
+    columns = [Column("card"), Column("chance", SHARE, rank=1), *(Column(name, SHARE) for name in nodes[0].actions)]
     for name in names(node.tree.game):
-        columns += [Column(f"ev_{name}", CHIPS, f"EV {name}"), Column(f"equity_{name}", SHARE, f"equity {name}")]
-        columns += [Column(f"eqr_{name}", SHARE, f"EQR {name}")]
+        columns += [Column(f"ev_{name}", CHIPS, f"EV {name}"), Column(f"equity_{name}", SHARE, f"equity {name}", 2)]
+        columns += [Column(f"eqr_{name}", SHARE, f"EQR {name}", 3)]
     body = [(card_name(c), m / total, *shares, *pairs) for m, (c, shares, pairs) in zip(mass, rows, strict=True)]
     head = f"{before or 'root'}/…{after} on {show_cards(_known_board(node), ' ')}"
     return ReportTable(head, tuple(columns), tuple(body[::-1]))

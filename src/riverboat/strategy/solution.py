@@ -25,11 +25,11 @@ from riverboat.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.board_game import Place
 from riverboat.lanes import decode
+from riverboat.report_table import ReportTable
 from riverboat.strategy import node_export, node_report
 from riverboat.strategy._node_kernels import EVALUATE, RESPOND, Tables
 from riverboat.strategy.board_walk import BoardWalker
 from riverboat.strategy.locks import lock_arrays
-from riverboat.strategy.report_table import ReportTable
 from riverboat.trees.boards import NOWHERE, BoardTree
 
 if TYPE_CHECKING:

@@ -1,0 +1,147 @@
+"""Tables that show themselves: nothing is cut, whatever the width, and rows are asked for by name, number or slice."""
+
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from riverboat.errors import InputError
+from riverboat.report_table import CHIPS, COUNT, FIGURE, PROSE, SHARE, TEXT, Column, ReportTable
+from riverboat.words import quote, show_bytes, show_seconds
+
+WIDTHS = (40, 60, 80, 120)
+TABLE = ReportTable(
+    "three hands",
+    (
+        Column("hand"), Column("x", SHARE), Column("b50", SHARE), Column("ev", CHIPS, "EV"),
+        Column("value", FIGURE, "value (certified)", 1), Column("combos", COUNT, rank=2), Column("about", PROSE, rank=3),
+    ),
+    (
+        ("AsAh", 0.25, 0.75, 120.5, "-0.085606424 ± 9.6e-05", 1.0, "an overpair that is happy to see a bet"),
+        ("KsJs", 1.0, 0.0, -3.25, "0.000000001 ± 1.0e-12", 0.5, "a gutshot"),
+        ("7c2d", None, None, None, "", 0.125, ""),
+    ),
+)  # fmt: skip
+
+
+def words(text):
+    return re.findall(r"\S+", text)
+
+
+def shown(table, width):
+    file = io.StringIO()
+    Console(file=file, width=width, color_system=None).print(table)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_table_fits_and_says_what_it_leaves_out(width):
+    text = shown(TABLE, width)
+    assert all(len(line.rstrip()) <= width for line in text.splitlines())
+    whole = set(words(str(TABLE))) | {"no", "room", "for:"} | {word + "," for word in words(str(TABLE))}
+    assert set(words(text)) <= whole  # every word, and so every number, is one of the whole table's
+    missing = [title for title in TABLE._titles() if not re.search(rf"\b{re.escape(title)}", text)]
+    assert not missing  # either a column is there, or its name is in the last line
+
+
+def test_columns_go_in_the_order_of_their_ranks():
+    gone = []
+    for width in range(120, 0, -1):
+        _, _, line = TABLE.text(width).replace("\n", " ").partition("no room for: ")
+        for title in reversed([t.strip() for t in line.split(", ") if t.strip()]):
+            if title not in gone:
+                gone.append(title)
+    assert gone == ["about", "combos", "value (certified)", "EV", "b50 %", "x %"]
+    assert "AsAh" in TABLE.text(1)  # the name of a row stays
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([TEXT, PROSE, FIGURE]), st.integers(0, 3)), min_size=1, max_size=7),
+    st.lists(
+        st.lists(st.from_regex(r"[0-9]{1,9}( [0-9]{1,9}){0,5}", fullmatch=True), min_size=7, max_size=7), max_size=4
+    ),
+    st.integers(1, 130),
+)
+def test_no_number_is_ever_cut(columns, rows, width):
+    """Cells of numbers: each that is printed is one of the table's, whatever the kinds, ranks and width."""
+    heads = tuple(Column(f"c{k}", kind, rank=rank) for k, (kind, rank) in enumerate(columns))
+    table = ReportTable("", heads, tuple(tuple(row[: len(heads)]) for row in rows))
+    lines = table.text(width).splitlines()
+    told = [line for line in lines if not line.startswith("no room for")]
+    given_words = {word for row in table.rows for cell in row for word in cell.split()}
+    assert set(re.findall(r"(?<!c)\b\d+", "\n".join(told))) <= given_words
+    kept = words(told[0])
+    if len(kept) > 1:
+        assert all(len(line) <= width for line in lines)
+
+
+def test_all_of_it_where_there_is_no_width():
+    lines = TABLE.text().splitlines()
+    assert len(lines) == 4
+    assert "no room" not in TABLE.text()
+    assert "an overpair that is happy to see a bet" in lines[1]
+    assert str(TABLE) == f"three hands\n{TABLE.text()}"
+
+
+def test_rows_by_name_number_and_slice():
+    assert TABLE[0] == TABLE["AsAh"] == next(iter(TABLE))
+    assert TABLE[-1]["hand"] == "7c2d"
+    assert [row["hand"] for row in TABLE[1:]] == ["KsJs", "7c2d"]
+    assert TABLE[::2].columns == TABLE.columns
+    assert len(TABLE[:0]) == 0
+    assert [row["hand"] for row in TABLE] == TABLE.column("hand")
+    assert dict(TABLE[1]) == list(TABLE)[1]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (3, "row 3: the table has 3 rows"),
+        (-4, "row -4: the table has 3 rows"),
+        ("AsAd", "unknown hand 'AsAd'; did you mean 'AsAh'"),
+        (1.5, "row 1.5: give its name, its number"),
+        (None, "row None: give its name"),
+        (("AsAh", "ev"), "give its name"),
+    ],
+)
+def test_rows_that_are_not_there(key, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        TABLE[key]
+
+
+# --- sizes, times and paths -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"), (999, "999 B"), (1000, "1 kB"), (10_000, "10 kB"), (9_996, "10 kB"), (999_499, "999 kB"),
+        (999_999, "1 MB"), (1_234_567, "1.23 MB"), (2e9, "2 GB"), (1.5e12, "1.5 TB"), (1.5e16, "15,000 TB"),
+    ],
+)  # fmt: skip
+def test_bytes(count, text):
+    assert show_bytes(count) == text
+
+
+@given(st.integers(1, 10**16), st.integers(1, 10**16))
+def test_bytes_that_differ_by_a_hundredth_look_different(small, large):
+    """So no message says that 0.0 MB are needed and 0.0 MB are allowed."""
+    if large > 1.011 * small:
+        assert show_bytes(small) != show_bytes(large)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0123, "0.012 s"), (9.99, "10 s"), (45.2, "45 s"), (59.7, "1 min"), (200, "3 min 20 s"), (7500, "2 h 5 min"),
+     (3599.7, "1 h"), (40 * 86400, "40 days")],
+)  # fmt: skip
+def test_seconds(seconds, text):
+    assert show_seconds(seconds) == text
+
+
+def test_paths_are_typed_as_they_are_shown():
+    assert quote("runs/x") == "runs/x"
+    assert quote("my runs/x") == "'my runs/x'"
