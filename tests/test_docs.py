@@ -1,7 +1,8 @@
 """The documentation says what is true: its code runs, its links lead somewhere, its tables agree with the code.
 
 Blocks of Python run from top to bottom of a page, in an empty folder. So do lines of shell blocks that start with
-`riverboat`; a comment `# exits 2` says how a command ends when that is not 0.
+`riverboat`; a comment `# exits 2` says how a command ends when that is not 0. A block with a command that takes minutes waits
+for the slow tests, which run the whole page.
 """
 
 from __future__ import annotations
@@ -33,9 +34,17 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 SOURCE = Path(rb.__file__).parent
 TEXT = {page: page.read_text() for page in PAGES}
 DOCS = "\n".join(text for page, text in TEXT.items() if (ROOT / "docs") in page.parents)
-SLOW = {"demo", "bench", "abstract", "train", "play"}  # commands that other tests run
+KINDS = {"python", "sh", "toml", "text"}  # what a fence may be tagged with
+SLOW = re.compile(r"riverboat ((demo|bench|abstract|train)\b(?! --list)|.*\bdefault\b)")  # minutes, or after minutes
+UNTRIED = {  # no test can run these as they stand: why, and where the command is tested
+    "riverboat play default": "a person sits at the table: tests/interfaces/test_playing.py",
+    'riverboat match default "acpc:./their_player.sh"': "somebody's program: tests/interfaces/test_acpc_match.py",
+    "riverboat train demo --abstraction runs/tiny --out runs/demo --time 10m --resume": (
+        "ten minutes: tests/solving/test_training.py"
+    ),
+}
 
-BLOCK = re.compile(r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
 
@@ -49,15 +58,17 @@ def blocks(page: Path, *kinds: str) -> list[tuple[int, str]]:
     return [(TEXT[page][: m.start()].count("\n") + 1, m["body"]) for m in found if m["kind"] in kinds]
 
 
-def commands(page: Path) -> Iterator[tuple[int, str, int]]:
-    """Line, command and expected exit code of what a page tells the reader to type."""
+def commands(page: Path) -> Iterator[tuple[int, str, int, bool]]:
+    """Line, command, expected exit code, and whether it is slow, of what a page tells the reader to type."""
     for first, body in blocks(page, "sh"):
-        for place, line in enumerate(body.splitlines(), first + 1):
-            command = line.removeprefix("PYTHONPATH=. ")
-            if command.startswith("riverboat "):
-                text, _, comment = command.partition("#")
-                code = re.match(r"\s*exits (\d+)", comment)
-                yield place, text.strip(), int(code[1]) if code else 0
+        found = []
+        for match in re.finditer(r"^(?:PYTHONPATH=\. )?(riverboat (?:.*\\\n)*.*)", body, re.MULTILINE):
+            text, _, comment = match[1].replace("\\\n", " ").partition("#")
+            code = re.match(r"\s*exits (\d+)", comment)
+            place = first + 1 + body[: match.start()].count("\n")
+            found.append((place, text.strip(), int(code[1]) if code else 0))
+        slow = any(SLOW.match(text) for _, text, _ in found)
+        yield from ((*one, slow) for one in found)
 
 
 def rows(page: str, heading: str, under: str = "") -> list[list[str]]:
@@ -97,20 +108,56 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # --- code -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python") or list(commands(p))], ids=show)
-def test_code(page: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def follow(page: Path, said: pytest.CaptureFixture[str], slow: bool) -> None:
+    """Do what a page says, without or with what is slow."""
     names: dict[str, Any] = {"__name__": show(page)}
     for line, body in blocks(page, "python"):
         code = compile("\n" * line + body, str(page), "exec")  # so that errors show the line of the page
         exec(code, names)
-    for line, text, expected in commands(page):
-        if text.split()[1] in SLOW:
+    for line, text, expected, later in commands(page):
+        if text in UNTRIED or (later and not slow):
             continue
+        said.readouterr()
         found = run_command(text)
-        said = capsys.readouterr()
-        assert found == expected, f"{show(page)}:{line}: {text}\n{said.out}{said.err}"
+        out, err = said.readouterr()
+        assert found == expected, f"{show(page)}:{line}: {text}\n{out}{err}"
         if "--json" in text:
-            json.loads(said.out)
+            json.loads(out)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python") or list(commands(p))], ids=show)
+def test_code(page: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    follow(page, capsys, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("page", [p for p in PAGES if any(slow for *_, slow in commands(p))], ids=show)
+def test_slow_code(
+    page: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(elsewhere / "data"))  # where the demo leaves its agent
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    follow(page, capsys, slow=True)
+
+
+def test_fences_are_tagged() -> None:
+    """What is in a fence without a tag nobody runs."""
+    for page, text in TEXT.items():
+        for match in BLOCK.finditer(text):
+            line = text[: match.start()].count("\n") + 1
+            assert match["kind"] in KINDS, f"{show(page)}:{line}: a fence tagged {match['kind']!r}"
+            hidden = match["kind"] != "sh" and re.search(
+                r"^(PYTHONPATH=\. |\$ )?riverboat ", match["body"], re.MULTILINE
+            )
+            assert not hidden, f"{show(page)}:{line}: commands in a fence that is not run"
+
+
+def test_what_is_not_tried_is_there_and_tried_elsewhere() -> None:
+    told = {text for page in PAGES for _, text, _, _ in commands(page)}
+    for text, reason in UNTRIED.items():
+        assert text in told, f"no page has {text!r} any more"
+        assert (ROOT / reason.rpartition(" ")[2]).is_file()
 
 
 def test_a_game_of_ones_own_is_found_by_pythonpath(tmp_path: Path) -> None:
