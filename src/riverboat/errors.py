@@ -14,11 +14,25 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MOST_SHOWN = 100  # characters of a value in a message
+MOST_NAMES = 40  # known names that are listed
+
 
 class RiverboatError(Exception):
     """Root of everything that Riverboat raises on purpose."""
 
     exit_code = 2
+
+
+def shown(value: object, most: int = MOST_SHOWN) -> str:
+    """A value as it stands in a message: as Python writes it, and cut where it is long."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= most else value[: most - 1] + "…")
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested without end, or a whole number of thousands of digits
+        return f"a very large {type(value).__name__}"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 class InputError(RiverboatError, ValueError):
@@ -51,9 +65,16 @@ class MemoryLimitError(RiverboatError, MemoryError):
     exit_code = 3
 
 
+def listed(names: Iterable[str]) -> str:
+    """Names with commas between them; the first ones of many."""
+    every = list(names)
+    more = [f"… {len(every) - MOST_NAMES:,} more"] if len(every) > MOST_NAMES else []
+    return ", ".join(every[:MOST_NAMES] + more)
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     """An error for an unknown name that lists the known ones and the closest."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5) if len(name) <= MOST_SHOWN else []
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    return InputError(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")
+    return InputError(f"unknown {kind} {shown(name)}{hint} (known: {listed(names)})")

@@ -424,7 +424,7 @@ KNOWN = f"(known: {', '.join(sorted([*registry.GAMES, *OTHERS]))})"
         ("kuhm:cards=4", f"unknown game 'kuhm'; did you mean 'kuhn'? {KNOWN}"),  # not a module called kuhm
         ("7 + 7:x", f"unknown game '7 + 7' {KNOWN}"),
         ("no_such_module:thing", "game 'no_such_module:thing': No module named 'no_such_module'"),
-        ("absent.efg", "absent.efg: the game file cannot be read: No such file or directory"),
+        ("absent.efg", "game file 'absent.efg': No such file or directory"),
         ("rps:7", "game 'rps:7': '7' is one option too many"),
         ("bluff:1,1,1", "game 'bluff:1,1,1': '1' is one option too many"),
         ("kuhn:card=4", "game 'kuhn:card=4': unknown option 'card'; did you mean 'cards'? (known: ante, bet, cap, "),

@@ -168,7 +168,7 @@ def test_the_benchmark_spot() -> None:
         ("hands =", "hand =", ("lock 1: unknown key 'hand'; did you mean 'hands'?",)),
         ('line = "b94"', "", ("lock 1: no line",)),
         ('{ "f" = 0.25, "c" = 0.75 }', "{}", ("lock 1: no strategy",)),
-        ('"f" = 0.25', '"f" = "often"', ("lock 1: f = 'often'",)),
+        ('"f" = 0.25', '"f" = "often"', ("lock 1: 'f' = 'often'",)),
     ],
 )
 def test_files_that_are_refused(old: str, new: str, words: tuple[str, ...], tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
@@ -34,6 +33,7 @@ from typing import Any
 
 from riverboat.abstraction.card_abstraction import STREETS
 from riverboat.errors import InputError, unknown
+from riverboat.texts import parse_toml, read_toml
 
 CANONICAL = {"preflop": 169, "flop": 1_286_792, "turn": 13_960_050, "river": 123_156_254}
 METHODS = {
@@ -183,20 +183,16 @@ def load_recipe(source: str | Path) -> Recipe:
     path = Path(source)
     if not path.is_file():
         raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(presets())})")
+    text = read_toml(path, "recipe")
     try:
-        return loads(path.read_text(encoding="utf-8"), path.stem)
+        return loads(text, path.stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: no text") from None
 
 
 def loads(text: str, name: str = "recipe") -> Recipe:
     """A recipe from the text of a file."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"this is not TOML: {error}") from None
+    table = parse_toml(text)
     _known(table, ("name", "about", "seed", "public", *STREETS), "recipe")
     missing = [street for street in STREETS[1:] if street not in table]
     if missing:

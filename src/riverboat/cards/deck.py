@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
@@ -35,7 +35,7 @@ def parse_card(text: str) -> int:
         rank, suit = RANKS.find(text[0].upper()), SUITS.find(text[1].lower())
         if rank >= 0 and suit >= 0:
             return 4 * rank + suit
-    raise InputError(f"card {text!r}: write a rank of {RANKS} and a suit of {SUITS}, such as As")
+    raise InputError(f"card {shown(text)}: write a rank of {RANKS} and a suit of {SUITS}, such as As")
 
 
 def hand_index(first: int, second: int) -> int:
@@ -67,7 +67,7 @@ class Deck:
         for what, given, known in (("ranks", self.ranks, RANKS), ("suits", self.suits, SUITS)):
             wrong = [c for c in given if c not in known]
             if not given or wrong or len(set(given)) != len(given):
-                raise InputError(f"deck with {what}={given!r}: use different ones of {known}")
+                raise InputError(f"deck with {what}={shown(given)}: use different ones of {known}")
         if self.hole not in (1, 2):
             raise InputError(f"deck with hole={self.hole}: one or two hole cards")
         if len(self.ranks) * len(self.suits) < 2 * self.hole:

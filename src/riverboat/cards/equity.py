@@ -23,7 +23,7 @@ from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.kept import kept
 
 Side: TypeAlias = str | Range
@@ -58,7 +58,9 @@ def equity(
     """The share of the pot of each hand or range against the others, from a board of none, three, four or five cards."""
     known = parse_board(board) if isinstance(board, str) else tuple(int(c) for c in board)
     if len(known) not in (0, 3, 4, 5):
-        raise InputError(f"board {show_cards(known)!r} has {len(known)} cards: none, three, four or five are dealt")
+        raise InputError(
+            f"board {shown(show_cards(known))} has {len(known)} cards: none, three, four or five are dealt"
+        )
     if not 2 <= len(sides) <= 10:
         raise InputError(f"{len(sides)} hands or ranges: two to ten can be compared")
     ranges = [_live(side, known, number) for number, side in enumerate(sides, start=1)]
@@ -77,7 +79,7 @@ def _live(side: Side, board: tuple[int, ...], number: int) -> Array:
     for card in board:
         weights[np.isin(_CARDS, card).any(axis=1)] = 0.0
     if not weights.sum() > 0:
-        raise InputError(f"hand or range number {number} ({side}): nothing is left of it on {show_cards(board)!r}")
+        raise InputError(f"hand or range number {number} ({side}): nothing is left of it on {shown(show_cards(board))}")
     return weights
 
 

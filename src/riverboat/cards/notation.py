@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from riverboat.cards.deck import HAND_CARDS, RANKS, SUITS, card_name, parse_card
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 
 Cards: TypeAlias = str | Iterable[int]  # as written, or as numbers
 
@@ -24,9 +24,9 @@ def parse_cards(text: str, what: str = "cards") -> tuple[int, ...]:
                 card = parse_card(token)
             except InputError:
                 allowed = f"write a rank of {RANKS} and a suit of {SUITS}, such as As"
-                raise bad_token(f"{what} {text!r}", token, start, allowed) from None
+                raise bad_token(f"{what} {shown(text)}", token, start, allowed) from None
             if card in found:
-                raise bad_token(f"{what} {text!r}", token, start, "this card is there already; each stands once")
+                raise bad_token(f"{what} {shown(text)}", token, start, "this card is there already; each stands once")
             found.append(card)
     return tuple(found)
 
@@ -35,7 +35,7 @@ def parse_board(text: str) -> tuple[int, ...]:
     """The cards of a flop, a turn or a river; none before the flop."""
     cards = parse_cards(text, "board")
     if len(cards) not in _BOARDS:
-        raise InputError(f"board {text!r}: {_count(cards)}; a flop has 3, a turn 4, a river 5")
+        raise InputError(f"board {shown(text)}: {_count(cards)}; a flop has 3, a turn 4, a river 5")
     return cards
 
 
@@ -43,7 +43,7 @@ def parse_hand(text: str) -> tuple[int, int]:
     """The two cards of a hand such as `AsKs`, in the order written."""
     cards = parse_cards(text, "hand")
     if len(cards) != 2:
-        raise InputError(f"hand {text!r}: {_count(cards)}; a hand has 2, such as AsKs")
+        raise InputError(f"hand {shown(text)}: {_count(cards)}; a hand has 2, such as AsKs")
     return cards[0], cards[1]
 
 
@@ -71,7 +71,7 @@ def show_hand(hand: int) -> str:
 
 def bad_token(where: str, token: str, start: int, reason: str) -> InputError:
     """An error that points at a token; positions count from 1."""
-    return InputError(f"{where}: token {token!r} at position {start + 1}: {reason}")
+    return InputError(f"{where}: token {shown(token)} at position {start + 1}: {reason}")
 
 
 def _count(cards: tuple[int, ...]) -> str:

@@ -29,7 +29,8 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, HANDS, RANKS, SUITS, hand_index
 from riverboat.cards.grid import CLASS_OF_HAND, Grid, class_of
 from riverboat.cards.notation import Cards, as_board, as_hand, parse_hand, show_hand
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
+from riverboat.texts import MOST_TOML, read_text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -93,7 +94,7 @@ class Range:
         try:
             return float(self.weights[_hands(token.strip())].mean())
         except ValueError as error:
-            raise InputError(f"hands {token!r}: {error}") from None
+            raise InputError(f"hands {shown(token)}: {error}") from None
 
     def class_weights(self, board: Cards = ()) -> Array:
         """Average weights over the hands of each class that the board leaves. float64 [13, 13], as in a grid"""
@@ -158,9 +159,9 @@ def _live(board: Cards) -> Array:
 def _contents(name: str) -> str:
     """The text of a range file, comments blanked so that positions stay."""
     try:
-        text = Path(name).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"range file {name!r}: {getattr(error, 'strerror', None) or 'no text'}") from None
+        text = read_text(Path(name).expanduser(), "range file", MOST_TOML)
+    except RuntimeError:  # no home for ~
+        raise InputError(f"range file {shown(name)}: nobody has such a home folder") from None
     return re.sub(r"#[^\n]*", "", text)
 
 
@@ -177,7 +178,9 @@ def _read(text: str, where: Callable[[], str], allow_empty: bool) -> Range:
         except ValueError as error:
             line, start = text.count("\n", 0, found.start()), text.rfind("\n", 0, found.start()) + 1
             place = f"line {line + 1}, position" if "\n" in text else "position"
-            raise InputError(f"{where()}: token {token!r} at {place} {found.start() - start + 1}: {error}") from None
+            raise InputError(
+                f"{where()}: token {shown(token)} at {place} {found.start() - start + 1}: {error}"
+            ) from None
         weights[hands] = weight
     if not allow_empty and not weights.any():
         raise InputError(f"{where()}: no hands in it; {_ALLOWED}")
@@ -190,7 +193,7 @@ def _weighted(token: str) -> tuple[Array, float]:
     if not colon:
         return _hands(name), 1.0
     if not _NUMBER.fullmatch(number) or float(number) > 1:
-        raise ValueError(f"weight {number!r} must be a number from 0 to 1")
+        raise ValueError(f"weight {shown(number)} must be a number from 0 to 1")
     return _hands(name), float(number)
 
 

@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.cards.deck import Deck
-from riverboat.errors import GameFileError, InputError, unknown
+from riverboat.errors import GameFileError, InputError, shown, unknown
+from riverboat.texts import read_text
 
 STREETS = ("preflop", "flop", "turn", "river")
 _FOLDER = "game_files"
@@ -65,7 +66,7 @@ class Rules:
         self._check_cards()
 
     def _check_chips(self) -> None:
-        rounds, where = self.rounds, f"game {self.name!r}"
+        rounds, where = self.rounds, f"game {shown(self.name)}"
         if not 1 <= rounds <= len(STREETS):
             raise InputError(f"{where}: {rounds} rounds: 1 to {len(STREETS)} can be played")
         for what, by_round in (
@@ -100,7 +101,7 @@ class Rules:
             raise InputError(f"{where}: a no-limit game needs stacks, such as stacks=(20000, 20000)")
 
     def _check_cards(self) -> None:
-        where = f"game {self.name!r}"
+        where = f"game {shown(self.name)}"
         if min(self.board) < 0:
             raise InputError(f"{where}: board={self.board}: must not be negative")
         if self.hole + sum(self.board) > 7:
@@ -152,11 +153,7 @@ def read_game(source: str | Path) -> Rules:
     """Rules from a game file, or from the name of one that comes with the package: `nolimit-200bb`."""
     path = Path(source)
     if path.suffix.lower() == ".game":
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"game file {str(path)!r}: {getattr(error, 'strerror', None) or 'no text'}") from None
-        return parse_game(text, path.stem, str(path))
+        return parse_game(read_text(path, "game file"), path.stem, str(path))
     if str(source) not in shipped():
         raise InputError(f"{unknown('game', str(source), shipped())}; a file is named FILE.game")
     entry = resources.files("riverboat.games").joinpath(_FOLDER, f"{source}.game")
@@ -175,13 +172,13 @@ def parse_game(text: str, name: str = "game", where: str = "game file") -> Rules
             continue
         if not begun:
             if low != "gamedef":
-                raise GameFileError(where, number, f"{line!r}: a game begins with GAMEDEF")
+                raise GameFileError(where, number, f"{shown(line)}: a game begins with GAMEDEF")
             begun = True
         elif low == "end gamedef":
             ended = True
         elif low in ("limit", "nolimit"):
             if kind not in (None, low):
-                raise GameFileError(where, number, f"{line!r}: the game is already {kind}")
+                raise GameFileError(where, number, f"{shown(line)}: the game is already {kind}")
             kind = low
         else:
             key, numbers = _entry(line, where, number)
@@ -203,7 +200,7 @@ def _entry(line: str, where: str, number: int) -> tuple[str, tuple[int, ...]]:
     except ValueError:
         numbers = ()
     if not numbers:
-        raise GameFileError(where, number, f"{_KEYS[key.lower()]} = {values!r}: write whole numbers")
+        raise GameFileError(where, number, f"{_KEYS[key.lower()]} = {shown(values)}: write whole numbers")
     return _KEYS[key.lower()], numbers
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games.acpc import Rules
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.board_game import Pay
@@ -40,7 +40,7 @@ def steps(line: str) -> Iterator[str]:
         found = _STEP.match(line, place)
         if found is None:
             raise InputError(
-                f"line {line!r}: {line[place]!r} (letter {place + 1}) is no move: write f, c, r300, or / for a deal"
+                f"line {shown(line)}: {shown(line[place])} (letter {place + 1}) is no move: write f, c, r300, or / for a deal"
             )
         yield found[0]
         place = found.end()
@@ -76,7 +76,7 @@ class Betting:
             elif state.actor == CHANCE:
                 state = state.next_street()
             else:
-                raise InputError(f"line {line!r}: no round is dealt at {state.line!r}: {state._options()}")
+                raise InputError(f"line {shown(line)}: no round is dealt at {shown(state.line)}: {state._options()}")
         return state
 
     # --- where the hand stands -----------------------------------------------------------------
@@ -114,7 +114,7 @@ class Betting:
     def behind(self) -> tuple[int, int]:
         """Chips that each seat has left. Without stacks there is no end, and none is known."""
         if self.rules.stacks is None:
-            raise InputError(f"game {self.rules.name!r} has no stacks, so nobody has a number of chips left")
+            raise InputError(f"game {shown(self.rules.name)} has no stacks, so nobody has a number of chips left")
         return self.rules.stacks[0] - self.spent[0], self.rules.stacks[1] - self.spent[1]
 
     @property
@@ -171,7 +171,7 @@ class Betting:
     def play(self, label: str) -> Betting:
         """The state after a legal move."""
         if not self.legal(label):
-            raise InputError(f"illegal action {label!r} at {self.line!r}: {self._options()}")
+            raise InputError(f"illegal action {shown(label)} at {shown(self.line)}: {self._options()}")
         return self.move(label)
 
     def move(self, label: str) -> Betting:
@@ -196,7 +196,7 @@ class Betting:
     def next_street(self) -> Betting:
         """At CHANCE: the state after the deal."""
         if self.actor != CHANCE:
-            raise InputError(f"no round is dealt at {self.line!r}: {self._options()}")
+            raise InputError(f"no round is dealt at {shown(self.line)}: {self._options()}")
         street = self.street + 1
         return Betting(
             self.rules,

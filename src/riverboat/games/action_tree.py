@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.errors import InputError, MemoryLimitError
+from riverboat.errors import InputError, MemoryLimitError, listed, shown
 from riverboat.games import _kernels
 from riverboat.games.acpc import Rules
 from riverboat.games.acpc_betting import steps
@@ -101,12 +101,13 @@ class ActionTree:
                 continue
             below = [child for child in self.children(node) if self.label(child) == step]
             if not below:
-                there = ", ".join(self.moves(node)) or "the hand is over"
-                raise InputError(f"line {line!r}: no move {step!r} at {self.line(node)!r} in this tree: {there}")
+                there = listed(self.moves(node)) or "the hand is over"
+                here = shown(self.line(node))
+                raise InputError(f"line {shown(line)}: no move {shown(step)} at {here} in this tree: {there}")
             node = below[0]
         right = self.line(node)
         if not right.startswith(line) or right.rstrip("/") != line.rstrip("/"):
-            raise InputError(f"line {line!r}: deals are not where rounds end; write {right!r}")
+            raise InputError(f"line {shown(line)}: deals are not where rounds end; write {shown(right)}")
         return node
 
     def counts(self, buckets: Sequence[int], entry_bytes: float = 8) -> Counts:

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 
 _SIZE = re.compile(r"(?P<percent>\d+(\.\d+)?)%|(?P<chips>\d+(\.\d+)?)c|(?P<all>a)|(?P<every>\*)")
 
@@ -80,7 +80,9 @@ class BettingRules:
         for place, token in enumerate(self.menu.split("/"), start=1):
             match = _SIZE.fullmatch(token.strip())
             if match is None:
-                raise InputError(f"size {token!r} (number {place} of menu {self.menu!r}): use 50%, 3c, a or *")
+                raise InputError(
+                    f"size {shown(token)} (number {place} of menu {shown(self.menu)}): use 50%, 3c, a or *"
+                )
             matches.append(match)
         return tuple(matches)
 

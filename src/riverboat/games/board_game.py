@@ -17,7 +17,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
+from riverboat.errors import InputError, listed, shown
 from riverboat.games.base import CHANCE, TERMINAL
 
 Pay: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
@@ -109,17 +109,19 @@ class BettingTree:
         for deal, step in _steps(line, joiner):
             if deal:
                 if self.actor[here] != CHANCE:
-                    raise InputError(f"line {line!r}: no card is dealt {_after(done)}; {self._say(here)}")
+                    raise InputError(f"line {shown(line)}: no card is dealt {_after(done)}; {self._say(here)}")
                 if not step:
-                    raise InputError(f"line {line!r}: no card after '/'; write the card dealt, such as /8h")
+                    raise InputError(f"line {shown(line)}: no card after '/'; write the card dealt, such as /8h")
                 if step == "*" and not any_card:
-                    raise InputError(f"line {line!r}: '*' is any card, and one node is asked for here; name the card")
-                dealt.append(ANY if step == "*" else parse_cards(step, f"line {line!r}: deal"))
+                    raise InputError(
+                        f"line {shown(line)}: '*' is any card, and one node is asked for here; name the card"
+                    )
+                dealt.append(ANY if step == "*" else parse_cards(step, f"line {shown(line)}: deal"))
                 here, done = here + 1, f"{done}/{step}"
                 continue
             below = [child for child in self.children(here) if self.actor[here] >= 0 and self.label[child] == step]
             if not below:
-                raise InputError(f"line {line!r}: no move {step!r} {_after(done)}; {self._say(here)}")
+                raise InputError(f"line {shown(line)}: no move {shown(step)} {_after(done)}; {self._say(here)}")
             here, done = below[0], f"{done}{joiner}{step}" if done else step
         return Place(here, tuple(dealt))
 
@@ -129,7 +131,7 @@ class BettingTree:
             return "the hand is over there"
         if self.actor[node] == CHANCE:
             return "the next street is dealt there: write / and the card"
-        return f"there are {', '.join(self.moves(node))}"
+        return f"there are {listed(self.moves(node))}"
 
 
 def _steps(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
@@ -145,7 +147,7 @@ def _steps(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
 
 
 def _after(done: str) -> str:
-    return f"after {done!r}" if done else "at the root"
+    return f"after {shown(done)}" if done else "at the root"
 
 
 def every_deal(dealt: Dealt, board: Sequence[int], cards: Sequence[int], counts: Sequence[int]) -> Iterator[Dealt]:

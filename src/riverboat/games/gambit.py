@@ -23,9 +23,10 @@ from typing import NoReturn, TypeVar
 
 import numpy as np
 
-from riverboat.errors import GameFileError, InputError
+from riverboat.errors import GameFileError
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.normal_form import NormalForm
+from riverboat.texts import read_text
 
 _T = TypeVar("_T")
 
@@ -58,11 +59,7 @@ def loads_nfg(text: str, name: str = "") -> NormalForm:
 
 
 def _read(path: str | os.PathLike[str]) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:  # a ValueError where the bytes are not UTF-8
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: the game file cannot be read: {reason}") from None
+    return read_text(os.fspath(path), "game file")
 
 
 # --- the game that a tree becomes -------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.board_game import BettingTree, Pay, make
 from riverboat.games.board_states import BoardStates
@@ -160,14 +160,14 @@ def holdem(
     """
     found = re.fullmatch(r"([1-4])-(\d+)", kind)
     if found is None:
-        raise InputError(f"holdem: kind={kind!r}: write rounds and bets a round, such as 4-4 or 2-1")
+        raise InputError(f"holdem: kind={shown(kind)}: write rounds and bets a round, such as 4-4 or 2-1")
     rounds, most = int(found[1]), int(found[2])
     counts = _numbers(raises, "raises") if raises else (max(1, most - 1) if most else 0, *[most] * (rounds - 1))
     if len(counts) != rounds:
-        raise InputError(f"holdem: raises={raises!r}: {len(counts)} rounds, and kind={kind!r} has {rounds}")
+        raise InputError(f"holdem: raises={shown(raises)}: {len(counts)} rounds, and kind={shown(kind)} has {rounds}")
     small_big = _numbers(blinds, "blinds")
     if len(small_big) != 2:
-        raise InputError(f"holdem: blinds={blinds!r}: write the small and the big one, such as 5/10")
+        raise InputError(f"holdem: blinds={shown(blinds)}: write the small and the big one, such as 5/10")
     rules = LimitRules(counts, _numbers(bets, "bets")[:rounds], (small_big[0], small_big[1]))
     return LimitHoldem(rules, Deck.small(ranks, suits))
 
@@ -176,4 +176,6 @@ def _numbers(text: str, what: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split("/"))
     except ValueError:
-        raise InputError(f"holdem: {what}={text!r}: write whole numbers with / between them, such as 10/20") from None
+        raise InputError(
+            f"holdem: {what}={shown(text)}: write whole numbers with / between them, such as 10/20"
+        ) from None

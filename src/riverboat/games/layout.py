@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState, extend
 
 
@@ -57,11 +57,11 @@ def from_states(game: PublicGame) -> Layout:
             labels = tuple(state.actions())
             index[node] = menus.setdefault(labels, len(menus))
         else:
-            raise InputError(f"{game.name}: actor {who!r} at {line!r}: must be 0, 1, CHANCE or TERMINAL")
+            raise InputError(f"{game.name}: actor {shown(who)} at {shown(line)}: must be 0, 1, CHANCE or TERMINAL")
         if not labels:
-            raise InputError(f"{game.name}: no moves at {line!r}, which is not terminal")
+            raise InputError(f"{game.name}: no moves at {shown(line)}, which is not terminal")
         if len(set(labels)) != len(labels):
-            raise InputError(f"{game.name}: two moves have one label at {line!r}: {labels}")
+            raise InputError(f"{game.name}: two moves have one label at {shown(line)}: {labels}")
         work.append((None, node, ""))
         for k in reversed(range(len(labels))):
             work.append((state.child(k), -1, extend(line, game.joiner, labels[k])))

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from riverboat.cards.deck import card_name
 from riverboat.cards.notation import bad_token, show_cards
 from riverboat.cards.ranking import rank
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games.acpc import Rules
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import CHANCE, TERMINAL
@@ -59,7 +59,7 @@ class Lines:
     def __init__(self, rules: Rules, most: int = 1 << 14) -> None:
         if rules.board[0]:
             reason = "a match state has no place for board cards before the first betting"
-            raise InputError(f"game {rules.name!r}: board={rules.board}: {reason}")
+            raise InputError(f"game {shown(rules.name)}: board={rules.board}: {reason}")
         self.rules, self.most = rules, most
         self.cards = {card_name(card): card for card in rules.deck.cards.tolist()}  # As, never aS
         self.read: dict[str, Hand] = {}  # texts of cards that were met
@@ -73,7 +73,9 @@ class Lines:
             return found
         betting = Betting.from_line(self.rules, line)
         if betting.actor == CHANCE:
-            raise InputError(f"line {line!r}: its last round is over, so a '/' follows: {settled(betting).line!r}")
+            raise InputError(
+                f"line {shown(line)}: its last round is over, so a '/' follows: {shown(settled(betting).line)}"
+            )
         return self._keep(betting)
 
     def after(self, point: Point, label: str) -> Point:
@@ -178,30 +180,30 @@ def show_board(board: Sequence[int], rules: Rules, street: int) -> str:
 def parse_match_state(text: str, rules: Rules, lines: Lines | None = None) -> MatchState:
     """The state that a text says, checked against the rules. Give `lines` where many are read: it saves work."""
     lines = lines if lines is not None else Lines(rules)
-    where = f"match state {text!r}"
+    where = f"match state {shown(text)}"
     fields = text.split(":")
     if len(fields) != 5:
         raise InputError(f"{where}: {len(fields)} fields, and 5 are needed: {_FORM}")
     tag, position, hand, line, cards = fields
     if tag != TAG:
-        raise InputError(f"{where}: {tag!r}: a match state begins with {TAG}")
+        raise InputError(f"{where}: {shown(tag)}: a match state begins with {TAG}")
     if position not in ("0", "1"):
-        raise InputError(f"{where}: position {position!r}: seats are 0 and 1")
+        raise InputError(f"{where}: position {shown(position)}: seats are 0 and 1")
     seat, number, point = int(position), parse_number(hand, where), parse_line(line, lines, where)
     holes, board = parse_deal(cards, point.betting, lines, where)
     if not holes[seat]:
-        raise InputError(f"{where}: cards {cards!r}: those of seat {seat}, which looks, are missing")
-    shown = point.actor == TERMINAL and point.betting.folded is None
-    if bool(holes[1 - seat]) != shown:
-        reason = "missing, and the hand is at its showdown" if shown else "there, and only a showdown shows them"
-        raise InputError(f"{where}: cards {cards!r}: those of seat {1 - seat} are {reason}")
+        raise InputError(f"{where}: cards {shown(cards)}: those of seat {seat}, which looks, are missing")
+    open_cards = point.actor == TERMINAL and point.betting.folded is None
+    if bool(holes[1 - seat]) != open_cards:
+        reason = "missing, and the hand is at its showdown" if open_cards else "there, and only a showdown shows them"
+        raise InputError(f"{where}: cards {shown(cards)}: those of seat {1 - seat} are {reason}")
     return MatchState(seat, number, point, holes, board)
 
 
 def parse_number(text: str, where: str) -> int:
     """The number of a hand."""
     if not _NUMBER.fullmatch(text) or int(text) > LAST_HAND:
-        raise InputError(f"{where}: hand {text!r}: a whole number from 0 to {LAST_HAND} is needed")
+        raise InputError(f"{where}: hand {shown(text)}: a whole number from 0 to {LAST_HAND} is needed")
     return int(text)
 
 
@@ -219,26 +221,26 @@ def parse_deal(text: str, betting: Betting, lines: Lines, where: str) -> tuple[H
     both, *rounds = text.split("/")
     sides = both.split("|")
     if len(sides) != 2:
-        raise InputError(f"{where}: cards {text!r}: the hole cards of 2 seats are needed, divided by one '|'")
+        raise InputError(f"{where}: cards {shown(text)}: the hole cards of 2 seats are needed, divided by one '|'")
     if len(rounds) != betting.street:
         raise InputError(
-            f"{where}: cards {text!r}: {len(rounds)} '/', and the betting {betting.line!r} has {betting.street}"
+            f"{where}: cards {shown(text)}: {len(rounds)} '/', and the betting {shown(betting.line)} has {betting.street}"
         )
     first, second = (_cards(side, lines, where) for side in sides)
     for seat, hole in enumerate((first, second)):
         if len(hole) not in (0, rules.hole):
-            raise InputError(f"{where}: hole cards {sides[seat]!r} of seat {seat}: {rules.hole} are dealt")
+            raise InputError(f"{where}: hole cards {shown(sides[seat])} of seat {seat}: {rules.hole} are dealt")
     board: Hand = ()
     for street, part in enumerate(rounds, 1):
         dealt = _cards(part, lines, where)
         if len(dealt) != rules.board[street]:
-            raise InputError(f"{where}: {rules.streets[street]} {part!r}: {rules.board[street]} cards are dealt")
+            raise InputError(f"{where}: {rules.streets[street]} {shown(part)}: {rules.board[street]} cards are dealt")
         board += dealt
     cards = (*first, *second, *board)
     if len(set(cards)) < len(cards):
         token = card_name(next(card for card in cards if cards.count(card) > 1))
         again = text.index(token, text.index(token) + 1)
-        raise bad_token(f"{where}: cards {text!r}", token, again, "this card is there already; each stands once")
+        raise bad_token(f"{where}: cards {shown(text)}", token, again, "this card is there already; each stands once")
     return (first, second), board
 
 
@@ -254,7 +256,7 @@ def _cards(text: str, lines: Lines, where: str) -> Hand:
         if card is None:
             deck = lines.rules.deck
             reason = f"no card of this game: write a rank of {deck.ranks} and a suit of {deck.suits}"
-            raise bad_token(f"{where}: cards {text!r}", token, place, reason)
+            raise bad_token(f"{where}: cards {shown(text)}", token, place, reason)
         cards.append(card)
     if len(lines.read) >= lines.most:
         lines.read.clear()
@@ -268,7 +270,7 @@ def _cards(text: str, lines: Lines, where: str) -> Hand:
 def values(betting: Betting, holes: Holes, board: tuple[int, ...]) -> tuple[int, int]:
     """Chips that each seat has won at the end of a hand. Both hands must be known at a showdown."""
     if betting.actor != TERMINAL:
-        raise InputError(f"betting {betting.line!r}: the hand is not over, so nobody has won it")
+        raise InputError(f"betting {shown(betting.line)}: the hand is not over, so nobody has won it")
     if betting.folded is not None:
         better = 1 if betting.folded == 1 else -1
     else:

@@ -16,13 +16,12 @@ always there. In limit games the menu is what the rules allow, and there is noth
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.acpc import STREETS, Rules
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.sizes import (
@@ -37,6 +36,7 @@ from riverboat.games.sizes import (
     show_share,
     show_sizes,
 )
+from riverboat.texts import parse_toml, read_toml
 
 SEATS = ("oop", "ip")
 THRESHOLDS = tuple(field.name for field in fields(Thresholds))
@@ -100,7 +100,7 @@ def totals(menu: Menu | None, state: Betting) -> tuple[int, ...]:
 
 def no_menu(rules: Rules) -> InputError:
     """What is said where a menu is missing."""
-    return InputError(f"game {rules.name!r} is no-limit: it needs a menu of sizes, such as menus.one_size('100%')")
+    return InputError(f"game {shown(rules.name)} is no-limit: it needs a menu of sizes, such as menus.one_size('100%')")
 
 
 def resolve_level(level: Level, at: Situation, before: int, thresholds: Thresholds = NO_THRESHOLDS) -> tuple[int, ...]:
@@ -116,10 +116,7 @@ def resolve_level(level: Level, at: Situation, before: int, thresholds: Threshol
 def load_menu(path: str | Path) -> Menu:
     """The menu in a TOML file, under [menu] or alone."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"menu file {str(path)!r}: {getattr(error, 'strerror', None) or 'no text'}") from None
+    text = read_toml(path, "menu file")
     try:
         return parse_menu(text)
     except InputError as error:
@@ -128,23 +125,20 @@ def load_menu(path: str | Path) -> Menu:
 
 def parse_menu(text: str) -> Menu:
     """A menu from TOML, under [menu] or alone."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"this is not TOML: {error}") from None
+    table = parse_toml(text)
     return menu_from(table.get("menu", table))
 
 
 def menu_from(table: Any, where: str = "menu") -> Menu:
     """A menu from a table, as the TOML above reads."""
     if not isinstance(table, Mapping):
-        raise InputError(f"{where} = {table!r}: must be a table, [{where}]")
+        raise InputError(f"{where} = {shown(table)}: must be a table, [{where}]")
     _known(table, (*STREETS, *SEATS, "most_raises", *THRESHOLDS), where)
     by_seat = []
     for seat in SEATS:
         own = table.get(seat, {})
         if not isinstance(own, Mapping):
-            raise InputError(f"{where}.{seat} = {own!r}: must be a table, [{where}.{seat}]")
+            raise InputError(f"{where}.{seat} = {shown(own)}: must be a table, [{where}.{seat}]")
         _known(own, STREETS, f"{where}.{seat}")
         by_seat.append(_streets(table, own, where, seat))
     shares = {key: parse_share(table[key], f"{where}.{key}") for key in THRESHOLDS if key in table}
@@ -179,7 +173,9 @@ def _levels(value: Any, where: str, facing: bool) -> Levels:
     """Levels of one street. `facing`: whether there is a bet to multiply before the first raise: the big blind."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise InputError(f'{where} = {value!r}: write sizes as a text, "50%, a", or a list of them by raises so far')
+        raise InputError(
+            f'{where} = {shown(value)}: write sizes as a text, "50%, a", or a list of them by raises so far'
+        )
     levels = []
     for raises, text in enumerate(texts):
         place = f"{where}[{raises}]" if len(texts) > 1 else where
@@ -198,7 +194,7 @@ def _most_raises(value: Any, where: str) -> tuple[int | None, ...]:
     counts = [value] if isinstance(value, int) else value
     right = isinstance(counts, list) and 1 <= len(counts) <= len(STREETS)
     if not right or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in counts):
-        raise InputError(f"{where}.most_raises = {value!r}: write a whole number, or a list of them by street")
+        raise InputError(f"{where}.most_raises = {shown(value)}: write a whole number, or a list of them by street")
     while len(counts) > 1 and counts[-1] == counts[-2]:
         counts = counts[:-1]
     return tuple(counts)

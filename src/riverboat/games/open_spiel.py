@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.base import CHANCE, TERMINAL
 
 PREFIX = "open_spiel:"
@@ -25,13 +25,13 @@ def load(spec: str) -> OpenSpielGame:
     name = PREFIX + spec
     short = spec.partition("(")[0]
     if not short:
-        raise InputError(f"game {name!r}: the name is missing; write for example 'open_spiel:kuhn_poker'")
+        raise InputError(f"game {shown(name)}: the name is missing; write for example 'open_spiel:kuhn_poker'")
     if short not in pyspiel.registered_names():
         import open_spiel.python.games  # noqa: F401  # registers the games that are written in Python
     known = pyspiel.registered_names()
     if short not in known:
         raise unknown("OpenSpiel game", short, known)
-    with spiel_errors(f"game {name!r}"):
+    with spiel_errors(f"game {shown(name)}"):
         game = pyspiel.load_game(spec)
         kind = game.get_type()
         _check(name, kind)
@@ -62,15 +62,15 @@ def spiel_errors(where: str) -> Iterator[None]:
 def _check(name: str, kind: Any) -> None:
     """Refuse the games whose histories or information sets cannot be listed."""
     if kind.dynamics == kind.Dynamics.MEAN_FIELD:
-        raise InputError(f"game {name!r}: a mean-field game has no tree of histories; choose another game")
+        raise InputError(f"game {shown(name)}: a mean-field game has no tree of histories; choose another game")
     if kind.chance_mode == kind.ChanceMode.SAMPLED_STOCHASTIC:
         raise InputError(
-            f"game {name!r}: chance is only sampled, its outcomes cannot be listed; "
+            f"game {shown(name)}: chance is only sampled, its outcomes cannot be listed; "
             f"choose a game with explicit chance nodes"
         )
     if not kind.provides_information_state_string:
         raise InputError(
-            f"game {name!r}: OpenSpiel does not name its information states (information_state_string); "
+            f"game {shown(name)}: OpenSpiel does not name its information states (information_state_string); "
             f"choose a game that has them"
         )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games import half_street, holdem, normal_form, small_poker, toy
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.bluff import Bluff
@@ -94,12 +94,12 @@ def _call(maker: Callable[..., Game], spec: str, tail: str) -> Game:
         key, equals, value = text.partition("=")
         if not equals:
             if place >= len(parameters):
-                raise InputError(f"game {spec!r}: {text!r} is one option too many")
+                raise InputError(f"game {shown(spec)}: {shown(text)} is one option too many")
             key, value = list(parameters)[place], text
         if key not in parameters:
-            raise InputError(f"game {spec!r}: {unknown('option', key, parameters)}")
+            raise InputError(f"game {shown(spec)}: {unknown('option', key, parameters)}")
         if key in given:
-            raise InputError(f"game {spec!r}: option {key!r} is given twice")
+            raise InputError(f"game {shown(spec)}: option {shown(key)} is given twice")
         given[key] = _convert(spec, key, value, str(parameters[key].annotation))
     return maker(**given)
 
@@ -112,7 +112,7 @@ def _convert(spec: str, key: str, value: str, annotation: str) -> Any:
         return kind(value)
     except ValueError:
         raise InputError(
-            f"game {spec!r}: {key}={value!r} is not {'a number' if kind is float else 'a whole number'}"
+            f"game {shown(spec)}: {key}={shown(value)} is not {'a number' if kind is float else 'a whole number'}"
         ) from None
 
 
@@ -120,15 +120,17 @@ def _import(spec: str, module: str, name: str) -> Game:
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise InputError(f"game {spec!r}: {error}") from None
+        raise InputError(f"game {shown(spec)}: {error}") from None
     game = found
     if isinstance(found, type) or not isinstance(found, HistoryGame | PublicGame):
         try:
             game = found() if callable(found) else found
         except TypeError as error:
-            raise InputError(f"game {spec!r}: {error}; name an object, or a maker that needs no arguments") from None
+            raise InputError(
+                f"game {shown(spec)}: {error}; name an object, or a maker that needs no arguments"
+            ) from None
     if not isinstance(game, HistoryGame | PublicGame):
         raise InputError(
-            f"game {spec!r}: {type(game).__name__} is no game; see docs/your-own-game.md for what it must answer"
+            f"game {shown(spec)}: {type(game).__name__} is no game; see docs/your-own-game.md for what it must answer"
         )
     return game

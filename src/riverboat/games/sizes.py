@@ -19,7 +19,7 @@ from fractions import Fraction
 from math import floor
 from typing import TypeAlias
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
 _SIZE = re.compile(
@@ -77,10 +77,11 @@ class Situation:
 def parse_sizes(text: str, where: str = "sizes", *, raising: bool = True) -> Sizes:
     """Sizes from a list such as `33%, 2e, a`; an empty text has none. `raising`: whether a bet is faced."""
     if not isinstance(text, str):
-        raise InputError(f"{where} = {text!r}: must be a text, such as '33%, 75%'")
+        raise InputError(f"{where} = {shown(text)}: must be a text, such as '33%, 75%'")
     tokens = [token.strip() for token in text.split(",")] if text.strip() else []
     return tuple(
-        _parse(token, f"{where}: size {token!r} (number {n} of {text!r})", raising) for n, token in enumerate(tokens, 1)
+        _parse(token, f"{where}: size {shown(token)} (number {n} of {shown(text)})", raising)
+        for n, token in enumerate(tokens, 1)
     )
 
 
@@ -123,10 +124,10 @@ def parse_share(text: str, where: str) -> Decimal:
     """150 from `150%`."""
     found = _SHARE.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        raise InputError(f"{where} = {text!r}: write a share of the pot in quotes, such as '100%'")
+        raise InputError(f"{where} = {shown(text)}: write a share of the pot in quotes, such as '100%'")
     share = _decimal(found[1])
     if share < 0:
-        raise InputError(f"{where} = {text!r}: must not be negative; '0%' switches it off")
+        raise InputError(f"{where} = {shown(text)}: must not be negative; '0%' switches it off")
     return share
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, Deal, Outcome, Payoff
 from riverboat.games.betting import Betting, BettingRules
 
@@ -110,7 +110,7 @@ class _State:
 
 def _limit_takes_no_menu(name: str, menu: str) -> None:
     if menu != "*":
-        raise InputError(f"{name}: menu={menu!r} belongs to the no-limit game: give a stack too")
+        raise InputError(f"{name}: menu={shown(menu)} belongs to the no-limit game: give a stack too")
 
 
 def kuhn(

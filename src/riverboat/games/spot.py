@@ -18,7 +18,7 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
 from riverboat.cards.notation import Cards, parse_cards, show_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.board_game import BettingTree, make
 from riverboat.games.board_states import BoardStates
 from riverboat.games.sizes import Thresholds, parse_share, parse_sizes
@@ -91,7 +91,7 @@ class Spot(BoardStates):
 
     def lock(self, line: str, strategy: Mapping[str, float], hands: str | Range | None = None) -> Spot:
         """The same spot with what is played at a line fixed, for all hands or for some; moves left out are never made."""
-        held = _range(hands, f"lock at {line!r}") if hands is not None else None
+        held = _range(hands, f"lock at {shown(line)}") if hands is not None else None
         locked = replace(self, locks=(*self.locks, Lock(line, tuple(strategy.items()), held)))
         check_locks(locked)
         return locked
@@ -158,8 +158,8 @@ class Spot(BoardStates):
 def _board(board: Cards) -> tuple[int, ...]:
     cards = parse_cards(board, "board") if isinstance(board, str) else tuple(int(c) for c in board)
     if len(cards) not in (3, 4, 5):
-        shown = board if isinstance(board, str) else show_cards(cards)
-        raise InputError(f"board {shown!r}: {len(cards)} cards; a flop has 3, a turn 4, a river 5")
+        written = board if isinstance(board, str) else show_cards(cards)
+        raise InputError(f"board {shown(written)}: {len(cards)} cards; a flop has 3, a turn 4, a river 5")
     return cards
 
 
@@ -181,7 +181,7 @@ def read_menus(bets: Mapping[str, Any], board: int) -> tuple[tuple[Menu, ...], t
         if key not in (*STREETS, *PLAYERS):
             raise _wrong("bets", unknown("key", str(key), (*STREETS, *PLAYERS)))
         if not isinstance(table, Mapping):
-            raise InputError(f'bets.{key} = {table!r}: must be a table such as {{ bet = "33%", raise = "45%" }}')
+            raise InputError(f'bets.{key} = {shown(table)}: must be a table such as {{ bet = "33%", raise = "45%" }}')
     shared = {f"bets.{street}": bets[street] for street in STREETS if street in bets}
     return _player_menus(bets, shared, OOP, board), _player_menus(bets, shared, IP, board)
 
@@ -211,7 +211,7 @@ def _player_menus(bets: Mapping[str, Any], shared: dict[str, Any], player: int, 
 
 def _menu(table: Any, where: str, player: int | None) -> Menu:
     if not isinstance(table, Mapping):
-        raise InputError(f'{where} = {table!r}: must be a table such as {{ bet = "33%", raise = "45%" }}')
+        raise InputError(f'{where} = {shown(table)}: must be a table such as {{ bet = "33%", raise = "45%" }}')
     for key in table:
         if key not in ("bet", "raise", "donk"):
             raise _wrong(where, unknown("key", str(key), ("bet", "raise", "donk")))
@@ -235,9 +235,9 @@ def _check_board(board: tuple[int, ...], deck: Deck) -> None:
     for place, card in enumerate(board):
         name = card_name(card)
         if card in board[:place]:
-            raise InputError(f"board {show_cards(board)!r}: {name} is there twice; each card stands once")
+            raise InputError(f"board {shown(show_cards(board))}: {name} is there twice; each card stands once")
         if card not in deck.cards:
-            raise InputError(f"board {show_cards(board)!r}: {name} is not in this deck")
+            raise InputError(f"board {shown(show_cards(board))}: {name} is not in this deck")
     if len(deck.cards) < 9:
         raise InputError(f"deck of {len(deck.cards)} cards: two hands and a board of five need 9")
 
@@ -253,11 +253,11 @@ def _check_rules(rules: SpotRules) -> None:
         )
     rate, cap = rules.rake.rate, rules.rake.cap
     if not _number(rate) or not 0 <= rate < 1:
-        raise InputError(f"rake rate {rate!r}: must be a share from 0 to below 1, such as 0.05")
+        raise InputError(f"rake rate {shown(rate)}: must be a share from 0 to below 1, such as 0.05")
     if not _number(cap) or not cap >= 0:
-        raise InputError(f"rake cap {cap!r}: must be chips, 0 or more; leave it out for no cap")
+        raise InputError(f"rake cap {shown(cap)}: must be chips, 0 or more; leave it out for no cap")
     if not isinstance(rules.donk_bets, bool):
-        raise InputError(f"donk_bets={rules.donk_bets!r}: must be true or false")
+        raise InputError(f"donk_bets={shown(rules.donk_bets)}: must be true or false")
     if rules.raise_cap is not None:
         _whole("raise_cap", rules.raise_cap)
         if rules.raise_cap < 0:
@@ -277,7 +277,7 @@ def _whole(what: str, value: Any) -> None:
             if _number(value) and isfinite(value)
             else "write a number such as 180"
         )
-        raise InputError(f"{what}={value!r}: must be a whole number; {way}")
+        raise InputError(f"{what}={shown(value)}: must be a whole number; {way}")
 
 
 def _some_pair(weights: tuple[Array, Array]) -> bool:

@@ -22,7 +22,6 @@ strategy = { x = 0.25, b202 = 0.75 }
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from math import inf
@@ -32,11 +31,12 @@ from typing import Any
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.sizes import Sizes, Thresholds, show_share, show_sizes
 from riverboat.games.spot import PLAYERS, Spot
 from riverboat.games.spot_betting import IP, OOP, Menu
 from riverboat.games.spot_locks import Lock
+from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("board", "pot", "stack", "name", "rake", "deck", "ranges", "bets", "tree", "lock")
 THRESHOLDS = tuple(field.name for field in fields(Thresholds))
@@ -49,10 +49,7 @@ TREE_KEYS = (*THRESHOLDS, "donk_bets", "raise_cap")
 def load(path: str | Path) -> Spot:
     """The spot in a file; it is named after the file unless it says otherwise."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"spot file {str(path)!r}: {getattr(error, 'strerror', None) or 'no text'}") from None
+    text = read_toml(path, "spot file")
     try:
         return loads(text, path.parent, path.stem)
     except InputError as error:
@@ -61,10 +58,7 @@ def load(path: str | Path) -> Spot:
 
 def loads(text: str, folder: str | Path = ".", name: str = "spot") -> Spot:
     """A spot from the text of a file; `folder` is where files with ranges are looked for."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"this is not TOML: {error}") from None
+    table = parse_toml(text)
     _known(table, KEYS, "")
     missing = [key for key in ("board", "pot", "stack", "ranges") if key not in table]
     if missing:
@@ -101,13 +95,13 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     found = table.get(key, {})
     if not isinstance(found, Mapping):
-        raise InputError(f"{key} = {found!r}: must be a table, [{key}] or {key} = {{ … }}")
+        raise InputError(f"{key} = {shown(found)}: must be a table, [{key}] or {key} = {{ … }}")
     return found
 
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"{where} = {value!r}: must be a text in quotes")
+        raise InputError(f"{where} = {shown(value)}: must be a text in quotes")
     return value
 
 
@@ -138,7 +132,7 @@ def _lock(table: Mapping[str, Any], where: str, folder: str | Path) -> Lock:
         raise InputError(f"{where}: no strategy; write strategy = {{ x = 0.25, b94 = 0.75 }}")
     for move, chance in strategy.items():
         if isinstance(chance, bool) or not isinstance(chance, int | float):
-            raise InputError(f"{where}: {move} = {chance!r}: must be a probability from 0 to 1")
+            raise InputError(f"{where}: {shown(move)} = {shown(chance)}: must be a probability from 0 to 1")
     if "line" not in table:
         raise InputError(f'{where}: no line; write line = "b94-c/8h", or "" for the root')
     hands = Range.parse(_beside(_text(table["hands"], f"{where}: hands"), folder)) if "hands" in table else None

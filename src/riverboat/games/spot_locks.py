@@ -17,7 +17,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards.notation import show_cards, show_hand
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.board_game import ANY, Dealt
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Reach(NamedTuple):
 
 def check_locks(spot: Spot) -> None:
     """Raise unless every lock fits the tree and none contradicts another."""
-    found = [_reach(spot, lock, f"lock {number} at {lock.line!r}") for number, lock in enumerate(spot.locks, 1)]
+    found = [_reach(spot, lock, f"lock {number} at {shown(lock.line)}") for number, lock in enumerate(spot.locks, 1)]
     for first, second in combinations(found, 2):
         shared = first.hands & second.hands
         if first.node == second.node and shared.any() and _meet(first.dealt, second.dealt):
@@ -91,7 +91,7 @@ def _reach(spot: Spot, lock: Lock, where: str) -> Reach:
         if cards == ANY:
             continue
         if len(cards) != 1:
-            raise InputError(f"{where}: {show_cards(cards)!r} is dealt at once; one card a street")
+            raise InputError(f"{where}: {shown(show_cards(cards))} is dealt at once; one card a street")
         if cards[0] in board or cards[0] not in spot.deck.cards:
             raise InputError(f"{where}: {show_cards(cards)} cannot be dealt; the board is {show_cards(board)}")
         board = (*board, *cards)
@@ -128,7 +128,7 @@ def _hands(spot: Spot, lock: Lock, player: int, where: str) -> Array:
 def unreachable(spot: Spot) -> Iterator[str]:
     """For each lock that no hand can reach, since others rule out the moves that lead there: a sentence that says so."""
     betting = spot.betting
-    found = [_reach(spot, lock, f"lock {number} at {lock.line!r}") for number, lock in enumerate(spot.locks, 1)]
+    found = [_reach(spot, lock, f"lock {number} at {shown(lock.line)}") for number, lock in enumerate(spot.locks, 1)]
     for lock in found:
         for gate in found:
             steps = [child for child in betting.children(gate.node) if child <= lock.node < betting.end[child]]

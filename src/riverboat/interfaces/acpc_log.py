@@ -25,6 +25,7 @@ from riverboat.games.acpc import Rules, read_game
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
 from riverboat.games.match_state import Holes, Lines, parse_deal, parse_line, parse_number, settle, show_deal
+from riverboat.texts import read_text
 
 _HEADER = "# name/game/hands/seed "
 Pair = tuple[int, int]
@@ -100,11 +101,7 @@ def check_names(names: Iterable[str]) -> None:
 
 def read_log(path: str | Path, rules: Rules | None = None) -> MatchLog:
     """A log from a file. Without rules, those of the game that its first line names."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"log {str(path)!r}: {getattr(error, 'strerror', None) or 'no text'}") from None
-    return parse_log(text, rules, str(path))
+    return parse_log(read_text(path, "log", most=1 << 30), rules, str(path))
 
 
 def parse_log(text: str, rules: Rules | None = None, where: str = "log") -> MatchLog:

@@ -25,6 +25,7 @@ from riverboat.games.spot import Spot
 from riverboat.interfaces import spots
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
+from riverboat.texts import read_text
 
 DONE = "boards.jsonl"
 _LINE = re.compile(r"(?P<cards>(?:[2-9TJQKA][cdhs][\s,]*)+?)(?:[\s,:]\s*(?P<weight>[+-]?\d[\d.e+-]*))?", re.IGNORECASE)
@@ -54,10 +55,9 @@ def read(name: str) -> list[Board]:
         return _sample(name)
     path = Path(name)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "no text"
-        raise InputError(f"--boards {name!r}: {why}; name a file with a board a line, all, or sample:25") from None
+        lines = read_text(path, "--boards").splitlines()
+    except InputError as error:
+        raise InputError(f"{error}; name a file with a board a line, all, or sample:25") from None
     found: dict[frozenset[int], Board] = {}
     for number, line in enumerate(lines, 1):
         text = line.partition("#")[0].strip()

@@ -17,7 +17,6 @@ dtype = "float32"             # or "16-bit"
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -28,6 +27,7 @@ from riverboat.errors import InputError, unknown
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.menus import Menu, menu_from
 from riverboat.solving.blueprint_tables import DTYPES, Pruning, Weighting
+from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("name", "about", "game", "abstraction", "menu", "training")
 TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype")
@@ -64,20 +64,16 @@ def load_train_recipe(source: str | Path) -> TrainRecipe:
     path = Path(source)
     if not path.is_file():
         raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(presets())})")
+    text = read_toml(path, "recipe")
     try:
-        return loads(path.read_text(encoding="utf-8"), path.stem, path.parent)
+        return loads(text, path.stem, path.parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: no text") from None
 
 
 def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainRecipe:
     """A recipe from the text of a file; game files are looked for in `folder` first."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"this is not TOML: {error}") from None
+    table = parse_toml(text)
     _known(table, KEYS, "recipe")
     if "game" not in table:
         raise InputError("no game: write game = 'nolimit-200bb', or the path of an ACPC game file")

@@ -1,0 +1,178 @@
+"""Files that users write: whatever reads them skips a byte order mark and refuses what is too large, too deep or no text."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riverboat.abstraction.recipe import load_recipe
+from riverboat.cards.ranges import Range
+from riverboat.errors import InputError, listed, shown, unknown
+from riverboat.games import spot_file
+from riverboat.games.acpc import read_game
+from riverboat.games.gambit import load_efg, load_nfg
+from riverboat.games.menus import load_menu
+from riverboat.interfaces.many_boards import read as read_boards
+from riverboat.solving.train_recipe import load_train_recipe
+from riverboat.texts import MOST_NESTED, MOST_TOML, parse_toml, read_text
+
+PACKAGE = Path(__file__).parents[1] / "src" / "riverboat"
+SPOT = 'board = "QsJh2h"\npot = 10\nstack = 20\n[ranges]\noop = "AA"\nip = "KK"\n[bets]\nflop = { bet = "50%" }\n'
+
+READERS: dict[str, tuple[str, Callable[[Path], Any], str]] = {
+    "spot": (".toml", spot_file.load, SPOT),
+    "recipe": (".toml", load_recipe, (PACKAGE / "abstraction" / "recipes" / "tiny.toml").read_text()),
+    "train recipe": (".toml", load_train_recipe, (PACKAGE / "solving" / "train_recipes" / "demo.toml").read_text()),
+    "menu": (".toml", load_menu, '[menu]\npreflop = "100%, a"\n'),
+    "range": (".txt", lambda path: Range.parse(f"@{path}"), "AA, AKs:0.5\n"),
+    "boards": (".txt", lambda path: read_boards(str(path)), "QsJh2h 12\nQsJh3h\n"),
+    "acpc": (".game", read_game, "GAMEDEF\nlimit\nnumPlayers = 2\nnumRounds = 1\nblind = 1 1\nraiseSize = 1\nmaxRaises = 1\n"
+             "numSuits = 1\nnumRanks = 3\nnumHoleCards = 1\nEND GAMEDEF\n"),
+    "efg": (".efg", load_efg, 'EFG 2 R "x" { "a" "b" }\nt "" 1 "o" { 1, -1 }\n'),
+    "nfg": (".nfg", load_nfg, 'NFG 1 R "x" { "a" "b" } { 1 1 }\n1 -1\n'),
+}  # fmt: skip
+TOML = [name for name, (suffix, _, _) in READERS.items() if suffix == ".toml"]
+
+
+def write(folder: Path, name: str, text: str | bytes) -> tuple[Path, Callable[[Path], Any]]:
+    suffix, reader, _ = READERS[name]
+    path = folder / f"given{suffix}"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path, reader
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_byte_order_mark_and_line_ends_of_other_systems_change_nothing(name: str, tmp_path: Path) -> None:
+    text = READERS[name][2]
+    plain = repr(READERS[name][1](write(tmp_path, name, text)[0]))
+    for other in (f"\ufeff{text}", text.replace("\n", "\r\n"), "\ufeff" + text.replace("\n", "\r\n")):
+        path, reader = write(tmp_path, name, other)
+        assert repr(reader(path)) == plain
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00\x01\x80", b"\x80\x81\x82"], ids=["utf-16", "bytes"])
+def test_what_is_no_text_is_refused(name: str, content: bytes, tmp_path: Path) -> None:
+    path, reader = write(tmp_path, name, content)
+    with pytest.raises(InputError, match=r"given.*no text") as caught:
+        reader(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [n for n in READERS if n not in ("recipe", "train recipe")])
+def test_a_folder_and_a_missing_file_are_named(name: str, tmp_path: Path) -> None:
+    suffix, reader, _ = READERS[name]
+    with pytest.raises(InputError, match="nowhere"):
+        reader(tmp_path / f"nowhere{suffix}")
+    folder = tmp_path / f"folder{suffix}"
+    folder.mkdir()
+    with pytest.raises(InputError, match=r"folder.*directory"):
+        reader(folder)
+
+
+DEEP = {
+    "lists": "a = " + "[" * 5000 + "]" * 5000,
+    "tables": "a = " + "{ b = " * 5000 + "1" + " }" * 5000,
+    "few lists": "a = " + "[" * 40 + "]" * 40,
+    "headers": "[" + ".".join("a" * 60_000) + "]",
+    "keys": ".".join("a" * 60_000) + " = 1",
+    "quoted keys": " . ".join(['"$"'] * 60_000) + " = 1",
+    "spaced keys": " . ".join("a" * 60_000) + " = 1",
+    "keys inside": "x = { " + ".".join("a" * 60_000) + " = 1 }",
+    "header by header": "\n".join("[" + ".".join("a" * n) + "]" for n in range(1, 40)),
+}
+
+
+@pytest.mark.parametrize("name", TOML)
+@pytest.mark.parametrize("kind", DEEP)
+def test_nesting_has_an_end(name: str, kind: str, tmp_path: Path) -> None:
+    """At once: reading a dotted key of 60,000 parts would take minutes."""
+    path, reader = write(tmp_path, name, DEEP[kind])
+    started = time.perf_counter()
+    with pytest.raises(InputError, match="nested too deeply"):
+        reader(path)
+    assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize("name", TOML)
+def test_toml_has_a_size(name: str, tmp_path: Path) -> None:
+    path, reader = write(tmp_path, name, b"# long\n" * (MOST_TOML // 6))
+    with pytest.raises(InputError, match=r"given\.toml.*more than 1 MiB"):
+        reader(path)
+
+
+def test_what_is_allowed_is_read() -> None:
+    deep = "a = " + "[" * (MOST_NESTED - 1) + "]" * (MOST_NESTED - 1)
+    assert parse_toml(deep)["a"]
+    assert parse_toml("x = " + repr("0.5," * 50_000))["x"].count(",") == 50_000
+    assert parse_toml("# ................................................\nx = 1")["x"] == 1
+    with pytest.raises(InputError, match=r"not TOML.*too many digits"):
+        parse_toml("pot = " + "9" * 5000)
+
+
+def test_a_file_without_end_is_not_read_to_the_end() -> None:
+    zero = Path("/dev/zero")
+    if zero.exists():
+        with pytest.raises(InputError, match="more than 1,000 bytes"):
+            read_text(zero, "file", most=1000)
+
+
+def test_toml_is_read_in_one_place() -> None:
+    """So that the bounds hold for every reader that is yet to come."""
+    found = [
+        path.name for path in PACKAGE.rglob("*.py") if re.search(r"^\s*(import|from) tomllib", path.read_text(), re.M)
+    ]
+    assert found == ["texts.py"]
+
+
+# --- what messages show -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 200_000, ["x"] * 100_000, 10**5000, {"a": "b" * 10**6}], ids=lambda v: type(v).__name__
+)
+def test_long_values_are_cut(value: object) -> None:
+    assert len(shown(value)) <= 110
+    assert "…" in shown(value) or "very large" in shown(value)
+
+
+def test_short_values_are_whole() -> None:
+    for value in ("AsKs", 12, 0.5, ["a"], "x" * 100):
+        assert shown(value) == repr(value)
+    assert listed(["a", "b"]) == "a, b"
+    assert listed(map(str, range(1000))).endswith("39, … 960 more")
+    assert len(str(unknown("move", "b" * 200_000, [f"b{k}" for k in range(700)]))) < 500
+
+
+LONG = "Z" * 200_000
+ECHOES: dict[str, Callable[[], Any]] = {
+    "range": lambda: Range.parse(LONG),
+    "range weight": lambda: Range.parse(f"AA:{LONG}"),
+    "board": lambda: spot_file.loads(SPOT.replace("QsJh2h", LONG)),
+    "sizes": lambda: spot_file.loads(SPOT.replace("50%", LONG)),
+    "key": lambda: spot_file.loads(f"{LONG} = 1\n{SPOT}"),
+    "street": lambda: spot_file.loads(f"{SPOT}{LONG} = 1"),
+    "line": lambda: spot_file.loads(SPOT).lock(LONG, {"x": 1.0}),
+    "move": lambda: spot_file.loads(SPOT).lock("", {LONG: 1.0}),
+    "pot": lambda: spot_file.loads(SPOT.replace("pot = 10", f"pot = '{LONG}'")),
+    "rake": lambda: spot_file.loads(f"rake = '{LONG}'\n{SPOT}"),
+    "share": lambda: spot_file.loads(f"{SPOT}[tree]\nmerge = '{LONG}'"),
+    "deck": lambda: spot_file.loads(f"deck = {{ ranks = '{LONG}' }}\n{SPOT}"),
+    "strategy": lambda: spot_file.loads(f"{SPOT}[[lock]]\nline = ''\nstrategy = {{ {LONG} = '{LONG}' }}"),
+    "game": lambda: read_game(LONG),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ECHOES)
+def test_no_message_repeats_a_long_text(kind: str) -> None:
+    started = time.perf_counter()
+    with pytest.raises(InputError) as caught:
+        ECHOES[kind]()
+    assert len(str(caught.value)) < 1000
+    assert "\n" not in str(caught.value)
+    assert time.perf_counter() - started < 5
