@@ -6,6 +6,7 @@ import json
 import pytest
 
 import riverboat as rb
+from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
@@ -270,12 +271,52 @@ def test_show(run, solved, tmp_path):
         (["root", "--runouts"], "no card is dealt there"),
         (["root", "--sort", "luck"], "unknown column"),
         (["root", "--picture", "g.xyz"], "use .png"),
+        (["x-x/*", "--hand", "QsQh"], "name the card"),
+        (["x-x/*", "--range"], "name the card"),
+        (["x", "--hand", "72o"], "the range of ip has none of them"),
+        (["x", "--board", "2c"], "stand in its lines"),
     ],
 )
 def test_what_show_cannot_show(run, solved, arguments, message):
     code, _, err = run("show", solved, *arguments)
     assert code == 2
     assert message in err
+
+
+def test_show_has_the_root(run, solved):
+    code, out, _ = run("show", solved)
+    assert code == 0
+    assert "root: oop to act on the turn Td9d6hQc, pot 100" in out
+    assert "root on Td 9d 6h Qc: oop" in out  # the grid
+    root = json.loads(run("show", solved, "--json")[1])["root"]
+    assert root == {k: v for k, v in json.loads(run("show", solved, "root", "--json")[1]).items() if k != "table"}
+
+
+def test_show_hands_of_a_class(run, solved):
+    told = json.loads(run("show", solved, "x", "--hand", "QQ", "--json")[1])["hands"]["rows"]
+    assert [row["hand"] for row in told] == ["QsQh", "QsQd", "QhQd", "all"]
+    out = run("show", solved, "x", "--hand", "QQ", "--sort", "ev", "--limit", 1)[1]
+    assert len(out.splitlines()) == 4  # title, columns, one hand, and the means
+    assert out.splitlines()[-1].startswith("all")
+    assert run("show", solved, "x", "--hand", "Qs Qh")[1].startswith("QsQh of ip at x")
+
+
+def test_show_a_range_and_nothing_else(run, solved):
+    code, out, err = run("show", solved, "x", "--range")
+    assert (code, out, err) == (0, "QQ,T9s,5d4d:0.7\n", "")
+    found = json.loads(run("show", solved, "x", "--range", "--player", "oop", "--json")[1])
+    assert (found["player"], found["line"], found["digits"]) == ("oop", "x", 3)
+    held = Range.parse(found["range"]).remove(found["board"])
+    assert held.combos == pytest.approx(found["combos"], abs=0.1)
+
+
+def test_show_any_card(run, solved):
+    found = json.loads(run("show", solved, "x-x/*", "--json")[1])
+    assert found["deals"] == 48
+    assert found["means"] == found["rows"][-1]
+    assert sum(row["chance"] for row in found["rows"][:-1]) == pytest.approx(1)
+    out = run("show", solved, "x-x/*-b50", "--runouts", "--limit", 2)[1]
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["card", "As", "Ah", "all"]
 
 
 def test_export(run, solved, tmp_path):

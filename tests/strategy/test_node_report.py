@@ -12,11 +12,12 @@ from riverboat.cards.classes import DRAWS, MADE, classify
 from riverboat.cards.deck import HAND_CARDS, hand_index
 from riverboat.cards.grid import CLASS_NAMES
 from riverboat.cards.notation import parse_hand
+from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
 from riverboat.report_table import Column, ReportTable
 from riverboat.solving.boards import BoardCFR
-from riverboat.strategy import node_export, node_report
+from riverboat.strategy import card_report, node_export, node_report
 from riverboat.trees.boards import BoardTree
 
 SPOT = Spot.make(
@@ -183,6 +184,59 @@ def test_unknown_figures_come_last_and_print_as_nothing():
     assert table.to_csv() == "name,ev\na,\nb,1.0\nc,2.0\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "count"), [("AJs", 4), ("AJ", 4), ("QQ", 3), ("A5o", 12), ("QQ,5d4d", 4), ("QQ-TT", 3)]
+)
+def test_hands_of_a_class(solution, text, count):
+    node = solution["x"]
+    table = node_report.hands(node, text)
+    chosen = [number(name) for name in table.column("hand")[:-1]]
+    wanted = (Range.parse(text).weights > 0) & (SPOT.weights[1] > 0)
+    assert sorted(chosen) == np.flatnonzero(wanted).tolist()
+    assert len(chosen) == count
+    whole = node_report.table(node, "combos")
+    assert [table[name] for name in table.column("hand")[:-1]] == [
+        row for row in whole if number(row["hand"]) in chosen
+    ]
+    deals = (node.reach[1] * node.compatible(1))[chosen]
+    means = table["all"]
+    assert means["combos"] == pytest.approx(node.reach[1][chosen].sum())
+    assert means["ev"] == pytest.approx(node.ev(1)[chosen] @ deals / deals.sum())
+    assert means["b50"] == pytest.approx(node.strategy[1][chosen] @ deals / deals.sum())
+    assert means["ev_b50"] == pytest.approx(node.action_ev()[1][chosen] @ deals / deals.sum())
+    assert means["eqr"] == pytest.approx(means["ev"] / (means["equity"] * 100))
+
+
+def test_hands_of_who_does_not_act_and_hands_that_are_not_there(solution):
+    table = node_report.hands(solution["x"], "AA", "oop")
+    assert "b50" not in table.names
+    assert table["all"]["combos"] == pytest.approx(sum(table.column("combos")[:-1]))
+    with pytest.raises(InputError, match="hands 'KK' at 'x': the range of ip has none of them"):
+        node_report.hands(solution["x"], "KK")
+    with pytest.raises(InputError, match="token 'AX'"):
+        node_report.hands(solution["x"], "AX")
+
+
+# --- ranges as text -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["", "x", "b50", "x-x/Ah", "x-b50-c/2c-x"])
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("digits", [2, 3, 6])
+def test_a_range_as_text_reads_back(solution, line, player, digits):
+    node = solution[line]
+    again = Range.parse(node.range_text(player, digits), allow_empty=True).remove(node.board)
+    assert np.abs(again.weights - node.reach[player]).max() <= 0.5 * 10**-digits + 1e-12
+    assert node.range(player).weights == pytest.approx(node.reach[player])
+
+
+def test_a_range_is_written_by_classes(solution):
+    """Also where the board takes some hands of a class away: Qc lies there, and QQ is QQ."""
+    assert solution["x"].range_text() == "QQ,AJs,T9s,A5o:0.5,5d4d:0.7"
+    assert solution["x"].range_text("ip") == solution[""].range_text("ip")
+    assert solution[""].range_text("oop") == "AA,JTs:0.5,AdKd:0.25,KsKd,8s7s,8h7h"
+
+
 # --- the grid ---------------------------------------------------------------------------------
 
 
@@ -207,7 +261,7 @@ def test_grid(solution, tmp_path):
 
 def test_runouts_make_up_the_deal(solution):
     node = solution["x-x"]
-    table, told = node_report.runouts(node), node_report.summary(solution["x-x"])
+    table, told = card_report.runouts(node), node_report.summary(solution["x-x"])
     assert len(table) == 48
     chances = np.array(table.column("chance"))
     assert chances.sum() == pytest.approx(1)
@@ -220,15 +274,53 @@ def test_runouts_make_up_the_deal(solution):
 
 
 def test_runouts_of_a_later_node_change_its_last_card(solution):
-    table = node_report.runouts(solution["x-x/2c-x"])
+    table = card_report.runouts(solution["x-x/2c-x"])
     assert len(table) == 48
     assert table["Ks"]["ev_oop"] == node_report.summary(solution["x-x/Ks-x"]).ev[0]
     with pytest.raises(InputError, match="no card is dealt there"):
-        node_report.runouts(solution["x"])
+        card_report.runouts(solution["x"])
+
+
+@pytest.mark.parametrize("line", ["x-x/*", "x-x/*-b50", "b50-c/*-x"])
+def test_any_card_is_the_mean_of_all_cards(solution, line):
+    table = solution.runouts(line)
+    assert len(table) == 48 + 1
+    nodes = [solution[line.replace("*", str(card))] for card in table.column("card")[:-1]]
+    mass = np.array([float(n.reach[0] @ n.compatible(0)) for n in nodes])
+    assert table.column("chance")[:-1] == pytest.approx(mass / mass.sum())
+    means = table["all"]
+    assert means["chance"] == pytest.approx(1)
+    who = nodes[0].player
+    acts = sum(np.array([n.mean(who, chance) for chance in n.strategy]) * m for n, m in zip(nodes, mass, strict=True))
+    assert [means[move] for move in nodes[0].actions] == pytest.approx(acts / mass.sum())
+    worth = sum(n.mean(0, n.ev(0)) * m for n, m in zip(nodes, mass, strict=True))
+    assert means["ev_oop"] == pytest.approx(worth / mass.sum())
+    assert means["eqr_oop"] == pytest.approx(means["ev_oop"] / (means["equity_oop"] * node_report.pot(nodes[0])))
+
+
+def test_any_card_before_it_is_dealt(solution):
+    """At the deal the means over the cards are what both may expect there."""
+    means, told = solution.runouts("x-x/*")["all"], node_report.summary(solution["x-x"])
+    assert (means["ev_oop"], means["ev_ip"]) == pytest.approx(told.ev, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("x-x", r"no '\*' in it"),
+        ("x-*", "no move"),
+        ("x-x/**", "deal"),
+        ("x/*", "no card is dealt"),
+        ("x-x/*-b99", "there are x, b50"),
+    ],
+)
+def test_lines_with_a_star_that_lead_nowhere(solution, line, why):
+    with pytest.raises(InputError, match=why):
+        solution.runouts(line)
 
 
 def test_after_all_in_only_cards_come(solution):
-    table = node_report.runouts(solution["b50-a-c"])
+    table = card_report.runouts(solution["b50-a-c"])
     assert table.names[:3] == ("card", "chance", "ev_oop")
     row = table["2c"]
     assert row["ev_oop"] == pytest.approx(500 * row["equity_oop"], abs=0.01)
@@ -297,7 +389,7 @@ def test_nodes_have_their_reports_as_methods(solution, tmp_path):
     assert node.hand("QsQh") == node_report.hand(node, "QsQh")
     assert node.table("classes", "oop") == node_report.table(node, "classes", "oop")
     assert str(node.grid()) == str(node_report.grid(node))
-    assert solution["x-x"].runouts() == node_report.runouts(solution["x-x"])
+    assert solution["x-x"].runouts() == card_report.runouts(solution["x-x"])
     assert str(node) == str(node.summary())
     assert node._repr_html_() == node.summary()._repr_html_()
     assert solution.export(tmp_path / "a.csv", "x") == 1

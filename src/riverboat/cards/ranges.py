@@ -125,7 +125,21 @@ class Range:
         return hash(self.weights.tobytes())
 
     def __str__(self) -> str:
-        return _write(self.weights)
+        return self.text()
+
+    def text(self, board: Cards = (), digits: int | None = None) -> str:
+        """As it is written, weights to so many digits.
+
+        With a board, hands that it blocks count for nothing: they are written as the other hands of their class are,
+        where those are alike, and are left out otherwise.
+        """
+        weights = self.weights if digits is None else np.round(self.weights, digits) + 0.0
+        live = _live(board)
+        lowest, highest = np.ones(169), np.zeros(169)
+        np.minimum.at(lowest, CLASS_OF_HAND[live], weights[live])
+        np.maximum.at(highest, CLASS_OF_HAND[live], weights[live])
+        alike = np.where(lowest == highest, lowest, 0.0)[CLASS_OF_HAND]
+        return _write(np.where(live, weights, alike))
 
     def __repr__(self) -> str:
         return f"Range({str(self)!r})"

@@ -20,8 +20,9 @@ def show(folder: Path, part: str | None, view: View, json: bool) -> None:
     for name, given in (("--table", view.table), ("--player", view.player), ("--sort", view.sort)):
         if given is not None:
             raise InputError(f"{folder}: holds a {KIND}; {name} is for spots")
-    if view.runouts:
-        raise InputError(f"{folder}: holds a {KIND}; --runouts is for spots")
+    for name, asked in (("--runouts", view.runouts), ("--range", view.range)):
+        if asked:
+            raise InputError(f"{folder}: holds a {KIND}; {name} is for spots")
     found = load_abstraction(folder)
     parts = (*STREETS[: len(found.streets)], *([PUBLIC] if found.public is not None else []))
     if part is not None and part not in parts:

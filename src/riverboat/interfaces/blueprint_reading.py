@@ -9,6 +9,7 @@ from riverboat import artefact
 from riverboat.cards.grid import Grid
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
+from riverboat.games.menus import SEATS
 from riverboat.interfaces.spot_reading import ROOT, View
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import ReportTable
@@ -16,6 +17,7 @@ from riverboat.strategy import blueprint_report as report
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 from riverboat.strategy.blueprint_report import BlueprintNode
 from riverboat.strategy.files import newest
+from riverboat.strategy.node_report import DIGITS
 
 PREFLOP = "preflop"
 GRIDS = 6  # drawn of the preflop: the decisions that come most often
@@ -26,6 +28,8 @@ def show(folder: Path, line: str | None, view: View, json: bool, abstraction: Pa
     if view.runouts:
         raise InputError(f"{folder}: holds a blueprint; --runouts is for spots, here give --board")
     strategy = load_blueprint(folder, abstraction)
+    if line == PREFLOP and view.range:
+        raise InputError(f"preflop and --range: name one line instead, such as {_example(strategy)!r} or root")
     if line == PREFLOP:
         _preflop(strategy, view, json)
     elif line is not None or view.asks:
@@ -142,6 +146,9 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
     node = report.at_line(strategy, line, view.board or "")
     if view.picture is not None:
         _draw(report.grid(node, view.player), view.picture)
+    if view.range:
+        _range(node, view.player, json)
+        return
     if view.hand is not None:
         told = report.hand(node, view.hand, view.player)
         if json:
@@ -168,6 +175,20 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
     console.print(table.top(view.limit))
     if len(table) > view.limit:
         say(f"… {len(table) - view.limit:,} more rows; raise --limit")
+
+
+def _range(node: BlueprintNode, player: str | None, json: bool) -> None:
+    """A range as text, alone on stdout."""
+    seat = report.seat_of(node, player)
+    held = node.range(seat)
+    if held is None:
+        raise InputError(f"--range at {node.line!r}: hands of one card make no range")
+    text = held.text(node.board, DIGITS)
+    if json:
+        where = {"line": node.line, "board": show_cards(node.board), "player": SEATS[seat]}
+        emit(where | {"range": text, "combos": held.combos, "digits": DIGITS})
+    else:
+        print(text)
 
 
 def _hand(told: dict[str, Any]) -> None:

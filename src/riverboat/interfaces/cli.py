@@ -131,13 +131,16 @@ def show(
     line: Annotated[
         str | None,
         typer.Argument(
-            help="hand:line, an information set; of a spot b94-c/8h, of a blueprint preflop or cr300c/; root."
+            help="hand:line, an information set; of a spot b94-c/8h, * for any card; of a blueprint preflop or cr300c/; root."
         ),
     ] = None,
     limit: Annotated[int, typer.Option(help="Rows to print at most.")] = 60,
-    hand: Annotated[str | None, typer.Option(help="Spots: one hand, KsJs.")] = None,
+    hand: Annotated[str | None, typer.Option(help="Spots: one hand, KsJs; a class, AK, AKs, QQ; or a range.")] = None,
     table: Annotated[str | None, typer.Option(help="Spots: combos, classes, made, draws or groups.")] = None,
     player: Annotated[str | None, typer.Option(help="Spots: oop or ip; who acts by default.")] = None,
+    range_text: Annotated[
+        bool, typer.Option("--range", help="Hold'em: the range of --player as text to paste elsewhere.")
+    ] = False,
     runouts: Annotated[bool, typer.Option("--runouts", help="Spots: what each next card does.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Spots: draw the grid.")] = None,
     sort: Annotated[str | None, typer.Option(help="Spots: sort the table by a column, such as ev.")] = None,
@@ -149,7 +152,8 @@ def show(
     from riverboat.interfaces import reading
     from riverboat.interfaces.spot_reading import View
 
-    reading.show(folder, line, View(hand, table, player, runouts, picture, sort, limit, board), json, abstraction)
+    view = View(hand, table, player, runouts, picture, sort, limit, board, range_text)
+    reading.show(folder, line, view, json, abstraction)
 
 
 @app.command()

@@ -37,7 +37,9 @@ def show(folder: Path, infoset: str | None, view: View, json: bool, abstraction:
         spot_reading.show(strategy, found, infoset, view, json)
         return
     if view.asks:
-        raise InputError(f"{folder}: holds {found['game']}; --hand, --table, --runouts and pictures are for hold'em")
+        raise InputError(
+            f"{folder}: holds {found['game']}; --hand, --table, --range, --runouts and pictures are for hold'em"
+        )
     if infoset is not None:
         row = strategy[infoset]
         if json:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import ReportTable
 from riverboat.solving.response import Quality
-from riverboat.strategy import node_export, node_report
+from riverboat.strategy import card_report, node_export, node_report
 from riverboat.strategy.solution import Solution, Spotlight
 from riverboat.strategy.table import Strategy
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+ONE_HAND = re.compile(r"\s*(?:[2-9TJQKA][cdhs][\s,]*){2}", re.IGNORECASE)
 ROOT = "root"  # the line of the first decision, where an empty text is awkward to type
 
 
@@ -29,13 +36,13 @@ class View(NamedTuple):
     sort: str | None = None
     limit: int = 60
     board: str | None = None
+    range: bool = False
 
     @property
     def asks(self) -> bool:
         """Whether something is asked for that only a node has."""
-        return self.runouts or any(
-            x is not None for x in (self.hand, self.table, self.player, self.picture, self.board)
-        )
+        asked = self.hand, self.table, self.player, self.picture, self.board
+        return self.runouts or self.range or any(x is not None for x in asked)
 
 
 def node_of(solution: Solution, line: str | None) -> Spotlight:
@@ -44,11 +51,20 @@ def node_of(solution: Solution, line: str | None) -> Spotlight:
 
 
 def show(solution: Solution, found: dict[str, Any], line: str | None, view: View, json: bool) -> None:
-    """Facts of a solution; or of one node its summary, its grid and its table, or what else is asked for."""
+    """Facts of a solution and its root; or of one node its summary, its grid and its table, or what else is asked for."""
+    if view.board is not None:
+        raise InputError(f"--board {view.board}: the cards of a spot stand in its lines, such as x-x/8h")
     if line is None and not view.asks:
         _facts(solution, found, json)
-        return
-    node = node_of(solution, line)
+    elif line is not None and card_report.stands_for_many(line):
+        _cards(solution, line, view, json)
+    elif view.range:
+        _range(node_of(solution, line), view, json)
+    else:
+        _node(node_of(solution, line), view, json)
+
+
+def _node(node: Spotlight, view: View, json: bool) -> None:
     if view.picture is not None:
         node_report.grid(node, view.player).save(view.picture)
         say(f"picture: {view.picture}")
@@ -61,29 +77,73 @@ def show(solution: Solution, found: dict[str, Any], line: str | None, view: View
     if "hand" in parts:
         console.print(str(parts["hand"]))
         return
-    if not view.runouts and view.table is None:
-        console.print(node_report.summary(node))
-        console.print()
-        console.print(node_report.grid(node, view.player))
-        console.print()
+    if set(parts) == {"table"} and view.table is None:
+        _overview(console, node, view.player)
     for part in parts.values():
-        console.print(part.top(view.limit))
-        if len(part) > view.limit:
-            say(f"… {len(part) - view.limit:,} more rows; raise --limit")
+        print_rows(console, part, view.limit)
+
+
+def _overview(console: Console, node: Spotlight, player: str | None = None) -> None:
+    console.print(node_report.summary(node))
+    console.print()
+    console.print(node_report.grid(node, player))
+    console.print()
 
 
 def _parts(node: Spotlight, view: View) -> dict[str, Any]:
     """Reports by name; the table of groups where nothing else is asked for."""
-    if view.hand is not None:
+    if view.hand is not None and ONE_HAND.fullmatch(view.hand):
         return {"hand": node_report.hand(node, view.hand, view.player)}
     found: dict[str, Any] = {}
+    if view.hand is not None:
+        found["hands"] = sort_rows(node_report.hands(node, view.hand, view.player), view.sort)
+        return found
     if view.runouts:
-        found["runouts"] = node_report.runouts(node)
+        found["runouts"] = sort_rows(card_report.runouts(node), view.sort)
     if view.table is not None or not view.runouts:
-        found["table"] = node_report.table(node, view.table, view.player)
-    if view.sort is not None:
-        found = {name: part.sorted(view.sort) for name, part in found.items()}
+        found["table"] = sort_rows(node_report.table(node, view.table, view.player), view.sort)
     return found
+
+
+def sort_rows(table: ReportTable, by: str | None) -> ReportTable:
+    """By a column, if one is given; a last row with the means stays the last."""
+    if by is None:
+        return table
+    means = 1 if len(table) and table.rows[-1][0] == node_report.ALL else 0
+    return replace(table, rows=table[: len(table) - means].sorted(by).rows + table.rows[len(table) - means :])
+
+
+def print_rows(console: Console, table: ReportTable, limit: int) -> None:
+    """The first rows, and how many more there are; the row of the means is always there."""
+    means = table.rows[-1:] if len(table) and table.rows[-1][0] == node_report.ALL else ()
+    rows = table.rows[: len(table) - len(means)]
+    console.print(replace(table, rows=rows[:limit] + means))
+    if len(rows) > limit:
+        say(f"… {len(rows) - limit:,} more rows; raise --limit")
+
+
+def _range(node: Spotlight, view: View, json: bool) -> None:
+    """A range as text, alone on stdout."""
+    text = node_report.range_text(node, view.player)
+    if json:
+        who = node_report.player_of(node, view.player)
+        where = {"line": node.line, "board": show_cards(node.board), "player": node_report.names(node.tree.game)[who]}
+        emit(where | {"range": text, "combos": node.combos[who], "digits": node_report.DIGITS})
+    else:
+        print(text)
+
+
+def _cards(solution: Solution, line: str, view: View, json: bool) -> None:
+    """Every card that `*` stands for, and the means."""
+    for name, given in (("--hand", view.hand), ("--table", view.table), ("--player", view.player),
+                        ("--picture", view.picture), ("--range", view.range or None)):  # fmt: skip
+        if given is not None:
+            raise InputError(f"line {line!r} and {name}: '*' is any card, and one node is asked for; name the card")
+    table = sort_rows(card_report.over(solution, line), view.sort)
+    if json:
+        emit({"line": line, "deals": len(table) - 1, "means": table[node_report.ALL], **table.to_dict()})
+    else:
+        print_rows(plain_console(), table, view.limit)
 
 
 def _facts(solution: Solution, found: dict[str, Any], json: bool) -> None:
@@ -96,13 +156,21 @@ def _facts(solution: Solution, found: dict[str, Any], json: bool) -> None:
         facts |= {"exploitability": history[-1]["exploitability"], "seconds": history[-1]["seconds"]}
     facts["actions"] = list(solution[""].actions)
     if json:
-        emit(facts)
+        emit(facts | {"root": node_report.summary(solution[""]).to_dict()})
         return
     console = plain_console()
     for key, value in facts.items():
-        shown = " ".join(value) if isinstance(value, list) else value
-        console.print(f"{key:>14}  {shown}")
-    say("name a line to see a node: root, or moves such as x-b94")
+        console.print(f"{key:>14}  {_shown(value)}")
+    console.print()
+    _overview(console, solution[""])
+    example = next((name for name in solution[""].actions if name not in "xcf"), facts["actions"][0])
+    say(f"name a line to see a node: root for the root's table of hands, or moves such as {example}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def quality(solution: Solution) -> Quality:

@@ -24,6 +24,7 @@ from riverboat.games.action_tree import CALL, FOLD, RAISE
 from riverboat.games.menus import SEATS
 from riverboat.report_table import COUNT, PROSE, SHARE, Cell, Column, ReportTable
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.node_report import DIGITS
 
 BY = ("combos", "classes", "buckets", "made", "draws", "groups")
 _NAMED = 6  # hands that are told of a bucket
@@ -202,7 +203,7 @@ def summary(node: BlueprintNode) -> dict[str, Any]:
     }
     for seat, row in enumerate(sides(node)):
         held = node.range(seat)
-        text = {} if held is None else {"range": str(Range(held.weights.round(4)))}
+        text = {} if held is None else {"range": held.text(node.board, DIGITS)}
         found[SEATS[seat]] = {"combos": row["combos"], "weight": row["weight"]} | text
     return found | {"actions": list(actions(node))}
 

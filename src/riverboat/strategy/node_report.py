@@ -1,4 +1,4 @@
-"""What a node of a solution has to tell: a summary, one hand, tables of hands, a grid, and what each next card does.
+"""What a node of a solution has to tell: a summary, one hand, tables of hands, its ranges and a grid.
 
 Figures are those of the node's arrays (`riverboat.strategy.solution.Spotlight`). A mean over hands takes each hand as
 often as it is dealt: its reach times the weight of the opponent's hands that leave it possible. EQR, the equity that is
@@ -8,21 +8,22 @@ realised, is EV / (equity × pot at the node).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from riverboat.cards.classes import DRAWS, MADE, classify, classify_all
-from riverboat.cards.deck import HAND_CARDS, HANDS, card_name, hand_index
+from riverboat.cards.deck import HAND_CARDS, HANDS, hand_index
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, Grid
 from riverboat.cards.notation import Cards, as_hand, show_cards, show_hand
+from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, unknown
-from riverboat.games.base import CHANCE, Array
+from riverboat.games.base import Array
 from riverboat.games.board_game import BoardGame
 from riverboat.games.spot import PLAYERS, Spot
-from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable, known, show
+from riverboat.report_table import CHIPS, COUNT, SHARE, Cell, Column, ReportTable, known, show
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 STREETS = {0: "preflop", 3: "flop", 4: "turn", 5: "river"}
 BY = ("combos", "classes", "made", "draws", "groups")
+ALL = "all"  # the last row of a table with means
+DIGITS = 3  # of the weights of a range that is written
 
 
 # --- what everything below is made of ---------------------------------------------------------
@@ -296,6 +299,42 @@ def hand(node: Spotlight, cards: Cards, player: int | str | None = None) -> Hand
     )
 
 
+def hands(node: Spotlight, text: str, player: int | str | None = None) -> ReportTable:
+    """Those of some hands that can be there: a class such as `AK`, `AKs` or `QQ`, or any range. The last row, `all`, has
+    their means.
+    """
+    who = player_of(node, player)
+    mine = figures(node, who)
+    chosen = np.flatnonzero((Range.parse(text).weights > 0) & mine.here)
+    if not len(chosen):
+        name = names(node.tree.game)[who]
+        raise InputError(f"hands {text!r} at {node.line!r}: the range of {name} has none of them that the board leaves")
+    table = _combos(node, who, mine, chosen)
+    deals = np.where(np.isin(np.arange(HANDS), chosen), mine.deals, 0.0)
+    ev, equity = _mean(mine.ev, deals), _mean(mine.equity, deals)
+    means: dict[str, Cell] = {"hand": ALL, "combos": float(mine.reach[chosen].sum())}
+    means |= {"ev": known(ev), "equity": known(equity), "eqr": known(_ratio(ev, equity, pot(node)))}
+    if node.player == who:
+        for name, chance, worth in zip(node.actions, node.strategy, node.action_ev(), strict=True):
+            means |= {name: known(_mean(chance, deals)), f"ev_{name}": known(_mean(worth, deals))}
+    return replace(table, rows=(*table.rows, tuple(means.get(name) for name in table.names)))
+
+
+# --- the range ------------------------------------------------------------------------------------------
+
+
+def held(node: Spotlight, player: int | str | None = None) -> Range:
+    """What a player holds there: each hand of the starting range as often as it is played so far."""
+    return Range(np.minimum(node.reach[player_of(node, player)], 1.0))
+
+
+def range_text(node: Spotlight, player: int | str | None = None, digits: int = DIGITS) -> str:
+    """The same as text to paste elsewhere, weights to so many digits. Hands that the board blocks are written along with
+    their class.
+    """
+    return held(node, player).text(node.board, digits)
+
+
 # --- tables of hands --------------------------------------------------------------------------
 
 
@@ -312,7 +351,7 @@ def table(node: Spotlight, by: str | None = None, player: int | str | None = Non
     who = player_of(node, player)
     mine = figures(node, who)
     if by == "combos":
-        return _combos(node, who, mine)
+        return _combos(node, who, mine, np.flatnonzero(mine.here))
     if by == "classes":
         groups = [(name, np.equal(CLASS_OF_HAND, cell)) for cell, name in enumerate(CLASS_NAMES)]
         return _grouped(node, who, mine, "class", groups)
@@ -343,14 +382,13 @@ def _grouped(node: Spotlight, who: int, mine: Figures, kind: str, groups: Sequen
     return ReportTable(_head(node, who), (Column(kind), *frequencies, *_FIGURES), tuple(rows))
 
 
-def _combos(node: Spotlight, who: int, mine: Figures) -> ReportTable:
+def _combos(node: Spotlight, who: int, mine: Figures, hands: Array) -> ReportTable:
     acts = node.player == who
     names = node.actions if acts else ()
     made, draws = classify_all(node.board) if node.board else (None, None)
-    hands = np.flatnonzero(mine.here)[::-1]
     chances, worths = (node.strategy, node.action_ev()) if acts else (np.zeros((0, HANDS)), np.zeros((0, HANDS)))
     rows = []
-    for h in hands.tolist():
+    for h in hands[::-1].tolist():
         told = [] if made is None else [MADE[made[h]]]
         if draws is not None:
             told.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
@@ -389,51 +427,3 @@ def grid(node: Spotlight, player: int | str | None = None) -> Grid:
 def _by_class(values: Array) -> Array:
     """Sums over the hands of each class. float64 [169]"""
     return np.bincount(CLASS_OF_HAND, values, 169)
-
-
-# --- what the next card does ------------------------------------------------------------------
-
-
-def runouts(node: Spotlight) -> ReportTable:
-    """One row for each card that can be dealt: how likely it is, frequencies, EV, equity and EQR of both.
-
-    At a deal these are the cards of the next street; after one, all cards in place of the last one dealt.
-    """
-    before, after = _around(node)
-    mass, rows = [], []
-    nodes = [node.solution[f"{before}/{card_name(card)}{after}"] for card in _cards(node)]
-    for n in nodes:
-        told = summary(n)
-        mass.append(float((n.reach[0] * n.compatible(0)).sum()))
-        pairs = [figure for p in (0, 1) for figure in (told.ev[p], told.equity[p], told.eqr[p])]
-        rows.append((n.dealt[-1][0], list(told.frequencies.values()), pairs))
-    total = max(sum(mass), 1e-300)
-    columns = [Column("card"), Column("chance", SHARE, rank=1), *(Column(name, SHARE) for name in nodes[0].actions)]
-    for name in names(node.tree.game):
-        columns += [Column(f"ev_{name}", CHIPS, f"EV {name}"), Column(f"equity_{name}", SHARE, f"equity {name}", 2)]
-        columns += [Column(f"eqr_{name}", SHARE, f"EQR {name}", 3)]
-    body = [(card_name(c), m / total, *shares, *pairs) for m, (c, shares, pairs) in zip(mass, rows, strict=True)]
-    head = f"{before or 'root'}/…{after} on {show_cards(_known_board(node), ' ')}"
-    return ReportTable(head, tuple(columns), tuple(body[::-1]))
-
-
-def _around(node: Spotlight) -> tuple[str, str]:
-    """What stands before the card and behind it."""
-    if node.player == CHANCE:
-        return node.line, ""
-    head, slash, tail = node.line.rpartition("/")
-    if not slash or not node.tree.game.joiner:
-        raise InputError(f"runouts of {node.line!r}: no card is dealt there; name a line that ends a street")
-    _, joiner, rest = tail.partition("-")
-    return head, joiner + rest
-
-
-def _known_board(node: Spotlight) -> tuple[int, ...]:
-    return node.board if node.player == CHANCE else node.board[: -len(node.dealt[-1])]
-
-
-def _cards(node: Spotlight) -> list[int]:
-    game, deal = node.tree.game, len(node.dealt) if node.player == CHANCE else len(node.dealt) - 1
-    if game.deals[deal] != 1:
-        raise InputError(f"runouts of {node.line!r}: {game.deals[deal]} cards are dealt at once there, not one")
-    return [int(c) for c in game.deck.cards if c not in _known_board(node)]

@@ -21,12 +21,13 @@ from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.equity import range_shares, runouts
 from riverboat.cards.grid import Grid
 from riverboat.cards.notation import Cards
+from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.board_game import Place
 from riverboat.lanes import decode
 from riverboat.report_table import ReportTable
-from riverboat.strategy import node_export, node_report
+from riverboat.strategy import card_report, node_export, node_report
 from riverboat.strategy._node_kernels import EVALUATE, RESPOND, Tables
 from riverboat.strategy.board_walk import BoardWalker
 from riverboat.strategy.locks import lock_arrays
@@ -70,6 +71,10 @@ class Solution:
     def earnings(self, player: int, *, respond: bool = False) -> float:
         """What a player wins on average from the root, in chips; with `respond`, by the best response."""
         return self.walker.earnings(self.tables, RESPOND if respond else EVALUATE, player)
+
+    def runouts(self, line: str) -> ReportTable:
+        """What each card does where `*` stands for it: `x-x/*-b50`; the last row, `all`, has the means."""
+        return card_report.over(self, line)
 
     def export(self, path: str | Path, line: str = "", depth: int | None = None) -> int:
         """Write nodes to a `.json` or `.csv` file, with EVs; how many were written."""
@@ -263,13 +268,25 @@ class Spotlight:
         """Hands by combo, class, made hand or draw, with frequency, EV, equity, EQR and combos."""
         return node_report.table(self, by, player)
 
+    def hands(self, text: str, player: int | str | None = None) -> ReportTable:
+        """The hands of a class, `AK`, `AKs` or `QQ`, or of any range; the last row, `all`, has their means."""
+        return node_report.hands(self, text, player)
+
+    def range(self, player: int | str | None = None) -> Range:
+        """What a player holds there."""
+        return node_report.held(self, player)
+
+    def range_text(self, player: int | str | None = None, digits: int = node_report.DIGITS) -> str:
+        """The same as text to paste elsewhere, weights to so many digits."""
+        return node_report.range_text(self, player, digits)
+
     def grid(self, player: int | str | None = None) -> Grid:
         """The 13 × 13 grid of what is played."""
         return node_report.grid(self, player)
 
     def runouts(self) -> ReportTable:
         """Strategy and EV on every card that may come next."""
-        return node_report.runouts(self)
+        return card_report.runouts(self)
 
     def __str__(self) -> str:
         return str(self.summary())

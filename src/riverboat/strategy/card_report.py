@@ -1,0 +1,118 @@
+"""What cards do: a row for each deal that a line with `*` stands for, and the mean over all of them.
+
+`x-x/*` is the first decision after both have checked, whatever card comes; `x-x/*-b50` what follows a bet there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riverboat.cards.notation import show_cards
+from riverboat.errors import InputError
+from riverboat.games.base import CHANCE
+from riverboat.games.board_game import ANY, Dealt, every_deal
+from riverboat.report_table import CHIPS, SHARE, Cell, Column, ReportTable
+from riverboat.strategy.node_report import ALL, names, pot, summary
+
+if TYPE_CHECKING:
+    from riverboat.strategy.solution import Solution, Spotlight
+
+STAR = "*"
+MOST = 5_000  # deals of one table; two cards of a spot are 49 × 48
+
+
+def stands_for_many(line: str) -> bool:
+    """Whether a line has `*` for a card."""
+    return STAR in line
+
+
+def lines(solution: Solution, line: str) -> list[tuple[Dealt, str]]:
+    """The deals that `*` stands for in a line, and the line with each of them."""
+    game = solution.tree.game
+    pattern = solution.tree.betting.find(line, game.joiner, any_card=True).dealt
+    parts = line.split(STAR)
+    if len(parts) - 1 != sum(deal == ANY for deal in pattern):
+        raise InputError(f"line {line!r}: '*' stands for a deal, right after '/'")
+    found: list[tuple[Dealt, str]] = []
+    for dealt in every_deal(pattern, game.board, game.deck.cards.tolist(), game.deals):
+        if len(found) == MOST:
+            raise InputError(f"line {line!r}: stands for more than {MOST:,} deals; name some of the cards")
+        cards = [show_cards(deal) for deal, asked in zip(dealt, pattern, strict=True) if asked == ANY]
+        found.append((dealt, "".join(a + b for a, b in zip(parts, [*cards, ""], strict=True))))
+    if not found:
+        raise InputError(f"line {line!r}: a card in it is on the board or dealt twice")
+    return found
+
+
+def over(solution: Solution, line: str) -> ReportTable:
+    """One row for each deal that a line with `*` stands for: how likely it is when the line is played, frequencies, EV,
+    equity and EQR of both. The last row, `all`, has the means over the deals.
+    """
+    if not stands_for_many(line):
+        raise InputError(f"line {line!r}: no '*' in it; write * in place of a card, such as x-x/*")
+    nodes = [solution[one] for _, one in lines(solution, line)]
+    table = _table(nodes, _title(nodes[0], line))
+    return replace(table, rows=(*table.rows, _means(table, pot(nodes[0]), names(solution.tree.game))))
+
+
+def runouts(node: Spotlight) -> ReportTable:
+    """The same rows around a node, without the means.
+
+    At a deal these are the cards of the next street; after one, all cards in place of the last one dealt.
+    """
+    before, after = _around(node)
+    line = f"{before}/{STAR}{after}"
+    return _table([node.solution[one] for _, one in lines(node.solution, line)], _title(node, line))
+
+
+def _title(node: Spotlight, line: str) -> str:
+    return f"{line} on {show_cards(node.tree.game.board, ' ')}"
+
+
+def _table(nodes: Sequence[Spotlight], title: str) -> ReportTable:
+    game, mass, rows = nodes[0].tree.game, [], []
+    asked = [k for k, deals in enumerate(zip(*(n.dealt for n in nodes), strict=True)) if len(set(deals)) > 1]
+    for n in nodes:
+        told = summary(n)
+        mass.append(float((n.reach[0] * n.compatible(0)).sum()))
+        pairs = [figure for p in (0, 1) for figure in (told.ev[p], told.equity[p], told.eqr[p])]
+        name = " ".join(show_cards(n.dealt[k]) for k in asked or [len(n.dealt) - 1])
+        rows.append((name, list(told.frequencies.values()), pairs))
+    total = max(sum(mass), 1e-300)
+    columns = [Column("card"), Column("chance", SHARE, rank=1), *(Column(name, SHARE) for name in nodes[0].actions)]
+    for name in names(game):
+        columns += [Column(f"ev_{name}", CHIPS, f"EV {name}"), Column(f"equity_{name}", SHARE, f"equity {name}", 2)]
+        columns += [Column(f"eqr_{name}", SHARE, f"EQR {name}", 3)]
+    body = [(name, m / total, *shares, *pairs) for m, (name, shares, pairs) in zip(mass, rows, strict=True)]
+    return ReportTable(title, tuple(columns), tuple(body[::-1]))
+
+
+def _means(table: ReportTable, chips: float, players: tuple[str, str]) -> tuple[Cell, ...]:
+    """Each figure over the deals, by their chances where it is known; EQR from the means."""
+    chance = np.array(table.column("chance"), float)
+    found: dict[str, Cell] = {"card": ALL, "chance": float(chance.sum())}
+    for name in table.names[2:]:
+        values = np.array(table.column(name), float)  # None becomes NaN
+        weight = np.where(np.isnan(values), 0.0, chance)
+        total = weight.sum()
+        found[name] = float(np.nan_to_num(values) @ weight / total) if total > 0 else None
+    for who in players:
+        ev, equity = found[f"ev_{who}"], found[f"equity_{who}"]
+        known = isinstance(ev, float) and isinstance(equity, float) and equity > 0
+        found[f"eqr_{who}"] = float(ev) / (float(equity) * chips) if known else None  # type: ignore[arg-type]
+    return tuple(found[name] for name in table.names)
+
+
+def _around(node: Spotlight) -> tuple[str, str]:
+    """What stands before the card and behind it."""
+    if node.player == CHANCE:
+        return node.line, ""
+    head, slash, tail = node.line.rpartition("/")
+    if not slash or not node.tree.game.joiner:
+        raise InputError(f"runouts of {node.line!r}: no card is dealt there; name a line that ends a street")
+    _, joiner, rest = tail.partition("-")
+    return head, joiner + rest
