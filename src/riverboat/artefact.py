@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.arrays import Array
-from riverboat.errors import CorruptError, InputError
+from riverboat.errors import CorruptError, DiskError, InputError
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -28,15 +29,6 @@ def _checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sync(path: Path) -> None:
-    """Make sure that a file's bytes have left the cache before a name points to them."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def write(
     folder: Path,
     kind: str,
@@ -45,8 +37,28 @@ def write(
     texts: Mapping[str, str] | None = None,
 ) -> Path:
     """Write an artefact; the folder appears whole or not at all, and replaces an older one."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    try:
+        with disk.told(folder):
+            _write(folder, beside, kind, arrays, meta, texts or {})
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)  # where it was not renamed: no room is taken by what is of no use
+    return folder
+
+
+def _write(
+    folder: Path,
+    beside: Path,
+    kind: str,
+    arrays: Mapping[str, Array],
+    meta: Mapping[str, Any],
+    texts: Mapping[str, str],
+) -> None:
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
+        raise InputError(f"{folder}: holds other files, which would be lost; choose another folder")
+    if folder.exists() and not folder.is_dir():
+        raise DiskError(f"{folder}: is a file, and a folder is to be written")
+    folder.parent.mkdir(parents=True, exist_ok=True)
     if beside.exists():
         shutil.rmtree(beside)
     beside.mkdir()
@@ -54,8 +66,8 @@ def write(
     for name, array in arrays.items():
         np.save(beside / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
         files[f"{name}.npy"] = array.nbytes
-    for name, text in (texts or {}).items():
-        (beside / name).write_text(text)
+    for name, text in texts.items():
+        (beside / name).write_text(text, encoding="utf-8", newline="")
         files[name] = len(text)
     manifest = {
         "format_version": FORMAT_VERSION,
@@ -69,8 +81,7 @@ def write(
     signed = {"manifest": manifest, "sha256": hashlib.sha256(body.encode()).hexdigest()}
     (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
     for path in beside.iterdir():
-        if os.name == "posix":
-            _sync(path)
+        disk.sync(path)
     if folder.exists():
         old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
         folder.rename(old)
@@ -78,9 +89,7 @@ def write(
         shutil.rmtree(old)
     else:
         beside.rename(folder)
-    if os.name == "posix":
-        _sync(folder.parent)
-    return folder
+    disk.sync(folder.parent)
 
 
 def manifest(folder: Path) -> dict[str, Any]:

@@ -6,13 +6,16 @@ RiverboatError
 ├── RecallError         perfect recall is needed and missing        exit code 2
 ├── ZeroSumError        a zero-sum game is needed                   exit code 2
 ├── CorruptError        an artefact on disk is torn or altered      exit code 2
-└── MemoryLimitError    the work does not fit in memory             exit code 3
+├── MemoryLimitError    the work does not fit in memory             exit code 3
+└── DiskError           the operating system refuses a file         exit code 4
+    └── UnsavedError    … after the work was done: has its result
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 MOST_SHOWN = 100  # characters of a value in a message
 MOST_NAMES = 40  # known names that are listed
@@ -63,6 +66,20 @@ class MemoryLimitError(RiverboatError, MemoryError):
     """What was asked for does not fit in memory."""
 
     exit_code = 3
+
+
+class DiskError(RiverboatError, OSError):
+    """The operating system refuses to read or write: no room, no permission, a file where a folder is needed."""
+
+    exit_code = 4
+
+
+class UnsavedError(DiskError):
+    """The work is done, and could not be written. `result` has it."""
+
+    def __init__(self, message: str, result: Any) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 def listed(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import pokerkit
 import pytest
 
 from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError
+from riverboat.errors import DiskError, InputError
 from riverboat.evaluation.histories import history, open_histories
 from riverboat.evaluation.matches import Hands, play_match
 from riverboat.games.acpc import Rules, read_game
@@ -71,7 +71,8 @@ def test_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         match(tmp_path / "a.phhs", read_game("leduc"), 4, ("random", "random"))
     with pytest.raises(InputError, match=r"named FILE\.phhs"), open_histories(tmp_path / "a.txt"):
         pass
-    with pytest.raises(InputError, match="No such file"), open_histories(tmp_path / "no" / "a.phhs"):
+    (tmp_path / "file").touch()
+    with pytest.raises(DiskError, match="file exists"), open_histories(tmp_path / "file" / "a.phhs"):
         pass
     monkeypatch.setitem(sys.modules, "pokerkit", None)
     with pytest.raises(InputError, match="pip install pokerkit"), open_histories(tmp_path / "a.phhs"):

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat import artefact
+from riverboat import artefact, disk
 from riverboat.abstraction import kmeans, points, potential
 from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction, StreetBuckets, load_abstraction
 from riverboat.abstraction.estimate import Stage, plan
@@ -63,6 +63,12 @@ def build(
             raise InputError(f"{out}: made by another recipe; choose another folder")
         return made
     work = _Work(recipe, out.with_name(f"{out.name}.stages"), threads, progress)
+    with disk.held(work.folder):
+        return _build(work, out, resume)
+
+
+def _build(work: _Work, out: Path, resume: bool) -> CardAbstraction:
+    recipe, threads = work.recipe, work.threads
     work.open(out, resume)
     for stage in plan(recipe):
         work.stage = stage
@@ -101,9 +107,8 @@ class _Work:
             raise InputError(f"{out}: there is one already; choose another folder, or delete it first")
         if out.exists() and not (out / artefact.MANIFEST).is_file() and any(out.iterdir()):
             raise InputError(f"{out}: holds other files; choose an empty folder")
-        if self.folder.exists() and not resume:
+        if not resume and any(path.name != disk.LOCK for path in self.folder.iterdir()):
             raise InputError(f"{self.folder}: a build was stopped here; go on with --resume, or delete it")
-        self.folder.mkdir(parents=True, exist_ok=True)
         artefact.discard_leftovers(self.folder)
 
     def do(self, name: str) -> None:

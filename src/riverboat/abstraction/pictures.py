@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.abstraction.bucket_facts import kind_of, mean_strength, ochs_shares, sizes_of, strength_histograms
 from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.quality import sample_boards
@@ -39,8 +40,8 @@ def save(figure: Figure, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lstrip(".").lower() not in figure.canvas.get_supported_filetypes():
         raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    with disk.beside(path) as draft:
+        figure.savefig(draft, dpi=130)
     return path
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, RANKS
 from riverboat.errors import InputError
@@ -266,8 +267,8 @@ class Grid:
         path, figure = Path(path), self.figure()
         if path.suffix.lstrip(".").lower() not in figure.canvas.get_supported_filetypes():
             raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=130)
+        with disk.beside(path) as draft:
+            figure.savefig(draft, dpi=130)
 
 
 def _square(what: str, values: Array) -> Array:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from riverboat import disk
 from riverboat.agents.view import CALL, FOLD, play_move
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
@@ -80,11 +81,7 @@ def open_histories(path: str | Path) -> Iterator[Callable[[Hands], None]]:
     path = Path(path)
     if path.suffix != SUFFIXES[1]:
         raise InputError(f"hand histories {str(path)!r}: a file of many hands is named FILE.phhs")
-    try:
-        file = path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"hand histories {str(path)!r}: {error.strerror}") from None
-    with file:
+    with disk.text_file(path) as file:
 
         def write(hands: Hands) -> None:
             for i in range(len(hands)):

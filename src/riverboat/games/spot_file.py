@@ -28,6 +28,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from riverboat import disk
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranges import Range
@@ -144,7 +145,7 @@ def _lock(table: Mapping[str, Any], where: str, folder: str | Path) -> Lock:
 
 def save(spot: Spot, path: str | Path) -> None:
     """Write a spot to a file."""
-    Path(path).write_text(dumps(spot), encoding="utf-8")
+    disk.write_text(path, dumps(spot))
 
 
 def dumps(spot: Spot) -> str:

@@ -31,6 +31,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.cards.deck import card_name
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
@@ -298,11 +299,9 @@ def _opened(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
-    try:
+    with disk.told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(f"log {str(path)!r}: {error.strerror}") from None
+        file = path.open("w", encoding="utf-8", newline="\n")  # while it is played: others read along
     with file:
         yield file
 

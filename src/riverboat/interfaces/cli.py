@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from riverboat.errors import InputError, RiverboatError
+from riverboat.errors import DiskError, InputError, MemoryLimitError, RiverboatError
+from riverboat.interfaces import signals
 from riverboat.interfaces.terminal import Live, duration, emit, say
+
+FAULT = 70  # exit code of what nobody thought of, EX_SOFTWARE elsewhere
 
 app = typer.Typer(
     help="Solve imperfect-information games, with a proof of how good the answer is.",
@@ -110,17 +114,19 @@ def solve(
         ):
             raise typer.Exit(1)
         return
-    results = solving.solve_all(game, schedules, options, quiet=json)
-    if plot is not None:
-        from riverboat.interfaces.plots import convergence
-
-        convergence(results, plot)
-        say(f"picture: {plot}")
+    unsaved = solving.Unsaved()
+    results = solving.solve_all(game, schedules, options, unsaved, quiet=json)
     if json:
         best = min(results, key=lambda r: r.exploitability)
         emit(best.to_dict() | ({"runs": [r.to_dict() for r in results]} if len(results) > 1 else {}))
     else:
         solving.report(results)
+    if plot is not None:
+        from riverboat.interfaces.plots import convergence
+
+        convergence(results, plot)
+        say(f"picture: {plot}")
+    solving.complain(unsaved)
     if not all(r.reached for r in results):
         raise typer.Exit(1)
 
@@ -510,24 +516,44 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors become one line and an exit code."""
     try:
-        code: Any = app(arguments, standalone_mode=False)
-    except RiverboatError as error:
-        Live.stop()
-        say(f"error: {error}")
-        sys.exit(error.exit_code)
-    except MemoryError as error:
-        say(f"error: not enough memory: {error}")
-        sys.exit(3)
+        with signals.raised():
+            code: Any = app(arguments, standalone_mode=False)
+            sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
-        Live.stop()
-        say("interrupted")
-        sys.exit(130)
-    except Exception as error:  # usage errors of the command line itself
-        if hasattr(error, "exit_code") and hasattr(error, "format_message"):
-            say(f"error: {error.format_message()}")
-            sys.exit(2)
-        raise
+        code = 130
+    except Exception as error:
+        _end(*_told(error))
+    if code == 130:  # also what typer makes of any signal
+        _end("interrupted", signals.Interrupted.last)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end(line: str, code: int) -> NoReturn:
+    Live.stop()
+    if line:
+        say(line)
+    sys.exit(code)
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """What a person is told of an error, in one line, and the exit code."""
+    if isinstance(error, BrokenPipeError):  # who reads along has enough: `riverboat show … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        return "", 1
+    if isinstance(error, RiverboatError):
+        line, code = str(error), error.exit_code
+    elif isinstance(error, MemoryError):
+        line, code = f"not enough memory: {error}", MemoryLimitError.exit_code
+    elif isinstance(error, OSError):
+        place = "" if error.filename is None else f"{error.filename}: "
+        line, code = f"{place}{(error.strerror or str(error)).lower()}", DiskError.exit_code
+    elif hasattr(error, "format_message"):  # the command line itself is wrong
+        line, code = error.format_message(), InputError.exit_code
+    else:  # nobody thought of it
+        if os.environ.get("RIVERBOAT_TRACEBACK"):
+            raise error
+        line, code = f"{type(error).__name__}: {error} (a fault of Riverboat; RIVERBOAT_TRACEBACK=1 shows where)", FAULT
+    return "error: " + " ".join(line.split()), code
 
 
 if __name__ == "__main__":

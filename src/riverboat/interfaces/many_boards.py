@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import GameFileError, InputError
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
-from riverboat.interfaces import spots
+from riverboat.interfaces import solving, spots
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
 from riverboat.texts import read_text
@@ -116,6 +117,7 @@ def solve(
 ) -> tuple[list[dict[str, Any]], ReportTable]:
     """Solve one after the other; what is done already under `--out` is not done again."""
     placed, out = place(spot, boards), options["out"]
+    unsaved = solving.Unsaved()
     done = _done(out, resume=options["resume"]) if out is not None else {}
     found = []
     for number, (board, here) in enumerate(zip(boards, placed, strict=True), 1):
@@ -128,18 +130,18 @@ def solve(
             continue
         say(f"board {number} of {len(boards)}: {name}")
         folder = None if out is None else out / "runs" / name
-        _, facts = spots.solve(here, schedule, {**options, "out": folder}, quiet=quiet)
+        _, facts = spots.solve(here, schedule, {**options, "out": folder}, unsaved, quiet=quiet)
+        solving.complain(unsaved)
         row = {"board": name, "weight": board.weight, "mark": mark} | facts
         found.append(row)
         if out is not None and folder is not None:
-            with (out / DONE).open("a") as lines:
-                lines.write(json.dumps(row) + "\n")
+            disk.append(out / DONE, json.dumps(row))
             if not keep:
                 shutil.rmtree(folder)
     table = aggregate(found, spot.name)
     if out is not None:
-        (out / "aggregate.csv").write_text(table.to_csv())
-        (out / "aggregate.json").write_text(json.dumps(to_dict(found, table), indent=1) + "\n")
+        disk.write_text(out / "aggregate.csv", table.to_csv())
+        disk.write_text(out / "aggregate.json", json.dumps(to_dict(found, table), indent=1) + "\n")
     return found, table
 
 
@@ -159,7 +161,7 @@ def _done(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]:
         raise InputError(f"{out}: holds solved boards already; go on with --resume, or choose another folder")
     whole, _, torn = path.read_text().rpartition("\n")
     if torn:
-        path.write_text(f"{whole}\n" if whole else "")
+        disk.write_text(path, f"{whole}\n" if whole else "")
     rows = [json.loads(line) for line in whole.splitlines()]
     return {row["board"]: row for row in rows}
 
@@ -196,7 +198,8 @@ def to_dict(found: list[dict[str, Any]], table: ReportTable) -> dict[str, Any]:
 
 def command(spot: Spot, name: str, schedule: str | None, options: dict[str, Any], *, keep: bool, json: bool) -> bool:
     """Solve, print, and say whether every board has reached the target."""
-    found, table = solve(spot, read(name), schedule, options, keep=keep, quiet=json)
+    with solving.held(options["out"]):
+        found, table = solve(spot, read(name), schedule, options, keep=keep, quiet=json)
     if json:
         emit(to_dict(found, table))
     else:

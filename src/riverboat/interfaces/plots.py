@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt
 
+from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.solving.run import Result
 
@@ -34,6 +35,6 @@ def convergence(results: list[Result], path: Path) -> None:
     axes[0].set_ylabel(f"exploitability ({results[0].unit})")
     axes[0].legend()
     figure.suptitle(f"{results[0].game}: {results[0].infosets:,} information sets")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    with disk.beside(path) as draft:
+        figure.savefig(draft, dpi=130)
     plt.close(figure)

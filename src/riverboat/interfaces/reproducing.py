@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
@@ -168,8 +169,8 @@ def picture(report: Report, title: str, path: Path) -> None:
         if report.log:
             one.set(xscale="log", yscale="log")
     figure.suptitle(title)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    with disk.beside(path) as draft:
+        figure.savefig(draft, dpi=130)
     plt.close(figure)
 
 
@@ -198,9 +199,9 @@ def section(run: Run) -> str:
 
 def write_section(path: Path, run: Run) -> None:
     """Put a section in its place of the page; the page is made where there is none."""
-    old = path.read_text() if path.exists() else ""
+    with disk.told(path):
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
     parts = re.split(r"^(?=## )", old, flags=re.MULTILINE)[1:]
     sections = {part.partition("\n")[0].removeprefix("## ").strip(): part.rstrip() + "\n" for part in parts}
     sections[run.experiment.id] = section(run)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join([_HEAD, *(sections[name] for name in MODULES if name in sections)]))
+    disk.write_text(path, "\n".join([_HEAD, *(sections[name] for name in MODULES if name in sections)]))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import time as clock
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from riverboat.errors import InputError, MemoryLimitError
+from riverboat import disk
+from riverboat.errors import InputError, MemoryLimitError, UnsavedError
 from riverboat.games.base import Game
+from riverboat.interfaces import signals
 from riverboat.interfaces.terminal import Live, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import _loops, boards, schedules
 from riverboat.solving.cfr import table_bytes
-from riverboat.solving.run import Result, Run, default_dtype, default_schedule, finish, stoppers
+from riverboat.solving.run import Progress, Result, Run, default_dtype, default_schedule, finish, stoppers
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import _board_kernels
 from riverboat.trees.boards import BoardTree
@@ -26,7 +29,12 @@ def is_spot(name: str) -> bool:
     return name == "spot" or Path(name).suffix.lower() == ".toml"
 
 
-def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any], *, quiet: bool) -> list[Result]:
+Unsaved: TypeAlias = list[UnsavedError]  # told after the answer
+
+
+def solve_all(
+    spec: str | Game, names: list[str | None], options: dict[str, Any], unsaved: Unsaved, *, quiet: bool
+) -> list[Result]:
     """Solve with each schedule in turn; the tree is compiled once."""
     method = options["method"]
     if method not in ("cfr", "lp", "egt"):
@@ -43,14 +51,16 @@ def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any]
     if options["until"] is not None:
         options = {**options, "until": target(options["until"], getattr(made, "scale", (made.unit, 1.0))[0])}
     if method != "cfr":
-        return [_exact(made, method, options, quiet=quiet)]
+        with held(options["out"]):
+            return [_exact(made, method, options, unsaved, quiet=quiet)]
     tree = None if options["resume"] else solver_tree(made)
     results = []
     for schedule in names:
         out = options["out"]
         if out is not None and schedule is not None and len(names) > 1:
             out = out / schedule.replace(":", "-").replace(",", "-")
-        results.append(_one(spec if options["resume"] else made, tree, schedule, {**options, "out": out}, quiet=quiet))
+        source = spec if options["resume"] else made
+        results.append(_one(source, tree, schedule, {**options, "out": out}, unsaved, quiet=quiet))
     return results
 
 
@@ -118,14 +128,39 @@ def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[s
     )  # fmt: skip
 
 
-def go(run: Run, options: dict[str, Any], *, quiet: bool) -> Result:
-    """Let a run go on until it is done; an interrupt saves it."""
+def held(out: Path | None) -> AbstractContextManager[None]:
+    """No other process writes to the folder of a run."""
+    return nullcontext() if out is None else disk.held(out)
+
+
+def go(run: Run, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool) -> Result:
+    """Let a run go on until it is done; an interrupt saves it, between two steps."""
     limits = options["iterations"], options["time"], options["until"]
     stops = stoppers(*limits)
     count = options["iterations"] if any(x is not None for x in limits) else 1000
     live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, {**options, "iterations": count}, quiet=quiet)
+    told: list[str] = []
+
+    def watch(now: Progress) -> None:
+        live(now)
+        if run.trouble is not None and not told:
+            told.append(str(run.trouble))
+            say(f"warning: {run.trouble}; the run goes on and tries again")
+
     try:
-        return finish(run, stops, options["until"], live)
+        with signals.noted() as interrupted:
+
+            def stop(now: Progress) -> bool:
+                came = interrupted()
+                if came is not None:
+                    raise came
+                return False
+
+            return finish(run, [stop, *stops], options["until"], watch)
+    except UnsavedError as error:
+        unsaved.append(error)
+        found: Result = error.result
+        return found
     except KeyboardInterrupt:
         live.done()
         if run.folder is None:
@@ -141,11 +176,14 @@ def go(run: Run, options: dict[str, Any], *, quiet: bool) -> Result:
         live.done()
 
 
-def _one(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], *, quiet: bool) -> Result:
-    run = start(game, tree, schedule, options, quiet=quiet)
-    if not quiet and not already_compiled(run.tree):
-        say("compiling, once: the next start is quick")
-    return go(run, options, quiet=quiet)
+def _one(
+    game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool
+) -> Result:
+    with held(options["out"]):
+        run = start(game, tree, schedule, options, quiet=quiet)
+        if not quiet and not already_compiled(run.tree):
+            say("compiling, once: the next start is quick")
+        return go(run, options, unsaved, quiet=quiet)
 
 
 def _live(title: str, unit: str, options: dict[str, Any], *, quiet: bool) -> Live:
@@ -153,7 +191,7 @@ def _live(title: str, unit: str, options: dict[str, Any], *, quiet: bool) -> Liv
     return Live(title, unit, **limits, quiet=quiet)
 
 
-def _exact(made: Any, method: str, options: dict[str, Any], *, quiet: bool) -> Result:
+def _exact(made: Any, method: str, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool) -> Result:
     live = _live(f"{made.name} {method}", made.unit, options, quiet=quiet)
     from riverboat.solving.exact import solve_exact  # brings SciPy and HiGHS along
 
@@ -162,8 +200,18 @@ def _exact(made: Any, method: str, options: dict[str, Any], *, quiet: bool) -> R
             made, method, until=options["until"], iterations=options["iterations"], time=options["time"],
             out=options["out"], seed=options["seed"], callback=live,
         )  # fmt: skip
+    except UnsavedError as error:
+        unsaved.append(error)
+        found: Result = error.result
+        return found
     finally:
         live.done()
+
+
+def complain(unsaved: Unsaved) -> None:
+    """Now that the answer is told: it could not be written."""
+    if unsaved:
+        raise unsaved[0]
 
 
 _COLUMNS = (

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from riverboat import disk
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -192,9 +193,7 @@ def export(
     if csv and json:
         raise InputError("export: --csv or --json, not both")
     as_json = json or (not csv and out is not None and out.suffix.lower() == ".json")
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    with nullcontext(sys.stdout) if out is None else out.open("w", newline="") as file:
+    with nullcontext(sys.stdout) if out is None else disk.text_file(out) as file:
         if isinstance(read, Strategy):
             count, what = _infosets(read, line, file, as_json=as_json), "information sets"
         else:

@@ -100,10 +100,11 @@ def command(
     if estimate:
         print_estimate(read(name, flags) if solving.is_spot(name) else make_game(name), schedule, json)
         return True
-    spot = read(name, flags)
+    spot, unsaved = read(name, flags), solving.Unsaved()
     if options["method"] != "cfr":  # small ones, as a check
-        results = solving.solve_all(spot, schedules_given, options, quiet=json)
+        results = solving.solve_all(spot, schedules_given, options, unsaved, quiet=json)
         emit(results[0].to_dict()) if json else solving.report(results)
+        solving.complain(unsaved)
         return results[0].reached
     if len(schedules_given) > 1:
         raise InputError("--schedule: one at a time for spots")
@@ -115,35 +116,39 @@ def command(
         from riverboat.interfaces import many_boards
 
         return many_boards.command(spot, boards, schedule, options, keep=keep, json=json)
-    result, found = solve(spot, schedule, options, quiet=json)
+    result, found = solve(spot, schedule, options, unsaved, quiet=json)
+    if json:
+        emit(found)
+    else:
+        report(result, found)
     if plot is not None:
         from riverboat.interfaces.plots import convergence
 
         convergence([result], plot)
         say(f"picture: {plot}")
-    if json:
-        emit(found)
-    else:
-        report(result, found)
+    solving.complain(unsaved)
     return result.reached
 
 
 # --- solving ----------------------------------------------------------------------------------
 
 
-def solve(spot: Spot, schedule: str | None, options: dict[str, Any], *, quiet: bool) -> tuple[Result, dict[str, Any]]:
+def solve(
+    spot: Spot, schedule: str | None, options: dict[str, Any], unsaved: solving.Unsaved, *, quiet: bool
+) -> tuple[Result, dict[str, Any]]:
     """Solve one spot; the result, and what `--json` says of it."""
     if all(options[key] is None for key in ("iterations", "time", "until")):
         options = {**options, "until": TARGET}
     for remark in unreachable(spot):
         say(remark)
-    tree = None if options["resume"] and _begun(options["out"]) else solver_tree(spot)
-    run = solving.start(spot, tree, schedule, options, quiet=False)
-    if not quiet and not solving.already_compiled(run.tree):
-        say("compiling, once: the next start is quick")
-    run.solver.warm()
-    result = solving.go(run, options, quiet=quiet)
-    return result, facts(spot, run, result)
+    with solving.held(options["out"]):
+        tree = None if options["resume"] and _begun(options["out"]) else solver_tree(spot)
+        run = solving.start(spot, tree, schedule, options, quiet=False)
+        if not quiet and not solving.already_compiled(run.tree):
+            say("compiling, once: the next start is quick")
+        run.solver.warm()
+        result = solving.go(run, options, unsaved, quiet=quiet)
+        return result, facts(spot, run, result)
 
 
 def _begun(out: Path | None) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time as clock
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,12 @@ from typing import Any
 
 from rich.console import Console
 
+from riverboat import disk
 from riverboat.abstraction.card_abstraction import CardAbstraction, load_abstraction, lossless
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_counts import Counts
 from riverboat.games.action_tree import compile_actions, measure
+from riverboat.interfaces import signals
 from riverboat.interfaces.terminal import duration, emit, plain_console, say
 from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving.memory import available_memory
@@ -101,7 +102,7 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
     assert options.out is not None
     provenance = {"recipe": recipe.name, "seed": options.seed, "threads": options.threads, "mode": options.mode}
     display = _Display(recipe.name, quiet=options.json)
-    with _solver(recipe, cards, path, options) as solver:
+    with disk.held(options.out), _solver(recipe, cards, path, options) as solver:
         run = Training(
             solver,
             options.out,
@@ -113,14 +114,14 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
             measure=_measure(options.threads),
         )
         run.open(options.resume)
-        with _interrupts() as interrupted:
+        with signals.noted() as interrupted:
             try:
-                strategy = run.run(seconds, options.iterations, interrupted)
+                strategy = run.run(seconds, options.iterations, lambda: interrupted() is not None)
             finally:
                 display.done()
         facts = _facts(run, strategy, display.last, options)
         stopped = interrupted()
-    if options.plot is not None and not stopped:
+    if options.plot is not None and stopped is None:
         _plot(options.out, options.plot)
     if options.json:
         emit(facts)
@@ -131,9 +132,9 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
             f"{facts['iterations_per_second']:,.3g} a second; {facts['touched']:,} information sets visited",
         )
         console.print(f"written to {options.out}; riverboat show {quote(options.out)} preflop draws it")
-    if stopped:
+    if stopped is not None:
         say(f"interrupted; go on with --out {quote(options.out)} --resume")
-        raise KeyboardInterrupt
+        raise stopped
 
 
 @contextmanager
@@ -149,6 +150,8 @@ def _solver(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, opti
         return
     from riverboat.solving.cluster import Distributed
 
+    if options.blades < 1:
+        raise InputError(f"--blades {options.blades}: at least one must play the later streets")
     alone = options.cluster in ("local", "none")  # blades share this machine
     common["threads"] = max(1, options.threads // options.blades) if alone else options.threads
     engine = "local" if options.cluster == "none" else f"ray:{options.cluster}"
@@ -242,24 +245,6 @@ def _tell(planned: dict[str, Any], counts: Counts, json: bool, console: Console)
 
 
 # --- while it runs ------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _interrupts() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C asks for an end after the step that is being done; a second one ends at once."""
-    seen: list[int] = []
-
-    def note(number: int, frame: object) -> None:
-        if seen:
-            raise KeyboardInterrupt
-        seen.append(number)
-        say("stopping: one moment for a checkpoint")
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield lambda: bool(seen)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class _Display:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riverboat.errors import InputError
+from riverboat.errors import DiskError, InputError, UnsavedError
 from riverboat.games.base import Game
 from riverboat.games.board_game import BoardGame
 from riverboat.games.board_states import Unrolled
@@ -63,9 +63,7 @@ def solve_exact(
     seconds = clock.perf_counter() - started
     found = quality(strategy)
     low, high = sorted(found.bracket)  # rounding may cross them at an exact equilibrium
-    if out is not None:
-        files.save(strategy, Path(out) / "strategy", made)
-    return Result(
+    result = Result(
         game=tree.name,
         method=method,
         schedule=None,
@@ -85,6 +83,12 @@ def solve_exact(
         strategy=strategy,
         history=tuple(history),
     )
+    if out is not None:
+        try:
+            files.save(strategy, Path(out) / "strategy", made)
+        except DiskError as error:
+            raise UnsavedError(str(error), result) from error
+    return result
 
 
 def _egt(

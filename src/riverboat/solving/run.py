@@ -7,12 +7,13 @@ import math
 import shutil
 import time as clock
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from riverboat import artefact
-from riverboat.errors import InputError
+from riverboat import artefact, disk
+from riverboat.errors import DiskError, InputError, UnsavedError
 from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.solving.boards import BoardCFR
@@ -71,7 +72,7 @@ def after_iterations(count: int) -> Stopper:
 
 
 def after_seconds(seconds: float) -> Stopper:
-    """Stop when this much time has been spent solving, checks included."""
+    """Stop when this much time has been spent solving, checks and the writing of checkpoints included."""
     if seconds < 0:
         raise InputError(f"time={seconds:g}: must not be negative")
     return lambda p: p.seconds >= seconds
@@ -145,6 +146,7 @@ class Run:
         self.history: list[Progress] = []
         self.quality: Quality | None = None
         self._checked_at = -1
+        self.trouble: DiskError | None = None  # why the last checkpoint or line of the log could not be written
         self.target: float | None = None  # exploitability that the run is to reach, where one was given
         if self.folder is not None and (self.folder / "strategy").exists():
             raise InputError(f"{self.folder}: holds a finished strategy; choose another folder")
@@ -172,7 +174,9 @@ class Run:
         saved_at = self.seconds
         chunk = 1
         if self.log is not None:
-            self.log.parent.mkdir(parents=True, exist_ok=True)
+            with disk.told(self.log):  # a log that cannot be written is told before the work, not after it
+                self.log.parent.mkdir(parents=True, exist_ok=True)
+                self.log.open("a").close()
         while True:
             now = self._progress()
             if any(stop(now) for stop in stops):
@@ -190,8 +194,18 @@ class Run:
             if self.solver.iteration >= due:
                 self.check()
             if self.folder is not None and self.seconds - saved_at >= self.checkpoint_seconds:
-                self.save()
+                started = clock.perf_counter()
+                self._attempt(self.save)
+                self.seconds += clock.perf_counter() - started
                 saved_at = self.seconds
+
+    def _attempt(self, write: Callable[[], object]) -> None:
+        """Write something on the way. A full disk does not end the work: it is noted, and the next time may be better."""
+        try:
+            write()
+            self.trouble = None
+        except DiskError as error:
+            self.trouble = error
 
     def _limit(self, stops: list[Stopper]) -> int:
         """Iterations that no stopper on the count would cut short."""
@@ -251,8 +265,8 @@ class Run:
             self.history.append(progress)
             if self.log is not None:
                 row = {k: v for k, v in asdict(progress).items() if k != "checked"} | {"unit": self.tree.unit}
-                with self.log.open("a") as lines:
-                    lines.write(json.dumps(row) + "\n")
+                line, log = json.dumps(row), self.log
+                self._attempt(lambda: disk.append(log, line))
         return self.quality
 
     def _progress(self) -> Progress:
@@ -388,7 +402,8 @@ def solve(
 
     Stops at the first of `iterations`, `time` (seconds) and `until` (exploitability in the game's unit); with none of
     them after 1,000 iterations. With `out`, checkpoints go there and `resume` goes on from the last. An
-    interrupt (Ctrl-C) writes a checkpoint to `out` and is raised again.
+    interrupt (Ctrl-C) writes a checkpoint to `out` and is raised again. Where the answer cannot be written, `UnsavedError`
+    has it as `result`.
     """
     if method in ("lp", "egt"):
         from riverboat.solving.exact import solve_exact
@@ -396,16 +411,18 @@ def solve(
         if resume:
             raise InputError(f"resume goes on with a CFR run; method {method!r} starts anew")
 
-        return solve_exact(
-            game, method, until=until, iterations=iterations, time=time, out=out, seed=seed, callback=callback
-        )
+        with nullcontext() if out is None else disk.held(out):
+            return solve_exact(
+                game, method, until=until, iterations=iterations, time=time, out=out, seed=seed, callback=callback
+            )
     if method != "cfr":
         raise InputError(f"method {method!r}: one of cfr, lp, egt")
-    run = Run(
-        game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, out=out, resume=resume, log=log,
-        check_every=check_every, checkpoint_seconds=checkpoint_seconds,
-    )  # fmt: skip
-    return finish(run, stoppers(iterations, time, until, stop), until, callback)
+    with nullcontext() if out is None else disk.held(out):
+        run = Run(
+            game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, out=out, resume=resume, log=log,
+            check_every=check_every, checkpoint_seconds=checkpoint_seconds,
+        )  # fmt: skip
+        return finish(run, stoppers(iterations, time, until, stop), until, callback)
 
 
 def stoppers(
@@ -427,13 +444,16 @@ def finish(run: Run, stops: list[Stopper], until: float | None, callback: Callba
     run.target = until
     try:
         run.go(stops, callback)
+        quality = run.check()
     except KeyboardInterrupt:
         if run.folder is not None:
             run.save()
         raise
-    quality = run.check()
     if callback is not None:
         callback(run._progress())
+    result = run.result(reached=until is None or bool(quality.exploitability <= until))
     if run.folder is not None:
-        run.save()
-    return run.result(reached=until is None or bool(quality.exploitability <= until))
+        run._attempt(run.save)
+    if run.trouble is not None:
+        raise UnsavedError(str(run.trouble), result)
+    return result

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from riverboat import artefact
+from riverboat import artefact, disk
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
 from riverboat.errors import InputError
@@ -113,7 +113,7 @@ class Training:
         if found and not resume:
             raise InputError(f"{self.out}: a run is there already; go on with --resume, or choose another folder")
         if not found:
-            if self.out.exists() and any(self.out.iterdir()):
+            if self.out.exists() and any(path.name != disk.LOCK for path in self.out.iterdir()):
                 raise InputError(f"{self.out}: holds other files; choose an empty folder")
             self.out.mkdir(parents=True, exist_ok=True)
             return
@@ -165,7 +165,9 @@ class Training:
             if self.seconds - checked >= self.check_seconds:
                 now, checked = self._check(now), self.seconds
             if self.seconds - saved >= self.checkpoint_seconds:
+                begun = time.perf_counter()
                 self.save()
+                self.seconds += time.perf_counter() - begun
                 saved = self.seconds
             if self.progress is not None:
                 self.progress(now)
@@ -193,8 +195,7 @@ class Training:
             strength = self.measure(strategy, self._last_snapshot(strategy))
             self._keep_snapshot(strategy)
         found = replace(now, touched=sum(self.solver.touched()), regret=sum(self.solver.regret()), strength=strength)
-        with (self.out / "log.jsonl").open("a") as log:
-            log.write(json.dumps(asdict(found)) + "\n")
+        disk.append(self.out / "log.jsonl", json.dumps(asdict(found)))
         return found
 
     # --- what is kept ------------------------------------------------------------------------------

@@ -6,10 +6,12 @@ of a certified interval no wider than WIDTH; the interval of the larger game hol
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from typing import TypeAlias
 
+from riverboat import disk
 from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.games.bluff import Bluff
@@ -57,8 +59,6 @@ def bluff_value(dice: tuple[int, int], note: Note | None = None) -> float:
         if note is not None:
             note(smaller.name, high - low, width)
     value = (low + high) / 2
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".tmp")
-    beside.write_text(json.dumps({"recipe": recipe, "value": value, "low": low, "high": high}))
-    beside.replace(path)
+    with contextlib.suppress(OSError):  # a place that cannot be written to only costs time
+        disk.write_text(path, json.dumps({"recipe": recipe, "value": value, "low": low, "high": high}))
     return value

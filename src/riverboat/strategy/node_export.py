@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.cards.deck import card_name
 from riverboat.cards.notation import show_cards, show_hand
 from riverboat.errors import InputError
@@ -105,8 +106,7 @@ def export(solution: Solution, path: str | Path, line: str = "", depth: int | No
     path = Path(path)
     if path.suffix.lower() not in (".json", ".csv"):
         raise InputError(f"export to {path}: unknown kind {path.suffix!r}; use .json or .csv")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with disk.text_file(path) as file:
         return write(solution, file, line, depth, as_json=path.suffix.lower() == ".json")
 
 

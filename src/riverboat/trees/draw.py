@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Deal, Game, PublicState
 from riverboat.trees.compile import compile_game, histories
@@ -127,7 +128,7 @@ class Drawing:
         path = Path(path)
         if path.suffix.lower() != ".svg":
             raise InputError(f"{path}: drawings are saved as SVG; call the file {path.with_suffix('.svg')}")
-        path.write_text(self.svg, encoding="utf-8")
+        disk.write_text(path, self.svg)
         return path
 
     def _repr_svg_(self) -> str:

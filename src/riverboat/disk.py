@@ -1,0 +1,153 @@
+"""Files on disk: written whole or not at all, one writer to a folder, and errors that name the place.
+
+with disk.beside(path) as draft:      # a name in the same folder, renamed when all is written
+    figure.savefig(draft)
+with disk.held(folder):               # refused while another process writes there
+    ...
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TextIO, cast
+
+from riverboat.errors import DiskError, InputError
+
+LOCK = ".lock"
+_FAR = 1 << 30  # the byte that Windows locks: behind what is written, so that others can read it
+
+
+@contextlib.contextmanager
+def told(path: str | Path) -> Iterator[None]:
+    """Errors of the operating system become one line that names the place."""
+    try:
+        yield
+    except DiskError:
+        raise
+    except OSError as error:
+        raise DiskError(f"{path}: {(error.strerror or str(error) or 'cannot be used').lower()}") from error
+
+
+def sync(path: Path) -> None:
+    """Make sure that a file's bytes have left the cache before a name points to them."""
+    if os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def beside(path: str | Path) -> Iterator[Path]:
+    """A file to write in the place of `path`, which it takes when the block ends well. Folders on the way are made."""
+    path = Path(path)
+    draft = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")  # pictures go by the suffix
+    with told(path):
+        if path.is_dir():
+            raise DiskError(f"{path}: is a folder, and a file is to be written")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield draft
+            sync(draft)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def text_file(path: str | Path) -> Iterator[TextIO]:
+    """The same as an open file of text; line ends stay as they are written."""
+    with beside(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        yield cast("TextIO", file)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """The same in one go."""
+    with text_file(path) as file:
+        file.write(text)
+
+
+def append(path: str | Path, line: str) -> None:
+    """Add a line to a file, in one piece: who reads along sees whole lines, and so does who comes after a crash."""
+    with told(path):
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            body = f"{line}\n".encode()
+            size = os.fstat(handle).st_size
+            if os.write(handle, body) != len(body):  # the disk is full: no half a line
+                os.ftruncate(handle, size)
+                raise DiskError(f"{path}: no space left on device")
+        finally:
+            os.close(handle)
+
+
+# --- one writer ---------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def held(folder: str | Path) -> Iterator[None]:
+    """Be the only process that writes to a folder, which is made where it is missing.
+
+    The lock is a file in it, and belongs to the open handle: the operating system drops it with the process, however that
+    ends. A file system that knows no locks gives none.
+    """
+    folder = Path(folder)
+    with told(folder):
+        new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        file = _lock(folder)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # an open file stays on Windows: then it is empty
+            file.truncate(0)
+            (folder / LOCK).unlink()
+        file.close()
+        if new:
+            with contextlib.suppress(OSError):  # nothing came of it: no empty folder is left
+                folder.rmdir()
+
+
+def _lock(folder: Path) -> IO[str]:
+    path = folder / LOCK
+    while True:
+        file = path.open("a+", encoding="utf-8")
+        try:
+            if not _take(file):
+                file.seek(0)
+                owner = file.read(200).strip() or "another process"
+                raise InputError(f"{folder}: {owner} is writing there; wait until it ends, or choose another folder")
+            if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+                file.flush()
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # its last owner has just removed it
+
+
+def _take(file: IO[str]) -> bool:
+    """Lock an open file; false where somebody else has it."""
+    try:
+        if os.name == "nt":  # pragma: no cover
+            import msvcrt
+
+            os.lseek(file.fileno(), _FAR, os.SEEK_SET)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # no locks here
+        return True
+    return True

@@ -1,0 +1,164 @@
+"""How commands end when something outside ends them: signals, other processes, the disk."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from riverboat import artefact
+from riverboat.strategy import files
+
+LONG = ("solve", "leduc", "--time", "600s", "--checkpoint", "600s")
+
+
+def start(*arguments, cwd=None):
+    command = [sys.executable, "-m", "riverboat.interfaces.cli", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+
+
+def busy(log, process):
+    """Wait until a run has begun to write its log."""
+    for _ in range(600):
+        if log.exists() and log.read_text().count("\n") > 3:
+            return
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.1)
+    raise AssertionError("the run did not begin")
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_saves_and_the_run_goes_on(name, code, run, tmp_path):
+    out, log = tmp_path / "run", tmp_path / "log"
+    process = start(*LONG, "--out", out, "--log", log)
+    busy(log, process)
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "--resume)" in err
+    assert "Traceback" not in err
+    found, _ = artefact.read(files.newest(out))
+    before = found["state"]["iteration"]
+    assert before > 0
+    target = before + 100
+    assert run("solve", "leduc", "--iterations", target, "--out", out, "--resume", "--json")[0] == 0
+    assert [p.name for p in out.iterdir() if p.name.startswith(".")] == []
+
+
+def test_nohup_is_respected(tmp_path):
+    log = tmp_path / "log"
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = start(*LONG, "--log", log, cwd=tmp_path)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    busy(log, process)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(1.0)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert len(list((tmp_path / "runs").iterdir())) == 1  # saved there, for want of --out
+    assert "saved under runs" in err
+
+
+def test_two_processes_do_not_share_a_folder(run, tmp_path):
+    out, log = tmp_path / "run", tmp_path / "log"
+    first = start(*LONG, "--out", out, "--log", log)
+    try:
+        busy(log, first)
+        code, printed, err = run("solve", "leduc", "--iterations", 10, "--out", out, "--resume")
+        assert (code, printed) == (2, "")
+        assert f"{out}: process {first.pid} on " in err
+        assert err.count("\n") == 1
+    finally:
+        first.kill()
+        first.communicate()
+    assert run("solve", "leduc", "--iterations", 10, "--out", out)[0] == 0
+
+
+def no_room(*_, **__):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+SPOT = (
+    "solve", "spot", "--board", "2s3s5hJdQc", "--pot", 10, "--stack", 20, "--oop", "AA,KK", "--ip", "QQ,AA",
+    "--bets", "50%", "--iterations", 20,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [("solve", "kuhn", "--iterations", 50), ("solve", "kuhn", "--method", "lp"), SPOT])
+def test_an_answer_is_told_even_if_it_cannot_be_written(command, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(artefact.np, "save", no_room)
+    code, out, err = run(*command, "--out", tmp_path / "run", "--json")
+    assert code == 4
+    assert json.loads(out)["iterations"] >= 1
+    (line,) = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert str(tmp_path / "run") in line
+    assert "no space left on device" in line
+
+
+def test_a_checkpoint_that_finds_no_room_does_not_end_the_run(run, tmp_path, monkeypatch):
+    """The disk is full for a while; at the end it is not, and nothing is lost."""
+    real, calls = artefact.np.save, []
+
+    def at_first(*arguments, **options):
+        calls.append(1)
+        return no_room() if len(calls) < 3 else real(*arguments, **options)
+
+    monkeypatch.setattr(artefact.np, "save", at_first)
+    code, _, err = run("solve", "leduc", "--iterations", 4000, "--checkpoint", "0.01s", "--out", tmp_path / "run")
+    assert code == 0
+    assert len(calls) > 3
+    assert err.count("warning:") == 1
+    assert files.load(tmp_path / "run").provenance["iterations"] == 4000
+
+
+@pytest.mark.parametrize(
+    ("option", "place"),
+    [("--out", "file"), ("--out", "file/inside"), ("--log", "file/inside"), ("--log", "folder"),
+     ("--plot", "file/inside.png"), ("--plot", "folder.png")],
+)  # fmt: skip
+def test_what_cannot_be_written_is_told_in_one_line(option, place, run, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.png").mkdir()
+    path = tmp_path / place
+    code, _, err = run("solve", "kuhn", "--iterations", 5, option, path)
+    assert code == 4
+    (line,) = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert line.startswith(f"error: {path}")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_the_time_of_writing_counts(run, tmp_path, monkeypatch):
+    real = artefact.write
+
+    def slow(*arguments, **options):
+        time.sleep(0.5)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(artefact, "write", slow)
+    started = time.monotonic()
+    code, out, _ = run("solve", "leduc", "--time", "2s", "--checkpoint", "0.1s", "--out", tmp_path / "run", "--json")
+    assert code == 0
+    assert json.loads(out)["seconds"] == pytest.approx(2.0, abs=0.8)
+    assert time.monotonic() - started < 30  # 0.5 s to each 0.1 s: six times as long, if it did not count
+
+
+def test_a_fault_is_one_line_with_a_code_of_its_own(run, monkeypatch):
+    from riverboat.interfaces import reading
+
+    def broken(json):
+        raise KeyError("x\ny")
+
+    monkeypatch.setattr(reading, "games", broken)
+    code, out, err = run("games")
+    assert (code, out) == (70, "")
+    assert err.count("\n") == 1
+    assert "KeyError" in err

@@ -1,0 +1,137 @@
+"""Files appear whole, folders have one writer, and errors name the place."""
+
+import contextlib
+import errno
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riverboat import artefact, disk
+from riverboat.errors import DiskError, InputError
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from riverboat import disk
+with disk.held(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "deep" / "a.csv"
+    disk.write_text(path, "old\r\n")
+    assert path.read_bytes() == b"old\r\n"
+    with contextlib.suppress(RuntimeError), disk.beside(path) as draft:
+        draft.write_text("half of the n")
+        raise RuntimeError
+    assert path.read_bytes() == b"old\r\n"
+    assert [p.name for p in path.parent.iterdir()] == ["a.csv"]
+    assert draft.suffix == ".csv"  # by which libraries choose a format
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: disk.write_text(path, "text"),
+        lambda path: disk.append(path, "line"),
+        lambda path: artefact.write(path, "test", {"a": np.zeros(3)}, {}),
+    ],
+)
+def test_errors_of_the_system_name_the_place(write, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "mine").write_text("mine")
+    inside = tmp_path / "file" / "x"
+    with pytest.raises(DiskError, match=str(inside)) as found:
+        write(inside)
+    assert "\n" not in str(found.value)
+    with pytest.raises((DiskError, InputError), match=str(tmp_path / "folder")):
+        write(tmp_path / "folder")
+    assert (tmp_path / "folder" / "mine").read_text() == "mine"  # nothing of the user's is lost
+
+
+def test_a_folder_does_not_take_the_place_of_a_file(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(DiskError, match="is a file"):
+        artefact.write(tmp_path / "file", "test", {}, {})
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
+    place = artefact.write(tmp_path / "a", "test", {"a": np.zeros(3)}, {})
+    log = tmp_path / "log"
+    disk.append(log, "one")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(DiskError, match="no space left on device"):
+        artefact.write(place, "test", {"a": np.ones(3)}, {})
+    assert artefact.read(place)[1]["a"].sum() == 0
+    monkeypatch.setattr(os, "write", lambda handle, body: 1)  # only a part of it fits
+    with pytest.raises(DiskError, match="no space left on device"):
+        disk.append(log, "two")
+    assert log.read_text() == "one\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "log"]
+
+
+def hold(folder):
+    """A process that writes to a folder."""
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_the_second_writer_is_refused_by_the_name_of_the_first(tmp_path):
+    folder = tmp_path / "run"
+    first = hold(folder)
+    try:
+        with pytest.raises(InputError, match=rf"process {first.pid} on ") as found, disk.held(folder):
+            pass
+        assert str(found.value).startswith(str(folder))
+    finally:
+        first.kill()
+        first.wait()
+        first.stdout.close()
+    with disk.held(folder):  # a dead process keeps no lock
+        (folder / "work").touch()
+    assert [p.name for p in folder.iterdir()] == ["work"]
+
+
+def test_a_folder_in_which_nothing_was_done_is_not_left(tmp_path):
+    with disk.held(tmp_path / "new"):
+        assert (tmp_path / "new").is_dir()
+    assert not (tmp_path / "new").exists()
+
+
+def test_many_writers_take_turns(tmp_path):
+    """One of them at a time, also while the lock's file comes and goes."""
+    code = """
+import sys
+from pathlib import Path
+from riverboat import disk
+from riverboat.errors import InputError
+folder, done = Path(sys.argv[1]), 0
+while done < 20:
+    try:
+        with disk.held(folder):
+            count = folder / "count"
+            count.write_text(str(int(count.read_text()) + 1))
+            done += 1
+    except InputError:
+        pass
+"""
+    (tmp_path / "count").write_text("0")
+    started = time.monotonic()
+    workers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) for _ in range(3)]
+    assert [w.wait(timeout=60) for w in workers] == [0, 0, 0], time.monotonic() - started
+    assert (tmp_path / "count").read_text() == "60"
+    assert not Path(tmp_path / disk.LOCK).exists()
