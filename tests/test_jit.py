@@ -71,6 +71,7 @@ def test_code_is_kept_and_that_of_other_sources_forgotten(tmp_path: Path) -> Non
     other.save("float64", b"other")
     assert old.load("float64") == b"old"
     assert new.load("float64") is None
+    assert (old.any(), new.any()) == (True, False)
     new.save("float64", b"new")
     new.save("float32", b"small")
     assert [files.load("float64") for files in (old, new, other)] == [None, b"new", b"other"]
@@ -105,10 +106,12 @@ def test_processes_that_save_at_once_find_each_others_code(tmp_path: Path) -> No
 def test_kernels_are_found_on_disk_by_the_next_process(tmp_path: Path) -> None:
     code = (
         "import numpy as np\n"
+        "from riverboat.jit import on_disk\n"
         "from riverboat.trees._kernels import depth\n"
+        "print(on_disk(depth))\n"
         "assert depth(np.array([3, 2, 3], np.int32), np.empty(4, np.int32)) == 2\n"
         "print(sum(depth.stats.cache_hits.values()), sum(depth.stats.cache_misses.values()))"
     )
     command, place = [sys.executable, "-c", code], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     said = [subprocess.run(command, env=place, capture_output=True, text=True, check=True).stdout for _ in range(2)]
-    assert said == ["0 1\n", "1 0\n"]
+    assert said == ["False\n0 1\n", "True\n1 0\n"]

@@ -92,6 +92,10 @@ class CodeFiles:
                 with contextlib.suppress(OSError):  # another process was faster, or Windows has it open
                     old.unlink()
 
+    def any(self) -> bool:
+        """Whether there is code of these sources for any key."""
+        return any(self._folder.glob(f"{self._base}.{self._sources}.*.nbc"))
+
     def flush(self) -> None:
         """Forget all code of the function."""
         for path in self._folder.glob(f"{self._base}.*.nbc"):
@@ -112,6 +116,11 @@ def _compiler(**options: Any) -> Any:
         return loop
 
     return compile_later
+
+
+def on_disk(loop: Any) -> bool:
+    """Whether an earlier process has left a loop compiled, for some arguments."""
+    return bool(loop._cache._cache_file.any())
 
 
 kernel: Any = _compiler(**OPTIONS)

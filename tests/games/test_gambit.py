@@ -1,8 +1,9 @@
+"""Gambit's files: against what Gambit itself says about the same games, and against what is known."""
+
 from __future__ import annotations
 
-import io
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import gambit
 from riverboat.errors import GameFileError, InputError, RecallError, ZeroSumError
 from riverboat.games.base import CHANCE, TERMINAL, HistoryGame
 from riverboat.games.gambit import load_efg, load_nfg, loads_efg, loads_nfg
@@ -18,53 +20,42 @@ from riverboat.games.registry import make
 from riverboat.trees.history import HistoryTree, unroll
 from riverboat.trees.public import PublicTree
 
-gbt = pytest.importorskip("pygambit")
-
-DATA = Path(__file__).parent / "data"
+DATA = gambit.DATA
 EFG = sorted(DATA.glob("*.efg"))
 NFG = sorted(DATA.glob("*.nfg"))
-CATALOG = sorted(gbt.catalog.games()["Game"]) if hasattr(gbt, "catalog") else []
+GAMBIT = gambit.load()
 HEAD = 'EFG 2 R "test" { "A" "B" }\n'
 
 
-def names(paths: list[Path]) -> Any:
-    return pytest.mark.parametrize("path", paths, ids=lambda path: path.name)
-
-
-def pairs(ours: Any, theirs: Any) -> Iterator[tuple[Any, Any, tuple[float, ...]]]:
-    """Our states beside Gambit's nodes, with the pay-offs that Gambit has gathered on the way."""
-    players = list(theirs.players)
-    work = [(ours.root(), theirs.root, (0.0,) * len(players))]
+def preorder(game: Any) -> list[Any]:
+    work, found = [game.root()], []
     while work:
-        state, node, before = work.pop()
-        here = [float(node.outcome[p]) if node.outcome else 0.0 for p in players]
-        total = tuple(a + b for a, b in zip(before, here, strict=True))
-        yield state, node, total
-        children = list(node.children)
-        assert len(children) == len(state.actions())
-        work += [(state.child(k), child, total) for k, child in enumerate(children)]
+        state = work.pop()
+        found.append(state)
+        work += [state.child(k) for k in reversed(range(len(state.actions())))]
+    return found
 
 
-def assert_same_tree(ours: Any, theirs: Any) -> None:
+def assert_same_tree(ours: Any, theirs: gambit.Facts) -> None:
     """Same shape, movers, labels, probabilities, information sets and pay-offs."""
-    assert ours.players == len(theirs.players)
-    numbers = {player.label: k for k, player in enumerate(theirs.players)}
-    sets: dict[str, Any] = {}
-    for state, node, total in pairs(ours, theirs):
-        if node.is_terminal:
+    assert ours.players == theirs["players"]
+    sets: dict[int, str] = {}
+    for state, (kind, *facts) in zip(preorder(ours), theirs["nodes"], strict=True):
+        if kind == "end":
             assert state.actor == TERMINAL
-            assert state.payoffs() == pytest.approx(total, abs=1e-12)
+            assert state.payoffs() == pytest.approx(facts[0], abs=1e-12)
             continue
-        labels = [action.label for action in node.infoset.actions]
+        labels = facts[0] if kind == "chance" else facts[1]
         assert all(a == b or b.startswith("_") for a, b in zip(state.actions(), labels, strict=True))
         assert len(set(state.actions())) == len(labels)
-        if node.player.is_chance:
+        if kind == "chance":
             assert state.actor == CHANCE
-            assert state.probabilities() == pytest.approx([float(a.prob) for a in node.infoset.actions])
+            assert state.probabilities() == pytest.approx(facts[1])
         else:
-            assert state.actor == numbers[node.player.label]
-            assert sets.setdefault(state.infoset(), node.infoset) == node.infoset
-    assert len(sets) == len(theirs.infosets)
+            assert state.actor == kind
+            assert sets.setdefault(facts[0], state.infoset()) == state.infoset()
+    assert len(set(sets.values())) == len(sets)
+    assert_same_payoffs(ours, theirs, list(sets.values()))
 
 
 def expected(tree: HistoryTree, choose: Callable[[int], Any]) -> Any:
@@ -83,122 +74,81 @@ def expected(tree: HistoryTree, choose: Callable[[int], Any]) -> Any:
     return total
 
 
-def assert_same_payoffs(ours: Any, theirs: Any, seed: int = 0) -> None:
-    """Random behaviour and pure profiles pay the same."""
-    rng = np.random.default_rng(seed)
+def assert_same_payoffs(ours: Any, theirs: gambit.Facts, sets: list[str]) -> None:
+    """Mixed and pure profiles pay the same."""
     tree = HistoryTree.from_game(ours)
-    sets = {state.infoset(): node.infoset for state, node, _ in pairs(ours, theirs) if state.actor >= 0}
     info = list(tree.infosets())
-    for pure in (False, False, True, True):
-        plan = [rng.dirichlet(np.ones(len(i.actions))) for i in info]
-        if pure:
-            plan = [np.eye(len(p))[p.argmax()] for p in plan]
-        profile = theirs.mixed_behavior_profile()
-        for i, probabilities in zip(info, plan, strict=True):
-            for action, p in zip(sets[i.name].actions, probabilities, strict=True):
-                profile[action] = float(p)
-        assert expected(tree, plan.__getitem__) == pytest.approx([profile.payoff(p) for p in theirs.players])
+    widths = {i.name: len(i.actions) for i in info}
+    assert set(widths) == set(sets)
+    for plan, values in zip(gambit.plans([widths[name] for name in sets]), theirs["values"], strict=True):
+        play = dict(zip(sets, plan, strict=True))
+        assert expected(tree, lambda i, play=play: play[info[i].name]) == pytest.approx(values)  # type: ignore[misc]
 
 
-def parse_efg(text: str) -> Any:
-    return gbt.read_efg(io.BytesIO(text.encode()))
-
-
-def parse_nfg(text: str) -> Any:
-    return gbt.read_nfg(io.BytesIO(text.encode()))
+def assert_same_table(ours: Any, theirs: gambit.Facts) -> None:
+    assert [list(labels) for labels in ours.labels] == theirs["labels"]
+    assert len(theirs["cells"]) * ours.players == ours.table.size
+    for cell, payoffs in theirs["cells"]:
+        assert ours.table[tuple(cell)].tolist() == pytest.approx(payoffs)
 
 
 # --- against Gambit ---------------------------------------------------------------------------
 
 
-@names(EFG)
-def test_trees_agree_with_gambit(path: Path) -> None:
-    ours, theirs = load_efg(path), gbt.read_efg(path)
-    assert isinstance(ours, HistoryGame)
-    assert (ours.name, ours.unit) == (path.stem, "points")
-    assert len(ours.nodes) == len(theirs.nodes)
-    assert_same_tree(ours, theirs)
-    assert_same_payoffs(ours, theirs)
-
-
-@names(EFG)
-def test_what_gambit_writes_reads_the_same(path: Path) -> None:
-    text = gbt.read_efg(path).to_efg()
-    assert_same_tree(loads_efg(text), parse_efg(text))
-    assert_same_tree(loads_efg(text), gbt.read_efg(path))
-
-
-@pytest.mark.parametrize("name", CATALOG)
-def test_catalog(name: str) -> None:
-    theirs = gbt.catalog.load(name)
-    if theirs.is_tree:
-        ours = loads_efg(theirs.to_efg())
-        assert len(ours.nodes) == len(theirs.nodes)
+@pytest.mark.parametrize("name", GAMBIT["trees"])
+def test_trees_agree_with_gambit(name: str) -> None:
+    """Files of ours, and random games as Gambit writes them."""
+    theirs = GAMBIT["trees"][name]
+    written = loads_efg(theirs["written"])
+    assert_same_tree(written, theirs)
+    if name.startswith("random"):
+        assert written.name == name
+    if name.endswith(".efg"):
+        ours = load_efg(DATA / name)
+        assert isinstance(ours, HistoryGame)
+        assert (f"{ours.name}.efg", ours.unit) == (name, "points")
         assert_same_tree(ours, theirs)
-        assert_same_payoffs(ours, theirs)
-    assert_same_table(loads_nfg(theirs.to_nfg()), parse_nfg(theirs.to_nfg()))
 
 
-def random_game(seed: int) -> Any:
-    """A tree that Gambit has built: chance, several players, shared information sets, outcomes anywhere."""
-    rng = random.Random(seed)
-    game = gbt.Game.new_tree(players=[f"player {k}" for k in range(rng.randint(1, 4))], title=f"random {seed}")
-    leaves = [game.root]
-    for _ in range(rng.randint(1, 12)):
-        leaf = leaves.pop(rng.randrange(len(leaves)))
-        known = list(game.infosets)
-        if known and rng.random() < 0.3:
-            game.append_infoset(leaf, rng.choice(known))
-        else:
-            actor = rng.choice([game.players.chance, *game.players])
-            game.append_move(leaf, actor, [f"m {k}" for k in range(rng.randint(1, 3))])
-            if actor.is_chance:
-                weights = [rng.randint(1, 9) for _ in leaf.infoset.actions]
-                game.set_chance_probs(leaf.infoset, [gbt.Rational(w, sum(weights)) for w in weights])
-        leaves += list(leaf.children)
-    for node in list(game.nodes):
-        if rng.random() < 0.6:
-            numbers = [rng.choice([rng.randint(-9, 9), gbt.Rational(rng.randint(-9, 9), 7)]) for _ in game.players]
-            game.set_outcome(node, game.add_outcome(payoffs=numbers, label=f"outcome {len(game.outcomes)}"))
-    return game
+@pytest.mark.parametrize("name", GAMBIT["tables"])
+def test_tables_agree_with_gambit(name: str) -> None:
+    theirs = GAMBIT["tables"][name]
+    assert_same_table(loads_nfg(theirs["written"]), theirs)
+    if name.endswith(".nfg"):
+        ours = load_nfg(DATA / name)
+        assert isinstance(ours, HistoryGame)
+        assert (f"{ours.name}.nfg", ours.unit) == (name, "points")
+        assert_same_table(ours, theirs)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_random_trees_written_by_gambit(seed: int) -> None:
-    theirs = random_game(seed)
-    ours = loads_efg(theirs.to_efg())
-    assert ours.name == f"random {seed}"
-    assert_same_tree(ours, theirs)
-    assert_same_payoffs(ours, theirs, seed)
+def test_every_file_is_recorded() -> None:
+    assert {path.name for path in EFG} <= set(GAMBIT["trees"])
+    assert {path.name for path in NFG} <= set(GAMBIT["tables"])
 
 
-def assert_same_table(ours: Any, theirs: Any) -> None:
-    assert ours.players == len(theirs.players)
-    assert [list(labels) for labels in ours.labels] == [[s.label for s in p.strategies] for p in theirs.players]
-    cells = list(theirs.contingencies)  # Gambit's own to_arrays stumbles over combinations without an outcome
-    assert len(cells) * ours.players == ours.table.size
-    for cell in cells:
-        outcome = theirs[cell]
-        payoffs = [float(outcome[p]) if outcome else 0.0 for p in theirs.players]
-        assert ours.table[tuple(cell)].tolist() == pytest.approx(payoffs)
+needs_gambit = pytest.mark.skipif(find_spec("pygambit") is None, reason="needs riverboat[peers]")
 
 
-@names(NFG)
-def test_tables_agree_with_gambit(path: Path) -> None:
-    ours, theirs = load_nfg(path), gbt.read_nfg(path)
-    assert isinstance(ours, HistoryGame)
-    assert (ours.name, ours.unit) == (path.stem, "points")
-    assert_same_table(ours, theirs)
-    assert_same_table(loads_nfg(theirs.to_nfg()), theirs)
+@needs_gambit
+@pytest.mark.slow
+def test_gambit_says_what_was_recorded() -> None:
+    now, recorded = gambit.ask(), gambit.load()
+    for kind in ("trees", "tables"):
+        assert now[kind].keys() >= recorded[kind].keys()
+        for name, facts in recorded[kind].items():
+            assert now[kind][name] == facts, name
 
 
-@pytest.mark.parametrize("shape", [(1,), (3,), (2, 2), (3, 4), (2, 3, 2), (2, 1, 2, 3)])
-def test_random_tables_written_by_gambit(shape: tuple[int, ...]) -> None:
-    arrays = np.random.default_rng(0).integers(-9, 9, (len(shape), *shape))
-    theirs = gbt.Game.from_arrays(*arrays)
-    ours = loads_nfg(theirs.to_nfg())
-    assert (ours.table == np.moveaxis(arrays, 0, -1)).all()
-    assert_same_table(ours, theirs)
+@needs_gambit
+@pytest.mark.slow
+def test_the_catalogue_of_gambit() -> None:
+    import pygambit as gbt
+
+    for _, game in gambit.catalogue(gbt):
+        if game.is_tree:
+            assert_same_tree(loads_efg(game.to_efg()), gambit.tree_facts(game))
+        text = game.to_nfg()
+        assert_same_table(loads_nfg(text), gambit.table_facts(gambit.read(gbt.read_nfg, text)))
 
 
 # --- against what is known --------------------------------------------------------------------

@@ -44,13 +44,3 @@ def greedy(p: Array, mean: Array, distance: Array) -> float:
                 left[c] -= amount
                 targets[j] -= amount
     return cost
-
-
-def transport_library(p: Array, q: Array, distance: Array) -> float | None:
-    """The same from the library POT (network simplex), or None where it is not installed."""
-    try:
-        import ot  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except ImportError:
-        return None
-    first, second = np.asarray(p, float) / np.sum(p), np.asarray(q, float) / np.sum(q)
-    return float(ot.emd2(first, second, np.asarray(distance, float)))

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.agents._kernels import END
 from riverboat.agents.base import Agent
-from riverboat.agents.view import Views, book_of, show_move
+from riverboat.agents.view import END, Views, book_of, show_move
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError

@@ -13,12 +13,12 @@ from riverboat.errors import InputError, MemoryLimitError, UnsavedError
 from riverboat.games.base import Game
 from riverboat.interfaces import signals
 from riverboat.interfaces.terminal import Live, plain_console, say
+from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
-from riverboat.solving import _loops, boards, schedules
+from riverboat.solving import boards, rules, schedules
 from riverboat.solving.cfr import table_bytes
 from riverboat.solving.run import Progress, Result, Run, default_dtype, default_schedule, finish, stoppers
 from riverboat.solving.values import game as make_game
-from riverboat.strategy import _board_kernels
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
 from riverboat.words import quote, show_bytes
@@ -102,9 +102,10 @@ def _announce(tree: AnyTree, schedule: str | None, dtype: str | None) -> None:
 
 
 def already_compiled(tree: AnyTree) -> bool:
-    """Whether an earlier process has left compiled loops in Numba's cache."""
-    loop = _board_kernels.work if isinstance(tree, BoardTree) else _loops.full_iterations
-    return any(Path(loop.stats.cache_path).glob(f"{loop.__module__.rpartition('.')[2]}.*.nbc"))
+    """Whether an earlier process has left the loops on disk."""
+    plain, dtype = schedules.parse("dcfr"), "float64"
+    on_boards = isinstance(tree, BoardTree)
+    return on_disk(rules.board_kernels(plain, dtype).work if on_boards else rules.kernels(plain, dtype).full_iterations)
 
 
 def _note(name: str, width: float, wanted: float) -> None:

@@ -1,0 +1,134 @@
+"""Tests of the tests: each can fail, and none is left out because something is not installed."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FILES = sorted((ROOT / "tests").rglob("*.py"))
+TREES = {file: ast.parse(file.read_text()) for file in FILES}
+
+# What a test may wait for: a package of the extra `dev`, or the reason why there is none.
+OPTIONAL = {
+    "pyspiel": "open_spiel",
+    "pokerkit": "pokerkit",
+    "pygambit": "takes minutes to build; its answers are recorded, and slow tests compare them",
+    "ray": "large, and an extra of its own; slow tests",
+    "resource": "part of Python, but not on Windows",
+}
+
+
+def calls(tree: ast.AST) -> Iterator[str]:
+    """The last names of everything that is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            function = node.func
+            yield function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def asserts(tree: ast.AST) -> bool:
+    return any(isinstance(node, ast.Assert) for node in ast.walk(tree)) or any(
+        name in ("raises", "warns", "fail") or name.startswith(("assert_", "check_")) for name in calls(tree)
+    )
+
+
+def helpers(trees: list[ast.Module]) -> set[str]:
+    """Functions that fail when something is wrong, themselves or by one that they call."""
+    known = {f.name: f for tree in trees for f in functions(tree) if not f.name.startswith("test_")}
+    found = {name for name, function in known.items() if asserts(function)}
+    while more := {name for name, f in known.items() if name not in found and found & set(calls(f))}:
+        found |= more
+    return found
+
+
+def toothless(tree: ast.Module, helping: set[str]) -> list[str]:
+    """Tests that claim nothing."""
+    return [
+        f"line {f.lineno}: {f.name}"
+        for f in functions(tree)
+        if f.name.startswith("test_") and not asserts(f) and not helping & set(calls(f))
+    ]
+
+
+def truisms(tree: ast.Module) -> list[str]:
+    """Claims that hold whatever the code does: constants, and things compared with themselves."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assert):
+            continue
+        test = node.test
+        constant = isinstance(test, ast.Constant | ast.JoinedStr | ast.Lambda) or (
+            isinstance(test, ast.Tuple | ast.List) and bool(test.elts)
+        )
+        same = isinstance(test, ast.Compare) and ast.dump(test.left) == ast.dump(test.comparators[0])
+        module = (
+            isinstance(test, ast.Compare)
+            and isinstance(test.left, ast.Call)
+            and getattr(test.left.func, "attr", "") == "import_module"
+        )
+        if constant or same or module:
+            found.append(f"line {node.lineno}: {ast.unparse(test)}")
+    return found
+
+
+HELPERS = helpers(list(TREES.values()))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_every_test_can_fail(file: Path) -> None:
+    assert not toothless(TREES[file], HELPERS)
+    assert not truisms(TREES[file])
+
+
+@pytest.mark.parametrize(
+    ("body", "right"),
+    [
+        ("assert f() == 1", True),
+        ("f()", False),
+        ("with pytest.raises(ValueError):\n        f()", True),
+        ("np.testing.assert_array_equal(f(), 1)", True),
+        ("check_game(f())", True),
+        ("compare(f())", True),
+        ("indirect(f())", True),
+        ("harmless(f())", False),
+        ("assert True", False),
+        ("assert 'f'", False),
+        ("assert (f(), 'why')", False),
+        ("assert f == f", False),
+        ("assert importlib.import_module('m') is m", False),
+    ],
+)
+def test_what_cannot_fail_is_seen(body: str, right: bool) -> None:
+    source = (
+        "def compare(x):\n    assert x\ndef indirect(x):\n    compare(x)\ndef harmless(x):\n    return x\n"
+        f"def test_it():\n    {body}\n"
+    )
+    tree = ast.parse(source)
+    assert (not toothless(tree, helpers([tree])) and not truisms(tree)) == right
+
+
+def test_nothing_is_skipped_for_want_of_a_package() -> None:
+    """A test that waits for a package runs: the package is one that `make test` installs, or a listed exception."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    installed = " ".join(extras["dev"] + extras["openspiel"] + extras["histories"])
+    for file, tree in TREES.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ("importorskip", "find_spec"):
+                target = node.args[0]
+                assert isinstance(target, ast.Constant)
+                assert target.value in OPTIONAL, f"{file.name}:{node.lineno}: {target.value}"
+                package = OPTIONAL[target.value]
+                assert package in installed or " " in package
+            assert name not in ("skip", "xfail"), f"{file.name}:{node.lineno}: {name}"
