@@ -50,4 +50,4 @@ def test_vectors_pay_where_buckets_are_many() -> None:
     """Johanson et al. 2012, Figure 3, in kind."""
     found = blueprint_convergence.run(False, 0)
     assert found.fine
-    assert found.row("20 cards, percentile 12: PCS below CS at equal time").ours == 1.0
+    assert found.row("20 cards, percentile 12: exploitability of PCS at the end, shares of CS").ours < 1.0

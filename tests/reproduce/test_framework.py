@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import pytest
@@ -11,47 +10,14 @@ import pytest
 from riverboat.errors import InputError
 from riverboat.interfaces import cli, reproducing
 from riverboat.reproduce import framework
-from riverboat.reproduce.framework import MODULES, Curve, Experiment, Report, Row, find
+from riverboat.reproduce.framework import MODULES, Curve, Experiment, Report, find
+from riverboat.reproduce.rows import Explained, finding, new, printed, theorem
 
 
 def command(*words: str) -> int:
     with pytest.raises(SystemExit) as end:
         cli.main(["reproduce", *words])
     return int(end.value.code or 0)
-
-
-@pytest.mark.parametrize(
-    ("row", "verdict"),
-    [
-        (Row("equal", 0.5, 0.5), "match"),
-        (Row("new", None, 0.5), "new"),
-        (Row("off", 0.5, 0.51), "differs"),
-        (Row("within", 0.5, 0.51, tolerance=0.01), "match"),
-        (Row("rounded", 0.23, 0.225, tolerance=0.005), "match"),
-        (Row("just outside", 0.5, 0.5101, tolerance=0.01), "differs"),
-        (Row("inside", 0.5, 0.6, 0.45, 0.65), "match"),
-        (Row("outside", 0.5, 0.6, 0.55, 0.65), "differs"),
-        (Row("outside, explained", 0.5, 0.6, 0.55, 0.65, note="a misprint", explained=True), "differs"),
-    ],
-    ids=lambda x: x.name if isinstance(x, Row) else "",
-)
-def test_verdicts(row: Row, verdict: str) -> None:
-    assert row.verdict == verdict
-    assert row.fine == (verdict != "differs" or row.explained)
-    assert Report((row,)).fine == row.fine
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match="finite"):
-        Row("x", 1.0, math.nan)
-    with pytest.raises(InputError, match="low and high"):
-        Row("x", 1.0, 1.0, low=0.0)
-    with pytest.raises(InputError, match="say why"):
-        Row("x", 1.0, 2.0, explained=True)
-    with pytest.raises(InputError, match="2 x for 1 y"):
-        Curve("c", (1.0, 2.0), (1.0,))
-    with pytest.raises(InputError, match="did you mean 'first'"):
-        Report((Row("first", None, 1.0),)).row("frist")
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -82,6 +48,28 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "4 of 4 printed figures match" in told
 
 
+def test_what_is_refused() -> None:
+    with pytest.raises(InputError, match="2 x for 1 y"):
+        Curve("c", (1.0, 2.0), (1.0,))
+    with pytest.raises(InputError, match="did you mean 'first'"):
+        Report((new("first", 1.0),)).row("frist")
+
+
+def test_options(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert find("purification-matrices:rows=5,columns=3").id == "purification-matrices:rows=5,columns=3"
+    assert find("purification-matrices:rows=5").run.keywords == {"rows": 5}  # type: ignore[attr-defined]
+    for spec, what in (
+        ("purification-matrices:row=5", "did you mean 'rows'"),
+        ("purification-matrices:rows=many", "give a whole number"),
+        ("purification-matrices:rows=99", "rows=99: from 2 to 6"),
+        ("emd-example:rows=4", "rows"),
+    ):
+        assert command(spec) == 2
+        assert what in capsys.readouterr().err
+    assert command("purification-matrices:rows=5", "--docs", str(tmp_path / "page.md")) == 2
+    assert "without options" in capsys.readouterr().err
+
+
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert command("emd-example", "--json", "--seed", "3") == 0
     told = json.loads(capsys.readouterr().out)
@@ -93,11 +81,14 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.fixture
 def invented(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three experiments: one that agrees, one that differs, one that differs with an explanation."""
+    """One that agrees, one that differs, one that differs with an explanation, one whose explanation is of another value."""
     reports = {
-        "emd-example": Report((Row("same", 1.0, 1.0),)),
-        "rpst": Report((Row("other", 1.0, 2.0), Row("a | b", None, 3.0)), ("a note",)),
-        "coin-toss": Report((Row("slip", 1.0, 2.0, note="a slip", explained=True),)),
+        "emd-example": Report(
+            (printed("same", 1.0, 1.0), theorem("bound", 2.0, 1.0, "<="), finding("order", 3.0, 3.0))
+        ),
+        "rpst": Report((printed("other", 1.0, 2.0), new("a | b", 3.0)), ("a note",)),
+        "coin-toss": Report((printed("slip", 1.0, 2.0, explained=Explained(2.0, "a slip", within=0.1)),)),
+        "dbbr-leduc": Report((printed("slip", 1.0, 2.2, explained=Explained(2.0, "a slip", within=0.1)),)),
     }
     monkeypatch.setattr(framework, "MODULES", dict.fromkeys(reports, ""))
     monkeypatch.setattr(reproducing, "MODULES", dict.fromkeys(reports, ""))
@@ -113,13 +104,25 @@ def test_exit_codes_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert command("emd-example") == 0
     assert command("rpst") == 1
     assert command("coin-toss") == 0
+    assert command("dbbr-leduc") == 1
     told = capsys.readouterr().out
-    assert "0 of 1 printed figures match, 1 differs and is explained" in told
+    assert "1 of 1 printed figure matches; 1 of 1 check of a theorem holds; 1 of 1 finding agrees" in told
+    assert "0 of 1 printed figure matches, 1 unexplained; 1 figure of our own" in told
+    assert "0 of 1 printed figure matches, 1 explained" in told
+    assert "0 of 1 printed figure matches, 1 moved since explained" in told
     assert "note: a note" in told
     assert command("--all", "--json") == 1
-    assert [e["fine"] for e in json.loads(capsys.readouterr().out)["experiments"]] == [True, False, True]
+    found = json.loads(capsys.readouterr().out)["experiments"]
+    assert [e["fine"] for e in found] == [True, False, True, False]
+    assert [row["kind"] for row in found[0]["rows"]] == ["printed", "theorem", "finding"]
+    assert found[2]["rows"][0]["explained"] == {"at": 2.0, "why": "a slip", "within": 0.1}
     assert command("--list", "--json") == 0
-    assert [e["id"] for e in json.loads(capsys.readouterr().out)["experiments"]] == ["emd-example", "rpst", "coin-toss"]
+    assert [e["id"] for e in json.loads(capsys.readouterr().out)["experiments"]] == [
+        "emd-example",
+        "rpst",
+        "coin-toss",
+        "dbbr-leduc",
+    ]
     assert command("--list") == 0
     assert "coin-toss" in capsys.readouterr().out
 
@@ -133,15 +136,18 @@ def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert text.startswith("# Reproductions")
     assert text.index("## emd-example") < text.index("## coin-toss")  # in the order of the list
     assert "| slip | 1 | 2 |  | differs, explained | a slip |" in text
-    before = text.partition("## coin-toss")[2]
+    before = text.partition("## coin-toss")[2].rstrip()
     assert command("--all", "--docs", str(page)) == 1
     text = page.read_text()
-    assert text.count("## ") == 3
+    assert text.count("\n## ") == 4
     assert r"| a \| b |  | 3 |  | new |  |" in text
     assert "- a note" in text
-    assert text.partition("## coin-toss")[2].splitlines()[3:] == before.splitlines()[3:]  # but for the seconds
+    after = text.partition("## coin-toss")[2].partition("## dbbr-leduc")[0].rstrip()
+    assert after.splitlines()[3:] == before.splitlines()[3:]  # but for the seconds
     assert command("emd-example", "--docs", str(page)) == 0
     assert page.read_text().splitlines()[-1] == text.splitlines()[-1]
+    assert "| bound | ≤ 2 | 1 |  | holds |  |" in text
+    assert "| slip | 1 | 2.2 |  | moved since explained | a slip |" in text
     capsys.readouterr()
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from riverboat.errors import InputError
 from riverboat.reproduce import purification_leduc, purification_matrices
 from riverboat.reproduce.framework import Report
+from riverboat.reproduce.rows import Row
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +40,57 @@ def test_proposition_4(sample: purification_matrices.Sample) -> None:
     assert np.abs(gain[~sample.safe]).max() > 0.1
 
 
-def test_by_support(sample: purification_matrices.Sample) -> None:
-    """Where the full equilibrium uses all rows of the abstraction nothing can change; else purification gains."""
-    gain = sample.purified - sample.plain
-    for size in (1, 2, 3, 4):
-        for missing in (False, True):
-            chosen = gain[(sample.size == size) & (sample.missing == missing)]
-            if (size, missing) == (4, False):
-                assert not len(chosen)
-            elif (size, missing) in ((3, False), (4, True)):
-                assert np.abs(chosen).max() < 1e-9
-            else:
-                assert chosen.mean() > 2 * chosen.std() / len(chosen) ** 0.5, (size, missing)
+def test_by_both_supports(sample: purification_matrices.Sample) -> None:
+    """Groups share out the games; nothing changes where both supports lie in the abstraction, which is then solved alike."""
+    rows = purification_matrices.by_supports(sample, 4, 4)
+    share = sum(float(row.note.split()[0]) for row in rows)
+    assert share == pytest.approx(100, abs=1)
+    nothing = {row.name for row in rows if row.kind == "theorem"}
+    for size in (1, 2, 3):
+        assert f"gain, supports of {size}: row 4 out, column 4 out" in nothing
+    assert "gain, supports of 4: row 4 in, column 4 in" in nothing  # the abstract support lies in that of all rows
+    tested = [row for row in rows if row.kind == "new"]
+    mean = sum(row.ours * float(row.note.split()[0]) / 100 for row in tested)
+    assert mean == pytest.approx(float(sample.gain.mean()), abs=2e-4)  # shares are printed with one decimal
+
+
+def test_what_is_significant() -> None:
+    """With few games next to nothing is; a pure equilibrium in the last row and column never was, in a million games."""
+    few = purification_matrices.by_supports(purification_matrices.play(500, 3), 4, 4)
+    many = purification_matrices.by_supports(purification_matrices.play(60_000, 3), 4, 4)
+
+    def significant(rows: list[Row]) -> set[str]:
+        return {row.name for row in rows if row.verdict == "significant"}
+
+    assert len(significant(few)) < len(significant(many))
+    assert "gain, supports of 1: row 4 in, column 4 out" in significant(many)
+    assert "gain, supports of 1: row 4 in, column 4 in" not in significant(many)
+
+
+def test_intervals_hold_together() -> None:
+    """Gains that are pure noise: at most one table of twenty may have a significant group."""
+    rng = np.random.default_rng(0)
+    sample = purification_matrices.play(3000, 0)
+    hits = 0
+    for _ in range(200):
+        noise = replace(sample, plain=np.zeros(3000), purified=rng.normal(size=3000), safe=np.zeros(3000, bool))
+        hits += any(row.verdict == "significant" for row in purification_matrices.by_supports(noise, 4, 4))
+    assert hits < 200 * 0.05 + 4 * (200 * 0.05 * 0.95) ** 0.5
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 5), (5, 2)])
+def test_other_sizes(shape: tuple[int, int]) -> None:
+    sample = purification_matrices.play(2000, 1, *shape)
+    assert sample.size.max() <= min(shape)
+    assert np.abs(sample.gain[sample.safe]).max() < 1e-9
+    if shape[0] == 2:  # one row is left: nothing to purify
+        assert not sample.gain.any()
+
+
+@pytest.mark.parametrize(("rows", "columns", "what"), [(1, 4, "rows=1"), (4, 7, "columns=7")])
+def test_sizes_that_cannot_be(rows: int, columns: int, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        purification_matrices.play(10, 0, rows, columns)
 
 
 def test_seeds() -> None:
@@ -60,7 +103,9 @@ def test_seeds() -> None:
 def test_the_papers_size() -> None:
     found = purification_matrices.run(True, 0)
     assert found.fine
-    assert all(row.verdict == "match" for row in found.rows if row.paper is not None)
+    assert all(row.verdict == "match" for row in found.rows if row.kind != "new")
+    row = found.row("gain, supports of 1: row 4 in, column 4 in")
+    assert row.verdict == "not significant"
 
 
 @pytest.fixture(scope="module")

@@ -13,14 +13,24 @@ from riverboat.errors import InputError
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.reproduce.framework import MODULES as MODULES
-from riverboat.reproduce.framework import Experiment, Report, Row, find
+from riverboat.reproduce.framework import Experiment, Report, find
+from riverboat.reproduce.rows import Row, summary, verdict_words
 
 _HEAD = """# Reproductions
 
 Figures of the papers beside ours. Written by `riverboat reproduce --all --docs FILE`; a single experiment with `--docs`
-replaces its own section. A figure matches when the paper's is within the tolerance of ours, which is half of the
-last printed digit where nothing else is said, or inside our interval. Intervals are 95 %, or certified where that is
-said. Seconds are those of the machine that wrote the section.
+replaces its own section. Seconds are those of the machine that wrote the section.
+
+- A *printed figure* matches when ours rounds to the printed digits. An estimate (of ours, with its interval, or of the
+  paper, with its error) also matches within the errors of both, but only where those are less than half of what separates
+  the figure from its rivals: what other rules or conventions have in its place. Otherwise it is *too wide to tell*.
+- A *theorem or proposition* holds up to rounding; the column of the paper has what it demands.
+- A *finding* is an order or a direction that the paper shows without a figure.
+- *New* figures are ours alone. Where their interval is tested, they are *significant* or not.
+- *Differs, explained*: the note says why. The explanation is kept with the value that we had then, and the row fails when
+  ours moves away from it.
+
+Intervals are 95 %, or certified where that is said.
 
 ```sh
 riverboat reproduce --list
@@ -29,7 +39,8 @@ riverboat reproduce emd-example --json
 ```
 
 `--full` runs an experiment at the paper's size, `--seed N` with other random numbers, and `--plot FILE` draws it. The
-exit code is 1 where a figure differs and nothing explains it.
+exit code is 1 where a row fails: a figure that differs or cannot be told from its rivals and is not explained, an
+explanation of another value than ours, a theorem that does not hold.
 """
 
 
@@ -65,9 +76,11 @@ def listing(json: bool) -> None:
 def reproduce(
     names: list[str], full: bool, seed: int, json: bool, plot: Path | None, docs: Path | None, *, every: bool
 ) -> bool:
-    """Run experiments and report them; true when no figure differs without an explanation."""
+    """Run experiments and report them; true when no row fails."""
     if plot is not None and len(names) != 1:
         raise InputError("--plot draws one experiment: name it")
+    if docs is not None and any(name not in MODULES for name in names):
+        raise InputError(f"--docs {docs}: the page has the experiments of the list, without options")
     runs: list[Run] = []
     for name in names:
         run = _run(find(name), full, seed)
@@ -104,32 +117,28 @@ def _interval(row: Row) -> str:
     return "" if row.low is None else f"[{_number(row.low)}, {_number(row.high)}]"
 
 
-def _verdict(row: Row) -> str:
-    return f"{row.verdict}, explained" if row.verdict == "differs" and row.explained else row.verdict
+def _note(row: Row) -> str:
+    return "; ".join(text for text in (row.note, row.explained.why if row.explained else "") if text)
 
 
-def _counts(report: Report) -> str:
-    compared = [row for row in report.rows if row.paper is not None]
-    same = sum(row.verdict == "match" for row in compared)
-    explained = sum(row.verdict == "differs" and row.explained for row in compared)
-    text = f"{same} of {len(compared)} printed figures match"
-    if explained:
-        text += f", {explained} {'differ and are' if explained > 1 else 'differs and is'} explained"
-    new = len(report.rows) - len(compared)
-    if not compared:
-        return f"{new} figures, none of them printed in the paper"
-    return text + (f", {new} figures are not in the paper" if new else "")
+def _paper(row: Row) -> str:
+    sign = {"=": "", "<=": "≤ ", ">=": "≥ "}[row.relation]
+    return sign + _number(row.paper)
+
+
+def _cells(row: Row) -> list[str]:
+    return [row.name, _paper(row), _number(row.ours), _interval(row), verdict_words(row), _note(row)]
 
 
 def _print(run: Run) -> None:
     console = plain_console()
     console.print(f"{run.experiment.id}: {run.experiment.title} ({run.experiment.source})")
     columns = Column("figure"), Column("paper", FIGURE), Column("ours", FIGURE), Column("interval", FIGURE, rank=1)
-    rows = [(r.name, _number(r.paper), _number(r.ours), _interval(r), _verdict(r), r.note) for r in run.report.rows]
+    rows = [tuple(_cells(row)) for row in run.report.rows]
     console.print(ReportTable("", (*columns, Column("verdict"), Column("note", PROSE, rank=2)), tuple(rows)))
     for note in run.report.notes:
         console.print(f"note: {note}")
-    console.print(f"{_counts(run.report)}; {run.seconds:.1f} s")
+    console.print(f"{summary(run.report.rows)}; {run.seconds:.1f} s")
 
 
 # --- the picture ----------------------------------------------------------------------------
@@ -183,15 +192,14 @@ def section(run: Run) -> str:
     lines = [
         f"## {run.experiment.id}",
         "",
-        f"{run.experiment.title}. Source: {run.experiment.source}. {_counts(run.report)}. Run {size}, seed {run.seed}: "
+        f"{run.experiment.title}. Source: {run.experiment.source}. {summary(run.report.rows)}. Run {size}, seed {run.seed}: "
         f"{run.seconds:.1f} s.",
         "",
         "| figure | paper | ours | interval | verdict | note |",
         "|---|--:|--:|--:|---|---|",
     ]
     for row in run.report.rows:
-        cells = [row.name, _number(row.paper), _number(row.ours), _interval(row), _verdict(row), row.note]
-        lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
+        lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in _cells(row)) + " |")
     if run.report.notes:
         lines += ["", *(f"- {note}" for note in run.report.notes)]
     return "\n".join(lines) + "\n"

@@ -11,7 +11,8 @@ from riverboat.endgame.refine import after_chance, refine
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, PublicGame, PublicState
 from riverboat.games.registry import make
 from riverboat.games.toy import CoinToss
-from riverboat.reproduce.framework import Curve, Experiment, Report, Row
+from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.rows import Explained, Row, new, printed, theorem
 from riverboat.solving.cfr import CFR
 from riverboat.solving.lp import solve_lp, undominated
 from riverboat.solving.response import quality
@@ -28,9 +29,12 @@ TITLES = {
     "reach_maxmargin": "reach-maxmargin",
     "optimal": "best possible",
 }
-EXACT = 1e-9  # of a linear program
 SLACK = 1e-6  # of what many of them leave together
-THEOREM = "a theorem, no printed figure"
+EXPLAINED = Explained(
+    0.625,
+    "printed with heads and tails exchanged: its own pay-offs -1/4 and 1/4 need 5/8, as the later paper has",
+    within=1e-9,
+)
 
 # Figure 1 of the paper: player 0 sees the coin, player 1 guesses.
 BASE = {
@@ -45,43 +49,39 @@ def coin_toss() -> list[Row]:
     tree = PublicTree(CoinToss())
     base = Strategy.from_mapping(tree, BASE)
     best = quality(base).best[0]
-    rows = [Row("Coin Toss, base: best response of player 0", 0.5, best, tolerance=EXACT)]
+    rows = [printed("Coin Toss, base: best response of player 0", 0.5, best)]
     found = {method: refine(base, "right", method, players=(1,)) for method in METHODS}
     value = found["maxmargin"].endgames[0].values
     rows += [
-        Row("CBV of Right, heads", 0.0, value["heads"], tolerance=EXACT),
-        Row("CBV of Right, tails", 0.5, value["tails"], tolerance=EXACT),
+        printed("CBV of Right, heads", 0.0, value["heads"]),
+        printed("CBV of Right, tails", 0.5, value["tails"]),
     ]
-    conceded = {"unsafe": 0.75, "resolve": None, "maxmargin": 0.375, "reach_maxmargin": 0.25, "optimal": 0.0}
-    heads = {"unsafe": 1.0, "resolve": None, "maxmargin": 0.375, "reach_maxmargin": 0.5, "optimal": 0.25}
+    conceded = {"unsafe": 0.75, "maxmargin": 0.375, "reach_maxmargin": 0.25, "optimal": 0.0}
+    heads = {"unsafe": 1.0, "maxmargin": 0.375, "reach_maxmargin": 0.5, "optimal": 0.25}
     for method, solved in found.items():
         title = TITLES[method]
         guess = solved.strategy["guesser:right"]["heads"]
         concedes = quality(solved.strategy).best[0]
         if method == "resolve":
             note = "many solutions: anything from 0.25 to 0.5 is one"
-            rows.append(Row(f"{title}: best response of player 0", None, concedes, note=note))
+            rows.append(new(f"{title}: best response of player 0", concedes, note=note))
             least = min(solved.endgames[0].margins.values())
-            rows.append(Row(f"{title}: least margin", None, least, note="never negative"))
+            rows.append(theorem(f"{title}: least margin", 0.0, least, ">="))
             better = refine(base, "right", method, players=(1,), solver=lambda tree: undominated(tree).strategy)
             note = "of the many, one that no other dominates: it never forfeits"
             concedes = quality(better.strategy).best[0]
-            rows.append(Row(f"{title}, undominated: best response of player 0", None, concedes, note=note))
+            rows.append(new(f"{title}, undominated: best response of player 0", concedes, note=note))
             continue
-        if method == "maxmargin":
-            note = (
-                "printed with heads and tails exchanged: its own pay-offs -1/4 and 1/4 need 5/8, as the later paper has"
-            )
-            rows.append(Row(f"{title}: guess heads", heads[method], guess, tolerance=EXACT, note=note, explained=True))
-            rows.append(Row(f"{title}: guess heads, later paper", 0.625, guess, tolerance=EXACT))
-        else:
-            rows.append(Row(f"{title}: guess heads", heads[method], guess, tolerance=EXACT))
-        rows.append(Row(f"{title}: best response of player 0", conceded[method], concedes, tolerance=EXACT))
+        why = EXPLAINED if method == "maxmargin" else None
+        rows.append(printed(f"{title}: guess heads", heads[method], guess, explained=why))
+        if why is not None:
+            rows.append(printed(f"{title}: guess heads, later paper", 0.625, guess))
+        rows.append(printed(f"{title}: best response of player 0", conceded[method], concedes))
     for method, margin in (("maxmargin", 0.25), ("reach_maxmargin", 0.5)):
         part = found[method].endgames[0]
         for hand in ("heads", "tails"):
             ours = part.margins[hand] + part.gifts[hand]
-            rows.append(Row(f"{TITLES[method]}: margin, {hand}", margin, ours, tolerance=EXACT))
+            rows.append(printed(f"{TITLES[method]}: margin, {hand}", margin, ours))
     return rows
 
 
@@ -199,10 +199,10 @@ def second_round(spec: str) -> tuple[list[Row], list[Curve]]:
         found["reach-maxmargin, gifts not split"] = quality(whole).exploitability
         for name, after in found.items():
             note = "above the base" if after > found["base"] + SLACK else ""
-            rows.append(Row(f"{spec}, {title}: {name}", None, after, note=note))
+            rows.append(new(f"{spec}, {title}: {name}", after, note=note))
         rise = max(found[TITLES[method]] - found["base"] for method in SAFE)
         name = f"{spec}, {title}: most that a safe method rises"
-        rows.append(Row(name, 0.0, max(rise, 0.0), tolerance=SLACK, note=THEOREM))
+        rows.append(theorem(name, 0.0, rise, "<=", rounding=SLACK))
         curves.append(Curve(f"{spec}, {title}", tuple(map(float, range(len(found)))), tuple(found.values())))
     return rows, curves
 
@@ -219,16 +219,11 @@ def random_bases(spec: str, count: int, seed: int) -> list[Row]:
         for method in worst:
             change = np.array(quality(refine(base, lines, method).strategy).best) - before
             worst[method] = max(worst[method], float(change.max()))
-    return [
-        Row(
-            f"{spec}, {count} random bases: {TITLES[method]}, most that a best response gains",
-            0.0 if method in SAFE else None,
-            max(change, 0.0),
-            tolerance=SLACK,
-            note=THEOREM if method in SAFE else "",
-        )
-        for method, change in worst.items()
-    ]
+    rows = []
+    for method, change in worst.items():
+        name = f"{spec}, {count} random bases: {TITLES[method]}, most that a best response gains"
+        rows.append(theorem(name, 0.0, change, "<=", rounding=SLACK) if method in SAFE else new(name, change))
+    return rows
 
 
 def run(full: bool, seed: int) -> Report:

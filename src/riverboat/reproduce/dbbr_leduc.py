@@ -11,7 +11,8 @@ from scipy.special import stdtrit
 from riverboat.exploit.dbbr import FITS, play
 from riverboat.games.base import Array
 from riverboat.games.small_poker import leduc
-from riverboat.reproduce.framework import Curve, Experiment, Report, Row
+from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.rows import Row, finding, new
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.response import best_response
 from riverboat.strategy.table import Strategy, Tree
@@ -56,7 +57,7 @@ def compare(matches: int, hands: int, seed: int) -> Report:
     for name, opponent in yardsticks(equilibrium, seed).items():
         base = _earned(equilibrium, opponent, None, hands, 1, seed)
         ceiling = float(np.mean([best_response(opponent, me)[0] for me in (0, 1)]))
-        rows.append(Row(f"{name}: equilibrium", None, float(base.mean()), note="exact"))
+        rows.append(new(f"{name}: equilibrium", float(base.mean()), note="exact"))
         curves += _curves(f"{name}: equilibrium", base)
         for fit in FITS:
             earned = _earned(equilibrium, opponent, fit, hands, matches, seed)
@@ -65,12 +66,12 @@ def compare(matches: int, hands: int, seed: int) -> Report:
             mean = float(means.mean())
             at_the_end = float(earned[:, -1].mean())
             note = f"at the end {at_the_end:.3f}; the most possible is {ceiling:.3f}"
-            rows.append(Row(f"{name}: dbbr {fit}", None, mean, mean - half, mean + half, note=note))
+            rows.append(new(f"{name}: dbbr {fit}", mean, (mean - half, mean + half), note=note))
             curves += _curves(f"{name}: dbbr {fit}", earned)
             ahead += name in TRIVIAL and mean > float(base.mean())
     pairs = len(TRIVIAL) * len(FITS)
     rows.append(
-        Row("variants ahead of the equilibrium, trivial opponents", float(pairs), float(ahead), note="Table 3: all")
+        finding("variants ahead of the equilibrium, trivial opponents", float(pairs), float(ahead), note="Table 3: all")
     )
     return Report(
         tuple(rows),

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from riverboat.abstraction.distances import emd, euclidean
-from riverboat.reproduce.framework import Experiment, Report, Row
+from riverboat.reproduce.framework import Experiment, Report
+from riverboat.reproduce.rows import printed
 
 BINS = 5
 
@@ -19,10 +20,10 @@ def run(full: bool, seed: int) -> Report:
     moved, carried = emd(histograms[0], histograms[[1, 4]])
     return Report(
         (
-            Row("L2, bin 1 to bin 2", math.sqrt(2), float(near), tolerance=1e-12),
-            Row("L2, bin 1 to bin 5", math.sqrt(2), float(far), tolerance=1e-12),
-            Row("EMD, bin 1 to bin 2", 1.0, float(moved), tolerance=1e-12),
-            Row("EMD, bin 1 to bin 5", 4.0, float(carried), tolerance=1e-12),
+            printed("L2, bin 1 to bin 2", math.sqrt(2), float(near)),
+            printed("L2, bin 1 to bin 5", math.sqrt(2), float(far)),
+            printed("EMD, bin 1 to bin 2", 1.0, float(moved)),
+            printed("EMD, bin 1 to bin 5", 4.0, float(carried)),
         )
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from riverboat.games.registry import make
-from riverboat.reproduce.framework import Curve, Experiment, Report, Row
+from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.rows import new, printed
 from riverboat.solving.cfr import CFR
 from riverboat.solving.trace import trace
 from riverboat.trees.compile import compile_game
@@ -15,15 +16,15 @@ def run(full: bool, seed: int) -> Report:
     """The first iteration node by node, then many."""
     found = trace(make("kuhn"), "QJ", "vanilla", 1)
     strategies = {p for node in found.nodes if node.actor >= 0 for p in node.strategy.values()}
-    rows = [Row("first iteration: every probability", 0.5, max(strategies), min(strategies), max(strategies))]
+    rows = [printed("first iteration: every probability", 0.5, max(strategies, key=lambda p: abs(p - 0.5)))]
     rows += [
-        Row(f"value to player 0 at {node.line or 'the start'}", None, node.value[0])
+        new(f"value to player 0 at {node.line or 'the start'}", node.value[0])
         for node in found.nodes
         if node.actor >= 0
     ]
     for infoset in found.infosets:
         for action, regret in infoset.deal_regrets.items():
-            rows.append(Row(f"regret of {action} at {infoset.name}", None, regret, note="given the deal"))
+            rows.append(new(f"regret of {action} at {infoset.name}", regret, note="given the deal"))
     solver = CFR(compile_game(make("kuhn")), "vanilla")
     iterations, errors = [], []
     for target in [10**k for k in range(1, 7 if full else 6)]:
@@ -31,9 +32,9 @@ def run(full: bool, seed: int) -> Report:
         iterations.append(float(target))
         errors.append(solver.exploitability())
     low, high = solver.quality().bracket
-    rows.append(
-        Row("value of the game", VALUE, (low + high) / 2, low, high, note=f"certified, {solver.iteration:,} iterations")
-    )
+    note = f"certified, {solver.iteration:,} iterations"
+    fair = 0.0  # the value that it must be told apart from
+    rows.append(printed("value of the game", VALUE, (low + high) / 2, interval=(low, high), rivals=(fair,), note=note))
     notes = (
         "The essay calls the players 1 and 2; here they are 0 and 1. Regrets are given the deal, without its "
         "probability of 1/6. Its figure prints the steps of this deal; values and regrets follow from play of 1/2 by "

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from riverboat.abstraction.buckets import BucketedGame, Buckets
 from riverboat.games.small_poker import leduc
-from riverboat.reproduce.framework import Curve, Experiment, Report, Row
+from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.rows import new
 from riverboat.solving.cfr import CFR
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.response import quality
@@ -71,7 +72,7 @@ def run(full: bool, seed: int) -> Report:
             ("against the equilibrium", against),
             ("against unprocessed", beats),
         ):
-            rows += [Row(f"{groups}, {name}: {what}", None, value) for name, value in column.items()]
+            rows += [new(f"{groups}, {name}: {what}", value) for name, value in column.items()]
         x = (0.0, *THRESHOLDS, 0.5)
         names = [n for n in exploitable if n != "Tartanian7"]
         curves.append(Curve(f"{groups}: exploitability", x, tuple(exploitable[n] for n in names)))

@@ -8,7 +8,8 @@ from riverboat.exploit.restricted_nash import TradeOff, trade_off
 from riverboat.games.base import Array
 from riverboat.games.small_poker import leduc
 from riverboat.reproduce.dbbr_leduc import yardsticks
-from riverboat.reproduce.framework import Curve, Experiment, Report, Row
+from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.rows import Row, new, theorem
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.sequence import SequenceForm
 from riverboat.trees.compile import compile_game
@@ -39,22 +40,17 @@ def run(full: bool, seed: int) -> Report:
         cost: Array = np.mean([c.exploitability for c in both], axis=0)
         steps = 2 * (len(ps) - 1)
         rows += [
-            Row(f"{name}: p = 0, exploitability", None, float(cost[0]), note="0 by theory: an equilibrium strategy"),
-            Row(
+            theorem(f"{name}: p = 0, exploitability", 0.0, float(cost[0]), rounding=NOISE, note="an equilibrium"),
+            theorem(
                 f"{name}: p = 1, gain less that of a best response",
-                None,
+                0.0,
                 float(gain[-1] - np.mean(best)),
-                note="0 by theory",
+                rounding=NOISE,
             ),
-            Row(
-                f"{name}: steps of p on which a side falls",
-                None,
-                float(steps - sum(map(monotone, both))),
-                note="0 by theory",
-            ),
+            theorem(f"{name}: steps of p on which a side falls", 0.0, float(steps - sum(map(monotone, both)))),
         ]
         rows += [
-            Row(f"{name}: p = {p:.1f}, gain", None, float(g), note=f"exploitability {e:.4f}")
+            new(f"{name}: p = {p:.1f}, gain", float(g), note=f"exploitability {e:.4f}")
             for p, g, e in zip(ps, gain, cost, strict=True)
             if abs(p * 10 - round(p * 10)) < 1e-9
         ]

@@ -14,15 +14,19 @@ from riverboat.exploit.matches import play
 from riverboat.exploit.safe import gift, guarantee, safe_response, value
 from riverboat.games.base import Array
 from riverboat.games.normal_form import NormalForm, matrix, rock_paper_scissors, rpst
-from riverboat.reproduce.framework import Experiment, Report, Row
+from riverboat.reproduce.framework import Experiment, Report
+from riverboat.reproduce.rows import new, printed, theorem
+from riverboat.solving.matrices import equilibria
 from riverboat.solving.sequence import SequenceForm
 from riverboat.trees.compile import compile_game
 
 # Player 0's pay-offs. R is a gift, as the equilibrium (1/2, 1/2) earns 5 from it instead of 5/2, and yet R is the
 # best reply to D: no dominance removes it.
 SURVIVES = [[3, 2, 10], [2, 3, 0]]
-# The only equilibrium strategy is U, and both columns are best replies to it: no gifts. But L dominates R weakly.
-REMOVED = [[0, 0], [-1, 5]]
+# Player 1 must play L: R is in no equilibrium. Yet R is a best reply to U, which is an equilibrium strategy.
+UNUSED = [[0, 0], [0, 1]]
+# Not an example of that: L dominates R weakly, and R is in an equilibrium all the same, with up to 1/6.
+USED = [[0, 0], [-1, 5]]
 
 
 def pure(form: SequenceForm, player: int, move: int) -> Array:
@@ -59,6 +63,30 @@ def _dominated(payoffs: Array, row: int) -> bool:
     return bool(found.status == 0 and -found.fun > payoffs[row].sum() + 1e-9)
 
 
+def column_facts(payoffs: Array, column: int) -> tuple[float, float, float]:
+    """How often an equilibrium strategy of player 1 makes a move at most, and what it gives away: the least and the most
+    over the equilibrium strategies of player 0."""
+    rows, columns = payoffs.shape
+    worth = float(equilibria(payoffs[None]).value[0])
+    one_row, one_column = np.ones((1, rows)), np.ones((1, columns))
+    share = linprog(-np.eye(columns)[column], A_ub=payoffs, b_ub=np.full(rows, worth), A_eq=one_column, b_eq=[1.0])
+    paid = [
+        linprog(sign * payoffs[:, column], A_ub=-payoffs.T, b_ub=np.full(columns, -worth), A_eq=one_row, b_eq=[1.0])
+        for sign in (1, -1)
+    ]
+    return -float(share.fun), float(paid[0].fun) - worth, -float(paid[1].fun) - worth
+
+
+def unexplained_gifts(count: int, rng: np.random.Generator) -> int:
+    """Columns of random games that break: a move is in some equilibrium, or some equilibrium strategy gains from it."""
+    wrong = 0
+    for payoffs in rng.integers(-2, 3, (count, 3, 3)).astype(float):
+        for column in range(3):
+            share, _, most = column_facts(payoffs, column)
+            wrong += (share > 1e-7) == (most > 1e-7)
+    return wrong
+
+
 def two_rounds(game: NormalForm, expected: bool) -> float:
     """The least that two rounds of "risk what you've won" bring in rock-paper-scissors, in expectation.
 
@@ -87,34 +115,40 @@ def run(full: bool, seed: int) -> Report:
     hands = 100_000 if full else 10_000
     risking = play(ours, "rwywe", opponent, fair, hands, seed)
     waiting = play(ours, "best-equilibrium", opponent, fair, hands, seed)
-    games = {name: SequenceForm(compile_game(matrix(p))) for name, p in (("7", SURVIVES), ("8", REMOVED))}
+    seven = SequenceForm(compile_game(matrix(SURVIVES)))
     rps = SequenceForm(compile_game(rock_paper_scissors()))
+    unused, used = (column_facts(np.array(payoffs, float), 1) for payoffs in (UNUSED, USED))
+    tried = 1000 if full else 50
     rows = (
-        Row("value of the game", 0.0, value(form, 0), tolerance=1e-9),
-        Row("gift of a toothpick", 10 / 3, toothpick, tolerance=1e-9),
-        Row("exploitability of rock", 1.0, -guarantee(form, 0, pure(form, 0, 0)), tolerance=1e-9),
-        Row("after one toothpick: probability of rock", None, float(after.plan[1]), note="it risks 1 of 10/3"),
-        Row("a toothpick, then the worst: least of two rounds", None, toothpick + after.worst, note="10/3 - 1, above 0"),
-        Row("largest gift of a move of rock-paper-scissors", None, max(gifts(rps)), note="0: only equilibria are safe"),
-        Row("RWYW, two rounds of rock-paper-scissors: least", None, two_rounds(rock_paper_scissors(), False),
-            note="-1/3, below the value: not safe"),
-        Row("RWYWE, the same", None, two_rounds(rock_paper_scissors(), True), note="0: safe"),
-        Row("[[3, 2, 10], [2, 3, 0]]: gift of the third column", None, gifts(games["7"])[2], note="5 instead of 5/2"),
-        Row("[[3, 2, 10], [2, 3, 0]]: moves that weak dominance removes", None,
-            float(5 - sum(map(len, survivors(np.array(SURVIVES, float))))), note="0: a gift may survive dominance"),
-        Row("[[0, 0], [-1, 5]]: largest gift of a column", None, max(gifts(games["8"])), note="0: there are no gifts"),
-        Row("[[0, 0], [-1, 5]]: columns that weak dominance leaves", None,
-            float(len(survivors(np.array(REMOVED, float))[1])), note="1 of 2: no gift, and yet dominated"),
-        Row("RWYWE against a toothpick every tenth time", None, float(risking.mean[0]),
+        printed("value of the game", 0.0, value(form, 0)),
+        printed("gift of a toothpick", 10 / 3, toothpick),
+        printed("exploitability of rock", 1.0, -guarantee(form, 0, pure(form, 0, 0))),
+        new("after one toothpick: probability of rock", float(after.plan[1]), note="it risks 1 of 10/3"),
+        theorem("a toothpick, then the worst: least of two rounds", 0.0, toothpick + after.worst, ">=", note="10/3 - 1"),
+        theorem("largest gift of a move of rock-paper-scissors", 0.0, max(gifts(rps)), note="only equilibria are safe"),
+        theorem("RWYW, two rounds of rock-paper-scissors: least", -1 / 3, two_rounds(rock_paper_scissors(), False),
+                note="below the value: not safe"),
+        theorem("RWYWE, the same", 0.0, two_rounds(rock_paper_scissors(), True), ">=", note="safe"),
+        theorem("7, [[3, 2, 10], [2, 3, 0]]: gift of the third column", 5 / 2, gifts(seven)[2], note="5 instead of 5/2"),
+        theorem("7: moves that weak dominance removes", 0.0, float(5 - sum(map(len, survivors(np.array(SURVIVES, float)))))),
+        theorem("8, [[0, 0], [0, 1]]: most of column 2 in an equilibrium", 0.0, unused[0]),
+        theorem("8: what it gives away to one equilibrium strategy", 0.0, unused[1], note="a best reply to the first row"),
+        theorem("8: what it gives away to another", 1.0, unused[2], note="no best reply to the second row"),
+        new("8, [[0, 0], [-1, 5]]: most of column 2 in an equilibrium", used[0], note="1/6: no example of the proposition"),
+        theorem(f"{tried} random games: moves that are used and a gift, or neither", 0.0,
+                float(unexplained_gifts(tried, np.random.default_rng(seed))), note="Goldman & Tucker 1956"),
+        new("RWYWE against a toothpick every tenth time", float(risking.mean[0]),
             note=f"per hand, {hands:,} hands; k was never below {risking.least[0]:.1g}"),
-        Row("best equilibrium against the same", None, float(waiting.mean[0]), note="the gifts alone: 1/3"),
+        new("best equilibrium against the same", float(waiting.mean[0]), note="the gifts alone: 1/3"),
     )  # fmt: skip
     return Report(
         rows,
         (
             "a gift is a strategy of the opponent that is no best reply to some equilibrium strategy of ours",
-            "propositions 7 and 8 are taken to say that a gift may survive iterated weak dominance, and that a move which "
-            "dominance removes may be no gift; the two matrices are counter-examples to the opposite",
+            "proposition 7 is read as: a gift may survive iterated weak dominance. Proposition 8 as: a move that no "
+            "equilibrium makes may be a best reply to an equilibrium strategy of ours. To all of them it cannot be: of a "
+            "move and the equilibrium strategies against it, just one is true, that some equilibrium makes it or that some "
+            "gains from it.",
         ),
     )
 

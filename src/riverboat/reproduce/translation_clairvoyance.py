@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from riverboat.abstraction.translation import MAPPINGS
 from riverboat.games.half_street import HalfStreet, clairvoyance, grid
-from riverboat.reproduce.framework import Curve, Experiment, Report, Row
+from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.rows import Explained, printed
 from riverboat.solving.response import quality
 from riverboat.strategy.table import Strategy
 from riverboat.strategy.translate import translate_all
@@ -25,15 +26,17 @@ PRINTED: dict[str, tuple[float, ...]] = {
     "det-pshar": (0.15, 0.19, 0.33, 0.47, 0.59, 0.67, 0.71),
     "rand-pshar": (0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00),
 }
-WHY = {
-    (
-        "det-arith",
-        1,
-    ): "a misprint: the best bet against it, 0.5 read as a check, gains 0.10, and the row rises from there",
-    (
-        "det-arith",
-        20,
-    ): "a bet of 10.5 gains 2.3726; with bets of any size the limit is 2.375, which rounds to the printed 2.38",
+EXPLAINED = {
+    ("det-arith", 1): Explained(
+        0.1,
+        "a misprint: the best bet against it, 0.5 read as a check, gains 0.10, and the row rises from there",
+        within=1e-9,
+    ),
+    ("det-arith", 20): Explained(
+        2.372619,
+        "a bet of 10.5 gains 2.3726; with bets of any size the limit is 2.375, which rounds to the printed 2.38",
+        within=1e-6,
+    ),
 }
 
 
@@ -66,12 +69,11 @@ def run(full: bool, seed: int) -> Report:
     """All 49 entries."""
     columns = {stack: exploitabilities(stack) for stack in STACKS}
     rows, curves = [], []
-    for mapping, printed in PRINTED.items():
+    for mapping, papers in PRINTED.items():
         title = MAPPINGS[mapping].title
-        for stack, paper in zip(STACKS, printed, strict=True):
-            why = WHY.get((mapping, stack), "")
-            ours = columns[stack][mapping]
-            rows.append(Row(f"{title}, stack {stack}", paper, ours, tolerance=0.005, note=why, explained=bool(why)))
+        for stack, paper in zip(STACKS, papers, strict=True):
+            why = EXPLAINED.get((mapping, stack))
+            rows.append(printed(f"{title}, stack {stack}", paper, columns[stack][mapping], digits=2, explained=why))
         curves.append(Curve(title, tuple(map(float, STACKS)), tuple(columns[s][mapping] for s in STACKS)))
     notes = (
         "Exploitability of player 2 in pots: what an exact best response earns above the value of the game.",

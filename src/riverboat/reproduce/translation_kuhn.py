@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from riverboat.abstraction.translation import MAPPINGS
 from riverboat.games.half_street import HalfStreet, grid, half_street_kuhn
-from riverboat.reproduce.framework import Curve, Experiment, Report, Row
+from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.rows import Explained, printed
 from riverboat.reproduce.translation_clairvoyance import translate_by_tables
 from riverboat.solving.response import quality
 from riverboat.strategy.table import Strategy
@@ -37,6 +38,11 @@ PRINTED: dict[float, dict[str, tuple[float, ...]]] = {
         "det-pshar": (0.064, 0.090, 0.302, 0.420, 0.500, 0.556, 0.574),
         "rand-pshar": (0.008, 0.010, 0.017, 0.027, 0.037, 0.047, 0.054),
     },
+}
+# Det-Arith with 0.4 pots, by stack: what we had when the difference was understood.
+EXPLAINED = {
+    stack: Explained(at, "ties there fell by rounding", within=1e-6)
+    for stack, at in {1: 1 / 14, 3: 7 / 60, 5: 0.286508, 20: 0.853968, 50: 1.932866, 100: 3.721169}.items()
 }
 
 
@@ -73,15 +79,13 @@ def run(full: bool, seed: int) -> Report:
         name = "pot" if size == 1 else f"{size:g} pot"
         columns = {stack: exploitabilities(size, stack) for stack in STACKS}
         upwards = {stack: exploitabilities(size, stack, 1e-9)["det-arith"] for stack in STACKS}
-        for mapping, printed in table.items():
+        for mapping, papers in table.items():
             title = f"{MAPPINGS[mapping].title}, {name}"
-            for stack, paper in zip(STACKS, printed, strict=True):
-                ours, why = columns[stack][mapping], ""
-                other = upwards[stack]
-                if mapping == "det-arith" and abs(ours - paper) > 0.0005 + 1e-12 and abs(other - paper) <= 0.0005:
-                    why = f"{other:.4f} when a bet on the threshold is read as all-in: ties there fell by rounding"
-                row = Row(f"{title}, stack {stack}", paper, ours, tolerance=0.0005, note=why, explained=bool(why))
-                rows.append(row)
+            for stack, paper in zip(STACKS, papers, strict=True):
+                why = EXPLAINED.get(stack) if (mapping, size) == ("det-arith", 0.4) else None
+                note = f"{upwards[stack]:.4f} when a bet on the threshold is read as all-in" if why else ""
+                ours = columns[stack][mapping]
+                rows.append(printed(f"{title}, stack {stack}", paper, ours, digits=3, explained=why, note=note))
             curves.append(Curve(title, tuple(map(float, STACKS)), tuple(columns[s][mapping] for s in STACKS)))
     notes = (
         "Exploitability of player 2 in pots, exact. The equilibrium of the small game is not unique; the king calls all-in "
