@@ -12,7 +12,7 @@ from riverboat.abstraction import estimate
 from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.recipe import Recipe, load_recipe, presets
 from riverboat.errors import InputError, MemoryLimitError
-from riverboat.interfaces.equities import Bar
+from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.solving.memory import available_memory
@@ -52,7 +52,7 @@ def abstract(source: str, out: Path | None, threads: int, resume: bool, only_est
             "fewer buckets do not help, the tables of hands are as large; a larger machine does"
         )
     started = clock.perf_counter()
-    made = _build(source, recipe, out, threads, resume, stages, quiet=json)
+    made = _build(source, recipe, out, threads, resume, stages)
     facts = describe(made, out) | {"seconds": round(clock.perf_counter() - started, 2), "threads": threads}
     if json:
         emit(facts)
@@ -63,7 +63,7 @@ def abstract(source: str, out: Path | None, threads: int, resume: bool, only_est
 
 
 def _build(
-    source: str, recipe: Recipe, out: Path, threads: int, resume: bool, stages: list[estimate.Stage], *, quiet: bool
+    source: str, recipe: Recipe, out: Path, threads: int, resume: bool, stages: list[estimate.Stage]
 ) -> CardAbstraction:
     from riverboat.abstraction.build import build
 
@@ -74,7 +74,7 @@ def _build(
         if key not in bars:
             _close(bars)
             place = [f"{s.kind} {s.name}" for s in stages].index(key) + 1
-            bars[key] = Bar(f"{place}/{len(stages)} {stage.name}: {stage.about}", quiet=quiet)
+            bars[key] = Bar(f"{place}/{len(stages)} {stage.name}: {stage.about}")
         if share > 0:
             bars[key](share)
 

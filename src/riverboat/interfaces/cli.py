@@ -11,7 +11,8 @@ import typer
 
 from riverboat.errors import DiskError, InputError, MemoryLimitError, RiverboatError
 from riverboat.interfaces import signals
-from riverboat.interfaces.terminal import Live, duration, emit, say
+from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.terminal import duration, emit, say
 
 FAULT = 70  # exit code of what nobody thought of, EX_SOFTWARE elsewhere
 
@@ -529,7 +530,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _end(line: str, code: int) -> NoReturn:
-    Live.stop()
+    ProgressLine.stop()
     if line:
         say(line)
     sys.exit(code)

@@ -107,6 +107,6 @@ def _matches(pairs: int, seed: int) -> list[Match]:
     rules = rules_for([agent], None)
     found = []
     for name in YARDSTICKS:
-        with watched(f"against {name}", quiet=False) as progress:
+        with watched(f"against {name}") as progress:
             found.append(play_match(agent, registry.make_agent(name, seed), rules, 2 * pairs, seed, progress=progress))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time as clock
 from pathlib import Path
 from typing import Any
@@ -12,53 +11,17 @@ from riverboat.cards import equity as equities
 from riverboat.cards import features as tables
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError
-from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.interfaces.progress import Bar
+from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.words import show_bytes
-
-PATIENCE = 2.0  # seconds before a bar appears
-
-
-class Bar:
-    """A progress bar that appears only when the work takes more than two seconds."""
-
-    def __init__(self, title: str, *, quiet: bool) -> None:
-        self.title, self.quiet, self.started = title, quiet, clock.monotonic()
-        self.bar: Any = None
-        self.task: Any = None
-        self.spoke = self.started
-
-    def __call__(self, share: float) -> None:
-        now = clock.monotonic()
-        if self.quiet or now - self.started < PATIENCE:
-            return
-        if not sys.stderr.isatty():
-            if now - self.spoke > 5:
-                say(f"{self.title}: {100 * share:.0f} %, {(now - self.started) * (1 / share - 1):.0f} s left")
-                self.spoke = now
-            return
-        if self.bar is None:
-            from rich.progress import Progress
-
-            self.bar = Progress(console=plain_console(stderr=True), transient=True)
-            self.bar.start()
-            self.task = self.bar.add_task(self.title, total=1.0)
-        self.bar.update(self.task, completed=share)
-
-    def done(self) -> None:
-        """Take the bar away."""
-        if self.bar is not None:
-            self.bar.stop()
 
 
 def equity(sides: list[str], board: str, threads: int, samples: int, seed: int, json: bool) -> None:
     """Shares of the pot of hands and ranges."""
     known = parse_board(board) if board else ()
-    bar = Bar("equity", quiet=json)
-    try:
+    with Bar("equity") as bar:
         found = equities.equity(*sides, board=known, threads=threads, samples=samples, seed=seed, progress=bar)
-    finally:
-        bar.done()
     if json:
         emit(
             {
@@ -92,9 +55,8 @@ def features(street: str, out: Path | None, bins: int, ochs: bool, threads: int,
     """Compute the feature tables of a street and write them as an artefact."""
     if out is not None and out.exists() and any(out.iterdir()) and not (out / artefact.MANIFEST).exists():
         raise InputError(f"{out}: holds other files; choose an empty folder")
-    bar = Bar(f"features of the {street}", quiet=json)
     started = clock.perf_counter()
-    try:
+    with Bar(f"features of the {street}") as bar:
         if ochs:
             arrays = {"ochs": tables.ochs(street, threads=threads, progress=bar)}
         else:
@@ -102,8 +64,6 @@ def features(street: str, out: Path | None, bins: int, ochs: bool, threads: int,
             arrays = {"mean": found.mean, "square": found.square}
             if len(found.histogram):
                 arrays["histogram"] = found.histogram
-    finally:
-        bar.done()
     seconds = clock.perf_counter() - started
     facts: dict[str, Any] = {
         "street": street,

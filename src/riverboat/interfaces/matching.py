@@ -14,7 +14,7 @@ from riverboat.errors import InputError
 from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
 from riverboat.games.acpc import Rules, read_game
 from riverboat.interfaces import acpc_match
-from riverboat.interfaces.equities import Bar
+from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
 
@@ -86,7 +86,7 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
         from riverboat.evaluation.histories import open_histories
 
         file = open_histories(options.histories)
-    with file as write, watched(f"{first.name} against {second.name}", quiet=options.json) as progress:
+    with file as write, watched(f"{first.name} against {second.name}") as progress:
         found = play_match(first, second, rules, options.hands, options.seed, observe=write, progress=progress)
     if options.json:
         emit(facts(found, rules))
@@ -148,7 +148,7 @@ def _all(agents: dict[str, Agent], count: int, rules: Rules, options: Options) -
         raise InputError(f"match: {count} agents, {len(agents)} different ones: in a round robin each is named once")
     if options.histories is not None:
         raise InputError(f"--histories {options.histories}: hands are written of matches between two agents")
-    with watched(f"{len(agents)} agents", quiet=options.json) as progress:
+    with watched(f"{len(agents)} agents") as progress:
         found = round_robin(agents, rules, options.hands, options.seed, progress=progress)
     if options.json:
         how = {"hands": options.hands, "pairs": options.hands // 2, "seed": options.seed}
@@ -171,10 +171,7 @@ def _crossed(found: RoundRobin) -> ReportTable:
 
 
 @contextmanager
-def watched(title: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+def watched(title: str) -> Iterator[Callable[[int, int], None]]:
     """A bar for hands played, of all."""
-    bar = Bar(title, quiet=quiet)
-    try:
+    with Bar(title) as bar:
         yield lambda played, hands: bar(played / hands)
-    finally:
-        bar.done()

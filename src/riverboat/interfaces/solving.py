@@ -12,7 +12,8 @@ from riverboat import disk
 from riverboat.errors import InputError, MemoryLimitError, UnsavedError
 from riverboat.games.base import Game
 from riverboat.interfaces import signals
-from riverboat.interfaces.terminal import Live, plain_console, say
+from riverboat.interfaces.progress import Live
+from riverboat.interfaces.terminal import plain_console, say
 from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import boards, rules, schedules
@@ -189,7 +190,7 @@ def _one(
 
 def _live(title: str, unit: str, options: dict[str, Any], *, quiet: bool) -> Live:
     limits = {"iterations": options["iterations"], "seconds": options["time"], "until": options["until"]}
-    return Live(title, unit, **limits, quiet=quiet)
+    return Live(title, unit, **limits)
 
 
 def _exact(made: Any, method: str, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool) -> Result:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time as clock
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,13 +16,14 @@ from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_counts import Counts
 from riverboat.games.action_tree import compile_actions, measure
 from riverboat.interfaces import signals
+from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import duration, emit, plain_console, say
 from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving.memory import available_memory
 from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe, presets
 from riverboat.solving.training import Measure, Progress, Solver, Training
 from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.words import quote, show_bytes
+from riverboat.words import quote, show_bytes, show_seconds
 
 BYTES = {"float32": 8, "16-bit": 4}  # an infoset-action: regret and average
 DUEL_HANDS = 400_000
@@ -101,7 +100,7 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
         seconds = None
     assert options.out is not None
     provenance = {"recipe": recipe.name, "seed": options.seed, "threads": options.threads, "mode": options.mode}
-    display = _Display(recipe.name, quiet=options.json)
+    display = _Display(recipe.name)
     with disk.held(options.out), _solver(recipe, cards, path, options) as solver:
         run = Training(
             solver,
@@ -247,48 +246,19 @@ def _tell(planned: dict[str, Any], counts: Counts, json: bool, console: Console)
 # --- while it runs ------------------------------------------------------------------------------------
 
 
-class _Display:
-    """A bar on a terminal, else a line every few seconds."""
+class _Display(ProgressLine):
+    """Strength first, where it is measured, then how long it takes and what was visited."""
 
-    def __init__(self, title: str, *, quiet: bool) -> None:
-        self.title, self.quiet, self.last = title, quiet, None
-        self.known = ""
-        self.spoke = clock.monotonic()
-        self.bar: Any = None
-        self.task: Any = None
-
-    last: Progress | None
+    last: Progress | None = None
+    known: tuple[str, ...] = ("", "", "")
 
     def __call__(self, now: Progress) -> None:
         if now.touched is not None:
-            self.known = f"{now.touched:,} touched  regret {now.regret:.3g}  {_strength(now.strength)}"
+            self.known = _strength(now.strength), f"regret {now.regret:.3g}", f"{now.touched:,} touched"
         self.last = now
-        if self.quiet:
-            return
-        facts = f"{now.iterations:,} iterations  {now.rate:,.3g}/s  {self.known}"
-        if sys.stderr.isatty():
-            self._draw(now, facts)
-        elif clock.monotonic() - self.spoke > 5:
-            left = f", {now.left:,.0f} s left" if now.left is not None else ""
-            say(f"{self.title}: {facts}  {100 * now.share:.0f} %{left}")
-            self.spoke = clock.monotonic()
-
-    def _draw(self, now: Progress, facts: str) -> None:
-        if self.bar is None:
-            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
-
-            columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}")
-            times = TimeElapsedColumn(), TimeRemainingColumn()
-            self.bar = Bar(*columns, *times, console=plain_console(stderr=True), transient=True)
-            self.bar.start()
-            self.task = self.bar.add_task(self.title, total=1.0, facts="")
-        self.bar.update(self.task, completed=now.share, facts=facts)
-
-    def done(self) -> None:
-        """Take the bar away."""
-        if self.bar is not None:
-            self.bar.stop()
+        strength, *visited = self.known
+        left = f"{show_seconds(now.left)} left" if now.left is not None else ""
+        self.update(now.share, strength, left, f"{now.iterations:,} iterations", f"{now.rate:,.3g}/s", *visited)
 
 
 def _strength(found: Mapping[str, Any] | None) -> str:

@@ -1,0 +1,151 @@
+"""What a person sees while something runs: exploitability at any width, and no silence where there is no terminal."""
+
+import sys
+import time
+
+import pytest
+
+from riverboat.interfaces import progress
+from riverboat.interfaces.progress import BAR, Bar, Live, ProgressLine, fit
+from riverboat.interfaces.terminal import say
+from riverboat.solving.run import Progress
+
+WIDTHS = (32, 40, 60, 80, 120)
+
+
+def at(iteration, seconds, exploitability, checked=True):
+    return Progress(iteration, seconds, 0, exploitability, None, None, None, checked=checked)
+
+
+@pytest.fixture
+def live():
+    made = Live("a game with a long name dcfr", "% of pot", iterations=2000, seconds=None, until=0.001)
+    yield made
+    made.done()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_exploitability_is_there_at_any_width(live, width):
+    live(at(100, 10.0, 1.234567))
+    live(at(1000, 100.0, 0.01234567))
+    line = live.line(width)
+    assert len(line) <= width
+    assert line.startswith("exploitability 0.0123 % of pot")
+    if width >= 40:
+        assert sum(line.count(mark) for mark in (progress.FULL, progress.EMPTY)) >= BAR[0]
+    if width >= 80:
+        assert "left" in line
+        assert "iteration 1,000" in line
+
+
+def test_what_is_left(live):
+    live(at(100, 10.0, 1.0))
+    live(at(1000, 100.0, 0.1))
+    assert live._left(at(1000, 100.0, 0.1), 10.0) == pytest.approx(100.0)  # to 2,000 iterations at 10 a second
+    near = Live("x", "chips", iterations=None, seconds=None, until=0.01)
+    near(at(100, 10.0, 1.0))
+    assert near.share is None  # one check says nothing
+    near(at(1000, 100.0, 0.1))  # it falls as 1 / T, so ten times as many iterations are needed
+    assert near._left(at(1000, 100.0, 0.1), 10.0) == pytest.approx(900.0)
+    assert near.share == pytest.approx(0.1)
+    near(at(2000, 200.0, 2.0))  # it rises: nobody knows
+    assert near._left(at(2000, 200.0, 2.0), 10.0) is None
+    near.done()
+
+
+def test_targets_out_of_reach_are_no_trouble():
+    live = Live("x", "chips", iterations=None, seconds=None, until=1e-300)
+    for k in range(1, 20):
+        live(at(k, float(k), 1.0 - k * 1e-9))
+    assert live._left(at(20, 20.0, 0.5), 1.0) is None
+    live.done()
+
+
+def test_facts_go_from_the_last_on():
+    facts = ["first 1.25", "second", "third 3", "fourth"]
+    kept = [len([f for f in facts if f in fit(facts, 0.5, width)]) for width in range(10, 80)]
+    assert kept == sorted(kept)
+    assert {0, 1, 2, 3, 4} - set(kept) <= {0}
+    assert fit(facts, None, 80) == "first 1.25  second  third 3  fourth"
+
+
+def test_no_silence_without_a_terminal(capsys, monkeypatch):
+    """Lines come by themselves, also where the work never says anything."""
+    monkeypatch.setattr(progress, "FIRST", 0.05)
+    monkeypatch.setattr(progress, "EVERY", 0.05)
+    with ProgressLine("building the tree of x") as line:
+        time.sleep(0.3)
+        line.update(0.25, "exploitability 0.5 chips", "", "iteration 7")
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) >= 3
+    assert lines[0].startswith("building the tree of x: ")
+    assert "exploitability 0.5 chips, iteration 7, 25 %" in lines[-1]
+    assert progress.FIRST < 2
+    time.sleep(0.1)
+    assert capsys.readouterr().err == ""  # nothing after the end
+
+
+class Screen:
+    """A terminal that keeps what is written to it."""
+
+    encoding = "utf-8"
+
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+    def fileno(self):
+        raise OSError
+
+    def rows(self):
+        """What would be read there."""
+        found = []
+        for line in self.text.split("\n"):
+            row = ""
+            for piece in line.split("\r"):
+                row = piece + row[len(piece) :]
+            found.append(row.rstrip())
+        return found
+
+
+def test_a_line_makes_way_for_words_and_goes_in_the_end(monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "DELAY", 0.01)
+    monkeypatch.setattr(progress, "REDRAW", 0.01)
+    with Bar("equity") as bar:
+        bar(0.5)
+        time.sleep(0.15)
+        assert "equity" in screen.rows()[-1]
+        say("a word")
+        assert screen.rows()[-2] == "a word"
+        time.sleep(0.15)
+        assert "equity" in screen.rows()[-1]
+        with ProgressLine("inside"):
+            time.sleep(0.15)
+            assert screen.rows()[-1].startswith("inside")
+        time.sleep(0.15)
+        assert "equity" in screen.rows()[-1]
+    assert screen.rows() == ["a word", ""]
+    ProgressLine("left open")
+    time.sleep(0.15)
+    ProgressLine.stop()
+    assert screen.rows() == ["a word", ""]
+
+
+def test_terminals_that_know_no_lines(monkeypatch):
+    screen = Screen()
+    screen.encoding = "ascii"
+    monkeypatch.setattr(sys, "stderr", screen)
+    with Bar("x") as bar:
+        bar(0.5)
+        bar.line(60).encode("ascii")
