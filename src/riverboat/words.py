@@ -12,6 +12,8 @@ def show_bytes(count: float) -> str:
         if count < 999.5:  # what would be rounded to 1,000 has the next unit
             return f"{count:.0f} B" if unit == "B" else f"{count:.3g} {unit}"
         count /= 1000
+    if count >= 1e6:
+        return "over a million TB"
     return f"{count:.3g} TB" if count < 999.5 else f"{count:,.0f} TB"
 
 

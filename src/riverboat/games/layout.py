@@ -6,12 +6,17 @@ fills the same arrays by its own means and returns them from `layout()`.
 
 from __future__ import annotations
 
+from array import array as column
 from dataclasses import dataclass
 
 import numpy as np
 
 from riverboat.errors import InputError, shown
+from riverboat.games import probe
 from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState, extend
+from riverboat.growth import Growth
+
+BYTES = 30  # of a public node while the tree is built, at the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,21 +33,30 @@ class Layout:
 
 def from_states(game: PublicGame) -> Layout:
     """Walk a public game once; equal menus, chance events and pay-offs are stored once."""
-    actor: list[int] = []
-    end: list[int] = []
-    index: list[int] = []
+    root = game.root()
+    with Growth(
+        game.name, "building the tree of", "public states", BYTES, lambda seconds: probe.size(root, seconds)
+    ) as grown:
+        return _walk(game, root, grown)
+
+
+def _walk(game: PublicGame, root: PublicState, grown: Growth) -> Layout:
+    actor, end, index = (column(kind) for kind in "bii")
     menus: dict[tuple[str, ...], int] = {}
     chances: dict[tuple[Outcome, ...], int] = {}
     payoffs: dict[Payoff, int] = {}
 
     # An explicit stack: lines may be longer than Python's recursion allows.
-    work: list[tuple[PublicState | None, int, str]] = [(game.root(), -1, "")]
+    work: list[tuple[PublicState | None, int, str]] = [(root, -1, "")]
     while work:
         state, closing, line = work.pop()
         if state is None:
             end[closing] = len(actor)
             continue
         node, who = len(actor), state.actor
+        grown(node)
+        if who not in (0, 1, CHANCE, TERMINAL):
+            raise InputError(f"{game.name}: actor {shown(who)} at {shown(line)}: must be 0, 1, CHANCE or TERMINAL")
         actor.append(who)
         end.append(node + 1)
         index.append(0)
@@ -53,11 +67,9 @@ def from_states(game: PublicGame) -> Layout:
             outcomes = tuple(state.outcomes())
             index[node] = chances.setdefault(outcomes, len(chances))
             labels = tuple(o.label for o in outcomes)
-        elif who in (0, 1):
+        else:
             labels = tuple(state.actions())
             index[node] = menus.setdefault(labels, len(menus))
-        else:
-            raise InputError(f"{game.name}: actor {shown(who)} at {shown(line)}: must be 0, 1, CHANCE or TERMINAL")
         if not labels:
             raise InputError(f"{game.name}: no moves at {shown(line)}, which is not terminal")
         if len(set(labels)) != len(labels):

@@ -14,8 +14,8 @@ from riverboat.abstraction.recipe import Recipe, load_recipe, presets
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.memory import available_memory
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
-from riverboat.solving.memory import available_memory
 from riverboat.words import quote, show_bytes
 
 

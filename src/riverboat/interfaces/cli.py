@@ -10,7 +10,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from riverboat.errors import DiskError, InputError, MemoryLimitError, RiverboatError
+from riverboat.growth import heard
 from riverboat.interfaces import signals
+from riverboat.interfaces.growing import Told
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import duration, emit, say
 
@@ -60,7 +62,7 @@ def solve(
     check_every: Annotated[int | None, typer.Option(help="Iterations between exploitability checks.")] = None,
     checkpoint: Annotated[str, typer.Option(help="Time between checkpoints.")] = "60s",
     estimate: Annotated[bool, typer.Option("--estimate", help="Hold'em: print the tree and its memory only.")] = False,
-    memory: Annotated[str | None, typer.Option(help="Refuse tables above this, such as 2GB.")] = None,
+    memory: Annotated[str | None, typer.Option(help="What a tree or its tables may take, such as 2GB.")] = None,
     boards: Annotated[str | None, typer.Option(help="Spots: a file with a board a line, all, or sample:25.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="With --boards: keep every solution under --out.")] = False,
     board: Annotated[str | None, typer.Option(help="solve spot: three to five cards, QsJh2h.")] = None,
@@ -91,7 +93,7 @@ def solve(
         "merge": merge, "donk_bets": False if no_donk else None, "raise_cap": raise_cap,
     }  # fmt: skip
     schedules: list[str | None] = [*schedule] if schedule else [None]
-    options = {
+    options: dict[str, Any] = {
         "traversal": traversal,
         "method": method,
         "iterations": iterations,
@@ -107,29 +109,30 @@ def solve(
         "check_every": check_every,
         "checkpoint_seconds": duration(checkpoint),
     }
-    if estimate or solving.is_spot(game) or boards is not None or any(x is not None for x in flags.values()):
-        from riverboat.interfaces import spots
+    with heard(memory=options["memory"]):
+        if estimate or solving.is_spot(game) or boards is not None or any(x is not None for x in flags.values()):
+            from riverboat.interfaces import spots
 
-        if not spots.command(
-            game, schedules, options, flags, boards, keep=keep, estimate=estimate, plot=plot, json=json
-        ):
+            if not spots.command(
+                game, schedules, options, flags, boards, keep=keep, estimate=estimate, plot=plot, json=json
+            ):
+                raise typer.Exit(1)
+            return
+        unsaved = solving.Unsaved()
+        results = solving.solve_all(game, schedules, options, unsaved, quiet=json)
+        if json:
+            best = min(results, key=lambda r: r.exploitability)
+            emit(best.to_dict() | ({"runs": [r.to_dict() for r in results]} if len(results) > 1 else {}))
+        else:
+            solving.report(results)
+        if plot is not None:
+            from riverboat.interfaces.plots import convergence
+
+            convergence(results, plot)
+            say(f"picture: {plot}")
+        solving.complain(unsaved)
+        if not all(r.reached for r in results):
             raise typer.Exit(1)
-        return
-    unsaved = solving.Unsaved()
-    results = solving.solve_all(game, schedules, options, unsaved, quiet=json)
-    if json:
-        best = min(results, key=lambda r: r.exploitability)
-        emit(best.to_dict() | ({"runs": [r.to_dict() for r in results]} if len(results) > 1 else {}))
-    else:
-        solving.report(results)
-    if plot is not None:
-        from riverboat.interfaces.plots import convergence
-
-        convergence(results, plot)
-        say(f"picture: {plot}")
-    solving.complain(unsaved)
-    if not all(r.reached for r in results):
-        raise typer.Exit(1)
 
 
 @app.command()
@@ -516,8 +519,9 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors become one line and an exit code."""
+    told = Told()
     try:
-        with signals.raised():
+        with signals.raised(), heard(told):
             code: Any = app(arguments, standalone_mode=False)
             sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
@@ -525,7 +529,7 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         _end(*_told(error))
     if code == 130:  # also what typer makes of any signal
-        _end("interrupted", signals.Interrupted.last)
+        _end(f"interrupted{told.interrupted}", signals.Interrupted.last)
     sys.exit(code if isinstance(code, int) else 0)
 
 

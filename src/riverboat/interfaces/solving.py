@@ -54,7 +54,7 @@ def solve_all(
     if method != "cfr":
         with held(options["out"]):
             return [_exact(made, method, options, unsaved, quiet=quiet)]
-    tree = None if options["resume"] else solver_tree(made)
+    tree = None if options["resume"] else solver_tree(made, zero_sum=True)
     results = []
     for schedule in names:
         out = options["out"]

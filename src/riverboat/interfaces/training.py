@@ -18,8 +18,8 @@ from riverboat.games.action_tree import compile_actions, measure
 from riverboat.interfaces import signals
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import duration, emit, plain_console, say
+from riverboat.memory import available_memory
 from riverboat.report_table import PROSE, Column, ReportTable
-from riverboat.solving.memory import available_memory
 from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe, presets
 from riverboat.solving.training import Measure, Progress, Solver, Training
 from riverboat.strategy.blueprint import BlueprintStrategy

@@ -13,8 +13,8 @@ import numpy as np
 
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.base import Array
+from riverboat.memory import available_memory
 from riverboat.solving import rules, schedules
-from riverboat.solving.memory import available_memory
 from riverboat.solving.response import Quality
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy._node_kernels import EVALUATE, RESPOND, Tables

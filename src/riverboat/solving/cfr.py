@@ -14,8 +14,8 @@ import numpy as np
 
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.base import Array
+from riverboat.memory import available_memory
 from riverboat.solving import _kernels, response, rules, sampling, schedules
-from riverboat.solving.memory import available_memory
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.threads import Walker
 from riverboat.strategy.table import Strategy, Tree

@@ -44,7 +44,7 @@ def solve_exact(
     made = make_game(game)
     if isinstance(made, BoardGame):  # constant-sum: half the pot is taken from each, so values are relative to that
         made = Unrolled.zero_sum(made)
-    tree = compile_game(made)
+    tree = compile_game(made, zero_sum=True)
     check_zero_sum(tree)
     started = clock.perf_counter()
     history: list[Progress] = []

@@ -159,7 +159,7 @@ class Run:
         elif self.folder is not None and self.folder.exists() and files.checkpoints(self.folder):
             raise InputError(f"{self.folder}: holds a run already; resume it, or choose another folder")
         self.game = make_game(game)
-        self.tree = tree if tree is not None else solver_tree(self.game)
+        self.tree = tree if tree is not None else solver_tree(self.game, zero_sum=True)
         kind, rule = dtype or default_dtype(self.tree), schedule or default_schedule(self.tree)
         self.solver = make_solver(self.tree, rule, traversal, seed, threads, kind, solver_options or {})
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from riverboat.errors import InputError
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.board_game import BoardGame
+from riverboat.growth import Listener, heard
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.history import HistoryTree, unroll
 from riverboat.trees.public import PublicTree
@@ -17,18 +18,25 @@ AnyTree: TypeAlias = PublicTree | HistoryTree | BoardTree
 MAX_HISTORIES = 50_000_000
 
 
-def compile_game(game: Game) -> PublicTree | HistoryTree:
-    """A `PublicTree` where the game has public states and hands, else a `HistoryTree`."""
-    if isinstance(game, PublicGame):
-        return PublicTree(game)
-    if isinstance(game, HistoryGame):
-        return HistoryTree.from_game(game)
+def compile_game(
+    game: Game, *, zero_sum: bool = False, memory: int | None = None, progress: Listener | None = None
+) -> PublicTree | HistoryTree:
+    """A `PublicTree` where the game has public states and hands, else a `HistoryTree`.
+
+    `zero_sum` refuses other games as soon as that is seen. It may take `memory` bytes, by default half of what is free;
+    `progress` is told how it grows.
+    """
+    with heard(progress, memory):
+        if isinstance(game, PublicGame):
+            return PublicTree(game)
+        if isinstance(game, HistoryGame):
+            return HistoryTree.from_game(game, zero_sum=zero_sum)
     raise InputError(f"{type(game).__name__} is no game; see docs/your-own-game.md for what it must answer")
 
 
-def solver_tree(game: Game) -> AnyTree:
+def solver_tree(game: Game, *, zero_sum: bool = False) -> AnyTree:
     """The tree that solves a game fastest: betting × boards for hold'em, else what `compile_game` gives."""
-    return BoardTree(game) if isinstance(game, BoardGame) else compile_game(game)
+    return BoardTree(game) if isinstance(game, BoardGame) else compile_game(game, zero_sum=zero_sum)
 
 
 def histories(tree: PublicTree | HistoryTree) -> HistoryTree:

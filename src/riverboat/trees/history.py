@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
+from array import array as column
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from riverboat.errors import InputError, RecallError, ZeroSumError
+from riverboat.games import probe
 from riverboat.games.base import CHANCE, TERMINAL, Array, HistoryGame, State
+from riverboat.growth import Growth
 from riverboat.trees import _kernels
 from riverboat.trees.arrays import CONSTANT, MATRIX, Nodes, Side
 from riverboat.trees.public import MAX_WIDTH, Infoset, PublicTree
+
+BYTES = 60  # of a history while its tree is built, at the least: five numbers, and the name of one set in ten
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +81,15 @@ class HistoryTree:
         self.sides = tuple(self._side(p) for p in range(self.players))
 
     @staticmethod
-    def from_game(game: HistoryGame) -> HistoryTree:
-        """Walk the game's states once."""
-        return _compile(game)
+    def from_game(game: HistoryGame, *, zero_sum: bool = False) -> HistoryTree:
+        """Walk the game's states once; with `zero_sum`, no further than it takes to see that it is not."""
+        if zero_sum:
+            check_players(game.name, game.players)
+        root = game.root()
+        with Growth(
+            game.name, "building the tree of", "histories", BYTES, lambda seconds: probe.size(root, seconds)
+        ) as grown:
+            return _compile(game, root, grown, zero_sum=zero_sum)
 
     def _side(self, me: int) -> Side:
         rows = len(self.payoffs)
@@ -202,12 +213,9 @@ class HistoryTree:
 
     def check_zero_sum(self) -> None:
         """Raise unless there are two players whose pay-offs cancel."""
-        if self.players != 2:
-            raise ZeroSumError(f"{self.name}: {self.players} players; this needs a two-player zero-sum game")
-        wrong = np.flatnonzero(np.abs(self.payoffs.sum(axis=1)) > 1e-9)
-        if len(wrong):
-            pay = self.payoffs[wrong[0]]
-            raise ZeroSumError(f"{self.name}: not zero-sum: one history pays {pay[0]:g} and {pay[1]:g}")
+        check_players(self.name, self.players)
+        for pay in self.payoffs:
+            check_sum(self.name, pay)
 
     def _repr_svg_(self) -> str | None:
         from riverboat.trees.draw import small_svg  # draws both kinds of tree, so it imports them
@@ -224,12 +232,20 @@ class HistoryTree:
         return digest.hexdigest()
 
 
-def _compile(game: HistoryGame) -> HistoryTree:
-    actor: list[int] = []
-    end: list[int] = []
-    width: list[int] = []
-    infoset: list[int] = []
-    data: list[int] = []
+def check_players(name: str, players: int) -> None:
+    """Raise unless there are two."""
+    if players != 2:
+        raise ZeroSumError(f"{name}: {players} players; this needs a two-player zero-sum game")
+
+
+def check_sum(name: str, pay: Sequence[float]) -> None:
+    """Raise unless two pay-offs cancel."""
+    if abs(pay[0] + pay[1]) > 1e-9:
+        raise ZeroSumError(f"{name}: not zero-sum: one history pays {pay[0]:g} and {pay[1]:g}")
+
+
+def _compile(game: HistoryGame, root: State, grown: Growth, *, zero_sum: bool) -> HistoryTree:
+    actor, end, width, infoset, data = (column(kind) for kind in "bihiq")
     numbers: dict[str, int] = {}
     info: list[tuple[str, tuple[str, ...]]] = []
     owner: list[int] = []
@@ -265,14 +281,19 @@ def _compile(game: HistoryGame) -> HistoryTree:
         return number
 
     # An explicit stack: imported trees may be deeper than Python's recursion allows.
-    work: list[tuple[State | None, int]] = [(game.root(), -1)]
+    work: list[tuple[State | None, int]] = [(root, -1)]
     while work:
         state, closing = work.pop()
         if state is None:
             end[closing] = len(actor)
             continue
         node, who = len(actor), state.actor
+        grown(node)
         labels = tuple(state.actions()) if who != TERMINAL else ()
+        if len(labels) > MAX_WIDTH:
+            raise InputError(f"{game.name}: {len(labels):,} moves at node {node}, more than {MAX_WIDTH:,}")
+        if not TERMINAL <= who < game.players:
+            raise InputError(f"{game.name}: actor {who!r} at node {node}: there are players 0 to {game.players - 1}")
         actor.append(who)
         end.append(0)
         width.append(len(labels))
@@ -284,6 +305,8 @@ def _compile(game: HistoryGame) -> HistoryTree:
                 raise InputError(f"{game.name}: {len(pay)} pay-offs for {game.players} players")
             if not all(math.isfinite(x) for x in pay):
                 raise InputError(f"{game.name}: node {node} pays {pay}: must be finite")
+            if zero_sum:
+                check_sum(game.name, pay)
             data[node] = payoffs.setdefault(pay, len(payoffs))
             end[node] = node + 1
             continue
@@ -291,14 +314,10 @@ def _compile(game: HistoryGame) -> HistoryTree:
             raise InputError(f"{game.name}: no moves at node {node}, which is not terminal")
         if len(set(labels)) != len(labels):
             raise InputError(f"{game.name}: two moves have one label at node {node}: {labels}")
-        if len(labels) > MAX_WIDTH:
-            raise InputError(f"{game.name}: {len(labels):,} moves at node {node}, more than {MAX_WIDTH:,}")
         if who == CHANCE:
             data[node] = at_chance(state, node, labels)
-        elif 0 <= who < game.players:
-            infoset[node] = at_decision(state, who, labels)
         else:
-            raise InputError(f"{game.name}: actor {who!r} at node {node}: there are players 0 to {game.players - 1}")
+            infoset[node] = at_decision(state, who, labels)
         work.append((None, node))
         work.extend((state.child(k), -1) for k in reversed(range(len(labels))))
 
