@@ -5,6 +5,7 @@ RiverboatError
 │   └── GameFileError   a malformed game file, with its line
 ├── RecallError         perfect recall is needed and missing        exit code 2
 ├── ZeroSumError        a zero-sum game is needed                   exit code 2
+├── NumericalError      numbers overflowed: no answer is given     exit code 2
 ├── CorruptError        an artefact on disk is torn or altered      exit code 2
 ├── MemoryLimitError    the work does not fit in memory             exit code 3
 └── DiskError           the operating system refuses a file         exit code 4
@@ -60,6 +61,10 @@ class ZeroSumError(InputError):
 
 class CorruptError(RiverboatError):
     """A file of an artefact does not match its checksum, or is missing."""
+
+
+class NumericalError(RiverboatError, ArithmeticError):
+    """Numbers overflowed or lost their meaning; no answer is better than a wrong one."""
 
 
 class MemoryLimitError(RiverboatError, MemoryError):

@@ -193,6 +193,8 @@ def _pattern(numbers: list[int]) -> ir.Constant:
 # sign and one bit of mantissa less. 2^-31 is the unit of the smallest; what is nearer to zero becomes zero.
 
 _BIAS = 96 << 23  # the bits of 2^-31 as a float32
+_SHIFTS = {True: 13, False: 12}  # bits of a float32 that are dropped: signed, unsigned
+_ENTRY, _TURN = 2654435769, 3242174889  # 2^32 / the golden ratio, / the plastic number: turns and entries that spread evenly
 
 
 def _bits(builder: Any, number: int) -> Any:
@@ -212,14 +214,22 @@ def _unpack(builder: Any, x: Any, signed: bool) -> Any:
     return builder.bitcast(builder.or_(builder.bitcast(size, sign.type), sign), floats)
 
 
-def _pack(builder: Any, x: Any, signed: bool) -> Any:
-    """float32 numbers as sixteen-bit codes, rounded to the nearest, the largest kept where one does not fit."""
+def _threshold(builder: Any, at: Any, turn: Any, shift: int) -> Any:
+    """What is added to the bits that are dropped, for each lane: `shift` bits that step through all values in turn."""
+    numbers = ir.Constant(ir.VectorType(_I32, LANES), [ir.Constant(_I32, k * _ENTRY % 2**32) for k in range(LANES)])
+    first = builder.mul(builder.trunc(at, _I32), _I32(_ENTRY))
+    first = builder.add(first, builder.mul(builder.trunc(turn, _I32), _I32(_TURN)))
+    return builder.lshr(builder.add(_splat(builder, first), numbers), _bits(builder, 32 - shift))
+
+
+def _pack(builder: Any, x: Any, threshold: Any, signed: bool) -> Any:
+    """float32 numbers as sixteen-bit codes, rounded by a threshold, the largest kept where one does not fit."""
     wide = ir.VectorType(_I32, LANES)
     bits = builder.bitcast(x, wide)
     size = builder.bitcast(builder.and_(bits, _bits(builder, 0x7FFFFFFF)), x.type)
     size = builder.bitcast(builder.fadd(size, _splat(builder, ir.Constant(ir.FloatType(), 2.0**-31))), wide)
-    shift = 13 if signed else 12
-    size = builder.sub(size, _bits(builder, _BIAS - (1 << (shift - 1))))
+    shift = _SHIFTS[signed]
+    size = builder.add(builder.sub(size, _bits(builder, _BIAS)), threshold)
     most = _bits(builder, (1 << 28) - 1)
     size = builder.select(builder.icmp_signed("<", size, most), size, most)
     code = builder.lshr(size, _bits(builder, shift))
@@ -296,14 +306,17 @@ def prefetch(_context: Any, table: Any, at: Any) -> Any:
 
 
 @intrinsic
-def keep(_context: Any, table: Any, at: Any, x: Any, some: Any) -> Any:
-    """Write the first `some` numbers to a table."""
+def keep(_context: Any, table: Any, at: Any, x: Any, some: Any, turn: Any) -> Any:
+    """Write the first `some` numbers to a table. What sixteen bits cannot hold is rounded by the threshold of the `turn`."""
 
     def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         vector = _vector(table.dtype)
         place = _place(context, builder, sig.args[0], args[0], args[1])
         align = ir.Constant(_I32, table.dtype.bitwidth // 8)
-        value = _pack(builder, args[2], table.dtype.signed) if table.dtype.bitwidth == 16 else args[2]
+        value = args[2]
+        if table.dtype.bitwidth == 16:
+            signed = table.dtype.signed
+            value = _pack(builder, value, _threshold(builder, args[1], args[4], _SHIFTS[signed]), signed)
         with builder.if_else(_whole(builder, args[3]), likely=True) as (then, otherwise):
             with then:
                 builder.store(value, place).align = table.dtype.bitwidth // 8
@@ -311,4 +324,4 @@ def keep(_context: Any, table: Any, at: Any, x: Any, some: Any) -> Any:
                 _masked(builder, "store", vector, ir.VoidType(), [value, place, align, _mask(builder, args[3])])
         return context.get_dummy_value()
 
-    return types.void(table, types.uintp, x, types.uintp), code
+    return types.void(table, types.uintp, x, types.uintp, types.uintp), code

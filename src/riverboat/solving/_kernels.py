@@ -24,6 +24,7 @@ from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX
 
 LEARN, COLLECT, EVALUATE, RESPOND = 0, 1, 2, 3
 U = np.uint64  # indices: with signed ones every access first asks whether it counts from the end
+FADED = 1e-290  # accumulated weights that sum to less count as none, as in `riverboat.strategy._kernels`
 TINY = 1e-30  # positive regrets that sum to less count as none: one over them would overflow in float32
 
 
@@ -224,7 +225,7 @@ def normalised(
         for a in range(width):
             total += sums[at + a, h]
         for a in range(width):
-            out[to + a, h] = sums[at + a, h] / total if total > 0 else kind(1) / kind(width)
+            out[to + a, h] = sums[at + a, h] / total if total > FADED else kind(1) / kind(width)
 
 
 @part

@@ -185,9 +185,19 @@ class BoardCFR:
             "dtype": self.dtype,
         }
 
-    def average(self) -> Solution:
-        """The average strategy, which converges. It shares the solver's table: further steps change it."""
-        return Solution(self.tree, self.average_table, self.average_provenance())
+    @property
+    def averages(self) -> Array:
+        """The table that the average strategy is read from."""
+        return self.average_table
+
+    def average(self, table: Array | None = None, iteration: int | None = None) -> Solution:
+        """The average strategy, which converges. It shares the solver's table: further steps change it.
+
+        With `table` and `iteration`, what an earlier copy of the averages stood for.
+        """
+        if table is None:
+            return Solution(self.tree, self.average_table, self.average_provenance())
+        return Solution(self.tree, table, {**self.average_provenance(), "iterations": iteration})
 
     def quality(self) -> Quality:
         """Best-response values and values of the average strategy, in the tree's unit.

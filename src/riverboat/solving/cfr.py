@@ -246,9 +246,16 @@ class CFR:
             "dtype": self.dtype,
         }
 
-    def average(self) -> Strategy:
-        """The average strategy, which converges."""
-        return Strategy.from_sums(self.tree, self.average_sums, self.average_provenance())
+    @property
+    def averages(self) -> Array:
+        """The table that the average strategy is read from."""
+        return self.average_sums
+
+    def average(self, table: Array | None = None, iteration: int | None = None) -> Strategy:
+        """The average strategy, which converges; with `table` and `iteration`, that of an earlier copy of the averages."""
+        if table is None:
+            return Strategy.from_sums(self.tree, self.average_sums, self.average_provenance())
+        return Strategy.from_sums(self.tree, table, {**self.average_provenance(), "iterations": iteration})
 
     def current(self) -> Strategy:
         """The last iterate: what the regrets play now."""

@@ -8,14 +8,18 @@ import shutil
 import time as clock
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from riverboat import artefact, disk
-from riverboat.errors import DiskError, InputError, UnsavedError
+from riverboat.errors import DiskError, InputError, NumericalError, UnsavedError
 from riverboat.games import registry
 from riverboat.games.base import Game
+from riverboat.solving import ladder
+from riverboat.solving.best import Best
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality, check_zero_sum
@@ -30,8 +34,6 @@ from riverboat.trees.compile import AnyTree, solver_tree
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 KEEP = 2  # checkpoints
 BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)
-FIRST = 16  # iteration of the first check on boards, where a target was given
-CLOSER = 1.03  # the least factor between the iterations of two checks
 
 
 def default_dtype(tree: AnyTree) -> str:
@@ -80,9 +82,12 @@ def after_seconds(seconds: float) -> Stopper:
 
 def below(exploitability: float) -> Stopper:
     """Stop when a check finds at most this exploitability, in the game's unit."""
-    if not exploitability > 0:
-        raise InputError(f"until={exploitability:g}: must be above zero")
+    if not 0 < exploitability < math.inf:
+        raise InputError(f"until={exploitability:g}: must be a number above zero")
     return lambda p: p.checked and p.exploitability is not None and p.exploitability <= exploitability
+
+
+DONE, TARGET, LIMIT, STALLED = "done", "target", "limit", "stalled"
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,8 @@ class Result:
     strategy: Strategy | Solution = field(repr=False, compare=False)
     history: tuple[Progress, ...] = field(default=(), repr=False, compare=False)
     certified: bool = True  # whether the game has a value, which lies between value_low and value_high
+    ended: str = DONE  # what ended the run
+    answer_iteration: int | None = None  # whose average is the answer: an earlier one where exploitability rose since
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, without the strategy."""
@@ -148,13 +155,14 @@ class Run:
         self._checked_at = -1
         self.trouble: DiskError | None = None  # why the last checkpoint or line of the log could not be written
         self.target: float | None = None  # exploitability that the run is to reach, where one was given
+        self.best = Best(self.folder)
         if self.folder is not None and (self.folder / "strategy").exists():
             raise InputError(f"{self.folder}: holds a finished strategy; choose another folder")
         if resume:
             if self.folder is None:
                 raise InputError("resume needs out=…, the folder of the run to go on with")
             if files.checkpoints(self.folder):
-                self._resume(game, schedule, traversal, seed, threads)
+                self._resume(game, schedule, traversal, seed, threads, dtype)
                 return
         elif self.folder is not None and self.folder.exists() and files.checkpoints(self.folder):
             raise InputError(f"{self.folder}: holds a run already; resume it, or choose another folder")
@@ -192,7 +200,7 @@ class Run:
             # About a quarter of a second a chunk, so that stoppers and progress bars are heard.
             chunk = max(1, min(chunk * 2, int(some * 0.25 / max(spent, 1e-6))))
             if self.solver.iteration >= due:
-                self.check()
+                self.best.offer(self.check(), self.solver.iteration, self.solver.averages)
             if self.folder is not None and self.seconds - saved_at >= self.checkpoint_seconds:
                 started = clock.perf_counter()
                 self._attempt(self.save)
@@ -221,38 +229,17 @@ class Run:
         return low
 
     def _next_check(self, iteration: int) -> int:
-        """Checks at 1 to 8, 10, 12, 15, 18, … growing by a quarter, or every `check_every`.
+        patient = isinstance(self.tree, BoardTree)
+        return ladder.next_check(
+            iteration, self._checks(), target=self.target, every=self.check_every, patient=patient
+        )
 
-        Where a target is near, the check comes when the last two, on a line in logarithms, say that it is met. On boards
-        checks also wait while it is far.
-        """
-        if self.check_every is not None:
-            return (iteration // self.check_every + 1) * self.check_every
-        hasty = self.target is not None and isinstance(self.tree, BoardTree)  # there a check costs half an iteration
-        last = iteration
-        if hasty:
-            # Its checks leave the ladder, so it is climbed from the last of them: where the run is depends on the clock.
-            last = self.history[-1].iteration if self.history else 0
-        check = FIRST if hasty else 1
-        while check <= last:
-            check = max(check + 1, int(check * 1.25))
-        expected = self._expected()
-        if expected is not None and hasty:
-            check = max(check, min(2 * last, int(0.85 * expected)))
-        if expected is not None:
-            check = min(check, expected)
-        return max(iteration + 1, check)
+    def _checks(self) -> list[ladder.Check]:
+        return [(p.iteration, p.exploitability) for p in self.history if p.exploitability is not None]
 
-    def _expected(self) -> int | None:
-        """The iteration at which the target should be met."""
-        if self.target is None or len(self.history) < 2:
-            return None
-        (t0, e0), (t1, e1) = ((p.iteration, p.exploitability) for p in self.history[-2:])
-        if e0 is None or e1 is None or not e0 > e1 > self.target:
-            return None
-        slope = math.log(e1 / e0) / math.log(t1 / t0)
-        factor: float = max(CLOSER, (self.target / e1) ** (1 / slope))
-        return math.ceil(t1 * factor)
+    def stalls(self) -> bool:
+        """Whether more iterations have stopped to help."""
+        return ladder.stalls(self._checks())
 
     def check(self) -> Quality:
         """Compute the exploitability now, and note it."""
@@ -260,6 +247,11 @@ class Run:
             started = clock.perf_counter()
             self.quality = self.solver.quality()
             self.seconds += clock.perf_counter() - started
+            if not math.isfinite(self.quality.nash_conv):
+                raise NumericalError(
+                    f"{self.tree.name}: exploitability is not finite after {self.solver.iteration:,} iterations of "
+                    f"{self.solver.schedule}: its numbers overflow; smaller pay-offs or exponents, or dtype float64, may do"
+                )
             self._checked_at = self.solver.iteration
             progress = self._progress()
             self.history.append(progress)
@@ -293,11 +285,16 @@ class Run:
         solver = self.solver
         facts, texts = files.describe(self.game, self.tree)
         arrays, state = solver.state()
+        provenance = solver.average_provenance()
+        if self.best.quality is not None and self.best.iteration < solver.iteration:
+            arrays, state = {**arrays, "best": self.best.table()}, {**state, "best": self._best_facts()}
+        if self._risen():
+            provenance["iterations"] = self.best.iteration
         meta = {
             **facts,
-            "table": "average",
+            "table": "best" if self._risen() else "average",
             "unit": self.tree.unit,
-            "provenance": solver.average_provenance(),
+            "provenance": provenance,
             "state": {**state, "seconds": self.seconds},
             "history": [asdict(p) for p in self.history],
         }
@@ -308,8 +305,23 @@ class Run:
             shutil.rmtree(old)
         return written
 
+    def _risen(self) -> bool:
+        """Whether an earlier check was better than the last one."""
+        best, last = self.best.quality, self.quality
+        return best is not None and last is not None and best.exploitability < last.exploitability
+
+    def _best_facts(self) -> dict[str, Any]:
+        assert self.best.quality is not None
+        return {"iteration": self.best.iteration, **asdict(self.best.quality)}
+
     def _resume(
-        self, game: str | Game, schedule: str | AnySchedule | None, traversal: str, seed: int, threads: int
+        self,
+        game: str | Game,
+        schedule: str | AnySchedule | None,
+        traversal: str,
+        seed: int,
+        threads: int,
+        dtype: str | None,
     ) -> None:
         assert self.folder is not None
         artefact.discard_leftovers(self.folder)
@@ -319,6 +331,8 @@ class Run:
         self.game, self.tree = files.rebuild(place, found, asked_game)
         schedule = schedule or default_schedule(self.tree)
         asked, past, state = self._asked(schedule, traversal, seed), found["provenance"], found["state"]
+        if dtype is not None:
+            asked["dtype"] = dtype
         for key, value in asked.items():
             if past[key] != value:
                 raise InputError(f"{place}: this run has {key}={past[key]!r}, not {value!r}; resume it with the same")
@@ -327,14 +341,22 @@ class Run:
         self.solver.restore(arrays, state)
         self.seconds = state["seconds"]
         self.history = [Progress(**row) for row in found["history"]]
+        if "best" in state:
+            facts = state["best"]
+            kept = Quality(tuple(facts["best"]), tuple(facts["values"]), facts["total"])
+            self.best.keep(kept, int(facts["iteration"]), np.asarray(arrays["best"]))
 
     def _asked(self, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
         schedule_name, traversal_name = CFR.describe(schedule, traversal)
         return {"schedule": schedule_name, "traversal": traversal_name, "seed": seed}
 
-    def result(self, *, reached: bool = True) -> Result:
-        """The frozen answer of the run so far."""
-        quality = self.check()
+    def result(self) -> Result:
+        """The frozen answer of the run so far: the average of the last iteration, or of an earlier one that was better."""
+        quality, strategy, iteration = self.check(), None, self.solver.iteration
+        if self._risen():
+            assert self.best.quality is not None
+            quality, iteration = self.best.quality, self.best.iteration
+            strategy = self.solver.average(self.best.table(), iteration)
         low, high = sorted(quality.bracket)  # rounding may cross them at an exact equilibrium
         provenance = self.solver.average_provenance()
         return Result(
@@ -353,10 +375,12 @@ class Run:
             infosets=self.tree.infoset_count,
             seed=self.solver.seed,
             nodes=self.solver.nodes_touched,
-            reached=reached,
-            strategy=self.solver.average(),
+            reached=True,
+            strategy=strategy if strategy is not None else self.solver.average(),
             history=tuple(self.history),
             certified=quality.total is not None,
+            ended=LIMIT,
+            answer_iteration=iteration,
         )
 
 
@@ -442,16 +466,20 @@ def stoppers(
 def finish(run: Run, stops: list[Stopper], until: float | None, callback: Callback | None) -> Result:
     """Run to the end, save, and say whether the target was met."""
     run.target = until
+    alone = until is not None and len(stops) == 1  # then only the target would end it
     try:
-        run.go(stops, callback)
-        quality = run.check()
+        run.go([*stops, lambda _: run.stalls()] if alone else stops, callback)
+        run.check()
     except KeyboardInterrupt:
         if run.folder is not None:
             run.save()
         raise
     if callback is not None:
         callback(run._progress())
-    result = run.result(reached=until is None or bool(quality.exploitability <= until))
+    found = run.result()
+    reached = until is None or found.exploitability <= until
+    ended = TARGET if until is not None and reached else STALLED if alone else LIMIT
+    result = replace(found, reached=reached, ended=ended)
     if run.folder is not None:
         run._attempt(run.save)
     if run.trouble is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from riverboat.jit import kernel
 
+FADED = 1e-290  # weights that sum to less count as none: one over them would overflow
+
 
 @kernel
 def normalise(
@@ -24,7 +26,7 @@ def normalise(
             for a in range(width[n]):
                 total += sums[at + a, h]
             for a in range(width[n]):
-                if total > 0:
+                if total > FADED:
                     out[at + a, h] = sums[at + a, h] / total
                 else:
                     out[at + a, h] = 1.0 / width[n]

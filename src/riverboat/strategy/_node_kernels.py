@@ -118,7 +118,7 @@ def absorb(
     kind = value.dtype.type
     up, down, floor = same(value, kind(step[0])), same(value, kind(step[1])), same(value, kind(step[2]))
     zero, dust = same(value, kind(0)), same(value, kind(DUST))
-    predicts = len(prediction) > 0
+    predicts, turn = len(prediction) > 0, U(step[4])
     for h in range(U(0), rows, L):
         some = min(rows - h, L)
         mean = load(value, node + h)
@@ -127,9 +127,9 @@ def absorb(
             gain = load(value, U(kids[a]) + h) - mean
             r = fetch(regret, here, some)
             r = (r * where_above(r, zero, up, down) + gain + dust) - dust
-            keep(regret, here, larger(r, floor), some)
+            keep(regret, here, larger(r, floor), some, turn)
             if predicts:
-                keep(prediction, here, gain, some)
+                keep(prediction, here, gain, some, turn)
 
 
 @part
@@ -145,12 +145,12 @@ def add_average(
 ):
     """The mean of reach × strategy so far."""
     kind = own.dtype.type
-    old, new = same(own, kind(step[3])), same(own, kind(step[5]))
+    old, new, turn = same(own, kind(step[3])), same(own, kind(step[5])), U(step[4])
     for a in range(width):
         for h in range(U(0), rows, L):
             some = min(rows - h, L)
             here = at + a * rows + h
-            keep(average, here, fetch(average, here, some) * old + load(own, below + a * stride + h) * new, some)
+            keep(average, here, fetch(average, here, some) * old + load(own, below + a * stride + h) * new, some, turn)
 
 
 @part

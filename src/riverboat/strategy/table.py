@@ -15,6 +15,7 @@ from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
 
 Tree: TypeAlias = PublicTree | HistoryTree
+CLOSE = 1e-6  # what probabilities may be off by
 
 
 class Strategy:
@@ -23,6 +24,9 @@ class Strategy:
     def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
         if probabilities.shape != (tree.table,):
             raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table}")
+        low, high = (float(f(probabilities, initial=0.0)) for f in (np.min, np.max))  # NaN comes through both
+        if not (low >= 0 and high <= 1 + CLOSE):
+            raise InputError(f"{tree.name}: probabilities from {low:g} to {high:g}: they must lie between 0 and 1")
         self.tree = tree
         if probabilities.flags.writeable:  # somebody may still write to it
             probabilities = probabilities.copy()
@@ -57,7 +61,7 @@ class Strategy:
                     f"{tree.name}: no action {sorted(unknown)[0]!r} at {name!r}: {', '.join(infoset.actions)}"
                 )
             values = [float(row.get(action, 0.0)) for action in infoset.actions]
-            if min(values) < 0 or abs(sum(values) - 1) > 1e-6:
+            if not (min(values) >= 0 and abs(sum(values) - 1) <= CLOSE):
                 raise InputError(f"{tree.name}: probabilities {values} at {name!r} do not sum to one")
             for k, value in enumerate(values):
                 table[infoset.offset + k * infoset.stride] = value

@@ -1,0 +1,210 @@
+"""Runs whose exploitability rises keep their best answer; runs that stall end; what is not finite never leaves."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import riverboat as rb
+from riverboat.errors import InputError, NumericalError
+from riverboat.solving import best, ladder
+from riverboat.solving.response import Quality
+from riverboat.solving.run import LIMIT, STALLED, TARGET, Run, after_iterations
+from riverboat.strategy import files
+
+ROCKY = {"schedule": "vanilla", "traversal": "outcome", "seed": 3}  # sampling: exploitability goes up and down
+SPOT = rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=300, oop="99+,AQ,KJ", ip="22+,AT+,QJs", bets="60%")
+
+
+def risen():
+    """A run that ends worse than it was."""
+    for count in range(20, 200):
+        result = rb.solve("leduc", iterations=count, **ROCKY)
+        if result.answer_iteration != result.iterations:
+            return count
+    raise AssertionError("no run of these rises: the tests here prove nothing")
+
+
+COUNT = risen()
+
+
+def test_the_answer_is_the_best_check():
+    result = rb.solve("leduc", iterations=COUNT, **ROCKY)
+    lowest = min(result.history, key=lambda p: p.exploitability)
+    assert result.history[-1].exploitability > lowest.exploitability
+    assert (result.answer_iteration, result.exploitability) == (lowest.iteration, lowest.exploitability)
+    assert rb.quality(result.strategy).exploitability == pytest.approx(result.exploitability, rel=1e-12)
+    straight = rb.solve("leduc", iterations=lowest.iteration, **ROCKY)
+    np.testing.assert_array_equal(result.strategy.probabilities, straight.strategy.probabilities)
+
+
+def test_it_is_what_a_folder_holds_and_a_resumed_run_goes_on_from_the_end(tmp_path):
+    result = rb.solve("leduc", iterations=COUNT, out=tmp_path, **ROCKY)
+    read = rb.load(tmp_path)
+    np.testing.assert_array_equal(read.probabilities, result.strategy.probabilities)
+    assert read.provenance["iterations"] == result.answer_iteration < COUNT
+    run = Run("leduc", **ROCKY, out=tmp_path, resume=True)
+    assert run.solver.iteration == COUNT
+    resumed = rb.solve("leduc", iterations=COUNT + 9, out=tmp_path, resume=True, **ROCKY)
+    again = rb.solve("leduc", iterations=COUNT + 9, **ROCKY)
+    np.testing.assert_array_equal(resumed.strategy.probabilities, again.strategy.probabilities)
+
+
+def test_large_tables_wait_in_a_file(tmp_path, monkeypatch):
+    expected = rb.solve("leduc", iterations=COUNT, **ROCKY)
+    monkeypatch.setattr(best, "IN_MEMORY", 100)
+    monkeypatch.setattr(best, "SLOW", 0.0)
+    found = rb.solve("leduc", iterations=COUNT, out=tmp_path / "run", **ROCKY)
+    np.testing.assert_array_equal(found.strategy.probabilities, expected.strategy.probabilities)
+
+
+def test_large_tables_are_copied_only_where_a_run_slows_down(monkeypatch):
+    monkeypatch.setattr(best, "IN_MEMORY", 0)
+    kept = best.Best()
+    table = np.arange(10, dtype=np.uint16)
+    for iteration, exploitability in enumerate([8.0, 4.0, 2.0, 1.9, 3.0, 1.0]):
+        kept.offer(Quality((exploitability, exploitability), (0.0, 0.0)), iteration, table + iteration)
+    assert kept.iteration == 3  # 1.9 after 2.0; at 1.0 the run goes well again
+    np.testing.assert_array_equal(kept.table(), table + 3)
+
+
+@pytest.mark.parametrize("dtype", ["compact", "16-bit", "float32"])
+def test_no_format_gets_worse_with_more_iterations(dtype):
+    """Kept as means in sixteen bits and rounded to the nearest, averages stood still while weights went on."""
+    run = Run(SPOT, dtype=dtype)
+    found = []
+    for count in (300, 1_000, 3_000, 10_000):
+        run.solver.step(count - run.solver.iteration)
+        found.append(run.solver.exploitability())
+    assert found[0] > 0.002  # % of the pot
+    for before, after in itertools.pairwise(found):
+        assert after <= max(before, 0.001)
+    assert found[-1] <= 0.001
+
+
+@pytest.mark.slow
+def test_the_turn_of_the_examples_goes_on_improving():
+    """With averages rounded to the nearest: 0.065, 0.029 and 0.099 % of the pot."""
+    run = Run("examples/spots/turn.toml", threads=2)
+    found = []
+    for count in (300, 700, 3_000):
+        run.solver.step(count - run.solver.iteration)
+        found.append(run.solver.exploitability())
+    assert found[0] > found[1] > found[2]
+    assert found[2] <= 0.005
+
+
+# --- targets that cannot be met ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [1e-17, 1e-300, 5e-324])
+def test_far_targets_are_expected_far_away(target):
+    result = rb.solve("leduc", until=target, iterations=60)
+    assert not result.reached
+    assert result.ended == LIMIT
+    assert result.iterations == 60
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.inf, -math.inf, math.nan])
+def test_targets_are_numbers_above_zero(bad):
+    with pytest.raises(InputError, match="until="):
+        rb.solve("kuhn", until=bad)
+
+
+def test_a_line_that_hardly_falls_leads_far():
+    checks = [(1000, 1.0), (1250, math.nextafter(1.0, 0.0))]
+    assert ladder.expected_at(checks, 1e-17) == ladder.FAR
+    assert ladder.next_check(1250, checks, target=1e-17) == ladder.next_check(1250, checks, target=None)
+    assert ladder.expected_at([(10, 1.0), (20, 0.5)], 0.125) == 80  # one over T: exact
+    assert ladder.expected_at([(10, 1.0), (20, 1.5)], 0.125) is None
+
+
+def test_a_run_that_stalls_ends():
+    checks = [(t, 1.0 / min(t, 1_000)) for t in range(100, 3_900, 100)]
+    assert not ladder.stalls(checks)
+    assert ladder.stalls([*checks, (4_000, 1.0 / 1_000), (4_100, 0.001)])
+    assert not ladder.stalls([(t, 1.0 / t) for t in range(1, 10**6, 997)])
+    result = rb.solve("rps", until=1e-300)  # solved exactly: rounding is all that is left
+    assert result.ended in (STALLED, TARGET)
+    stuck = rb.solve("rps", schedule="vanilla", traversal="outcome", until=1e-12, stop=[after_iterations(5_000)])
+    assert (stuck.ended, stuck.reached) == (LIMIT, False)
+    assert rb.solve("kuhn", until=0.1).ended == TARGET
+
+
+# --- formats on resuming ----------------------------------------------------------------------
+
+
+def test_another_format_is_refused_on_resuming(tmp_path):
+    rb.solve(SPOT, iterations=3, dtype="float32", out=tmp_path)
+    with pytest.raises(InputError, match="dtype='float32', not '16-bit'"):
+        rb.solve(SPOT, iterations=5, dtype="16-bit", out=tmp_path, resume=True)
+    assert rb.solve(SPOT, iterations=5, out=tmp_path, resume=True).strategy.provenance["dtype"] == "float32"
+    assert files.newest(tmp_path).name == "checkpoint-000000000005"
+
+
+# --- what is not finite -----------------------------------------------------------------------
+
+
+class Deep:
+    """A game of one path: at each of `depth` nodes the player whose turn it is may stop for nothing."""
+
+    def __init__(self, depth, scale=1.0):
+        self.depth, self.scale = depth, scale
+
+    def efg(self):
+        lines = ['EFG 2 R "deep" { "a" "b" }']
+        for level in range(self.depth):
+            player = level % 2 + 1
+            lines.append(f'p "" {player} {level // 2 + 1} "" {{ "stop" "go" }} 0')
+            lines.append(f't "" {level + 1} "" {{ {self.scale * (-1) ** level} {-self.scale * (-1) ** level} }}')
+        lines.append(f't "" {self.depth + 1} "" {{ {self.scale} {-self.scale} }}')
+        return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("traversal", ["full", "external", "outcome", "chance"])
+@pytest.mark.parametrize("depth", [1_060, 2_100])
+def test_deep_trees_give_finite_numbers(tmp_path, depth, traversal):
+    """Reach fades through the smallest numbers on the way down: one over them is infinite."""
+    path = tmp_path / "deep.efg"
+    path.write_text(Deep(depth).efg())
+    result = rb.solve(str(path), traversal=traversal, iterations=20)
+    assert np.isfinite(result.strategy.probabilities).all()
+    assert math.isfinite(result.exploitability)
+    assert result.value_low <= -1 <= result.value_high or result.value_low <= 1 <= result.value_high
+
+
+@pytest.mark.parametrize("gamma", [100, 1_000, 1e6])
+def test_averages_that_forget_almost_everything(gamma):
+    """Weights of early iterations fade to numbers so small that one over them is infinite."""
+    result = rb.solve("leduc", schedule=f"dcfr:gamma={gamma}", iterations=1_240)
+    assert np.isfinite(result.strategy.probabilities).all()
+    assert result.value_low <= -0.085606424 <= result.value_high
+    assert math.isfinite(result.exploitability)
+
+
+@pytest.mark.parametrize("schedule", ["vanilla", "dcfr", "pcfr+"])
+@pytest.mark.parametrize("scale", [1e308, 1e200, 1e-200, 1e-308])
+def test_pay_offs_at_the_ends_of_the_range(scale, schedule):
+    """Regrets overflow or fade; the answer may be poor, but it is a strategy, and what it loses is measured."""
+    result = rb.solve(rb.matrix([[scale, -scale], [-scale, 0.3 * scale]]), schedule=schedule, iterations=50)
+    assert np.isfinite(result.strategy.probabilities).all()
+    assert result.value_low <= -7 / 33 * scale <= result.value_high  # (ad - bc) / (a + d - b - c)
+
+
+def test_figures_that_are_not_finite_give_no_answer(monkeypatch):
+    run = Run("kuhn")
+    monkeypatch.setattr(run.solver, "quality", lambda: Quality((math.nan, 1.0), (0.0, 0.0)))
+    with pytest.raises(NumericalError, match="not finite after 1 iterations of dcfr"):
+        run.go([after_iterations(5)])
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -0.5, 1.5])
+def test_a_strategy_is_made_of_probabilities(bad):
+    tree = rb.compile_game(rb.game("kuhn"))
+    with pytest.raises(InputError):
+        rb.Strategy.from_mapping(tree, {"Q:": {"c": bad, "r": 0.5}})
+    table = rb.Strategy.uniform(tree).probabilities.copy()
+    table[3] = bad
+    with pytest.raises(InputError, match="between 0 and 1"):
+        rb.Strategy(tree, table)
