@@ -120,7 +120,8 @@ def test_rounding_is_right_over_the_turns(dtype: str) -> None:
 def test_means_go_on_moving(dtype: str) -> None:
     """A mean over many turns whose steps are far below what sixteen bits can hold: it ends near the true one.
 
-    Rounded by the same threshold every time it stops: at turn 100,000 a step is 1/25,000 of the distance, the format's 1/2,000.
+    Rounded by the same threshold every time it stops: at turn 100,000 one turn is 1/25,000 of
+    the distance, a step of the format 1/2,000.
     """
     rng, turns = np.random.default_rng(5), 100_000
     middle, swing, pace = (rng.uniform(a, b, LANES) for a, b in ((0.2, 0.8), (0.05, 0.2), (3.0, 40.0)))

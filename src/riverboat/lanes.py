@@ -194,7 +194,10 @@ def _pattern(numbers: list[int]) -> ir.Constant:
 
 _BIAS = 96 << 23  # the bits of 2^-31 as a float32
 _SHIFTS = {True: 13, False: 12}  # bits of a float32 that are dropped: signed, unsigned
-_ENTRY, _TURN = 2654435769, 3242174889  # 2^32 / the golden ratio, / the plastic number: turns and entries that spread evenly
+_ENTRY, _TURN = (
+    2654435769,
+    3242174889,
+)  # 2^32 / the golden ratio, / the plastic number: turns and entries that spread evenly
 
 
 def _bits(builder: Any, number: int) -> Any:

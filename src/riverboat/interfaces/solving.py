@@ -158,7 +158,7 @@ def go(run: Run, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool) -> R
                     raise came
                 return False
 
-            return finish(run, [stop, *stops], options["until"], watch)
+            return finish(run, [stop, *stops], options["until"], watch, limited=len(stops) > 1)
     except UnsavedError as error:
         unsaved.append(error)
         found: Result = error.result

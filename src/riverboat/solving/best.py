@@ -51,7 +51,7 @@ class Best:
             place = self.folder if self.folder is not None and self.folder.is_dir() else None
             self._file = tempfile.TemporaryFile(dir=place)  # noqa: SIM115 - it lives as long as the run
         self._file.seek(0)
-        self._file.write(memoryview(table).cast("B"))
+        self._file.write(table.view(np.uint8).data)
         self._file.truncate()
         self._file.flush()
 

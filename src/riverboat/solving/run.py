@@ -230,9 +230,7 @@ class Run:
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        return ladder.next_check(
-            iteration, self._checks(), target=self.target, every=self.check_every, patient=patient
-        )
+        return ladder.next_check(iteration, self._checks(), target=self.target, every=self.check_every, patient=patient)
 
     def _checks(self) -> list[ladder.Check]:
         return [(p.iteration, p.exploitability) for p in self.history if p.exploitability is not None]
@@ -446,7 +444,8 @@ def solve(
             game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, out=out, resume=resume, log=log,
             check_every=check_every, checkpoint_seconds=checkpoint_seconds,
         )  # fmt: skip
-        return finish(run, stoppers(iterations, time, until, stop), until, callback)
+        stops = stoppers(iterations, time, until, stop)
+        return finish(run, stops, until, callback, limited=len(stops) > 1)
 
 
 def stoppers(
@@ -463,10 +462,12 @@ def stoppers(
     return stops or [after_iterations(1000)]
 
 
-def finish(run: Run, stops: list[Stopper], until: float | None, callback: Callback | None) -> Result:
-    """Run to the end, save, and say whether the target was met."""
+def finish(
+    run: Run, stops: list[Stopper], until: float | None, callback: Callback | None, *, limited: bool = True
+) -> Result:
+    """Run to the end, save, and say whether the target was met. Where nothing limits it but the target, it ends by stalling."""
     run.target = until
-    alone = until is not None and len(stops) == 1  # then only the target would end it
+    alone = until is not None and not limited
     try:
         run.go([*stops, lambda _: run.stalls()] if alone else stops, callback)
         run.check()
