@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.cards.deck import Deck
+from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.hand_rules import RULES
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.games import registry
@@ -78,12 +78,25 @@ SIZES = st.lists(
     max_size=2,
 ).map(tuple)
 SHARES = st.integers(0, 400).map(lambda n: (Decimal(n) / 2).normalize())
-LOCKS = st.builds(Lock, st.sampled_from(["", "x", "b10-c/8h"]), st.just((("x", 0.1), ("b10", 0.9))))
+LOCKS = st.builds(
+    Lock,
+    st.sampled_from(["", "x", "b10-c/8h", "x-x/*-b10", "b10-c/*-x-x/*"]),
+    st.just((("x", 0.1), ("b10", 0.9))),
+    st.none() | st.sampled_from(["AA", "AKs,7h6h", "random"]).map(Range.parse),
+)
+DECKS = [
+    *(Deck.of_rules(name) for name in RULES),
+    *(Deck(ranks, rules=name) for name in RULES for ranks in ("6789TJQKA", "AKQJT9876")),
+    Deck("6789TJQKA", "chs", rules="short"),
+    Deck("789TJQKA"),
+    Deck("TJQKA", "shdc"),
+]
 
 
 @st.composite
 def spots(draw: st.DrawFn) -> Spot:
-    board = draw(st.sampled_from([(0, 5, 10), (0, 5, 10, 51), (50, 0, 5, 10, 51)]))
+    deck = draw(st.sampled_from(DECKS))
+    board = tuple(int(deck.cards[k]) for k in draw(st.sampled_from([(0, 5, 10), (0, 5, 10, 19), (18, 0, 5, 10, 19)])))
     streets = 6 - len(board)
     first = draw(st.lists(st.builds(Menu, SIZES, SIZES, st.none() | SIZES), min_size=streets, max_size=streets))
     second = draw(st.lists(st.builds(Menu, SIZES, SIZES), min_size=streets, max_size=streets) | st.none())
@@ -95,10 +108,10 @@ def spots(draw: st.DrawFn) -> Spot:
         Thresholds(draw(SHARES), draw(SHARES), draw(SHARES)),
         draw(st.booleans()),
         draw(st.none() | st.integers(0, 3)),
-        Rake(draw(st.sampled_from([0.0, 0.05])), draw(st.sampled_from([inf, 0.0, 7.5]))),
+        draw(st.sampled_from([Rake(), Rake(0.05), Rake(0.05, 7.5), Rake(1e-9, 0.0)])),
     )
     name = draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8))
-    return Spot(board, rules, (ranges[0], ranges[1]), tuple(draw(st.lists(LOCKS, max_size=2))), name=name)
+    return Spot(board, rules, (ranges[0], ranges[1]), tuple(draw(st.lists(LOCKS, max_size=2))), deck, name)
 
 
 @settings(max_examples=50, deadline=None)
@@ -107,9 +120,26 @@ def test_every_spot_is_read_as_it_was_written(spot: Spot) -> None:
     assert loads(dumps(spot)) == spot
 
 
-def test_small_decks_are_written_too() -> None:
-    spot = Spot.make(board="AhKhQh", pot=2, stack=2, oop="AsKs", ip="JJ", deck=Deck("TJQKA", "hs"))
-    assert loads(dumps(spot)) == spot
+def test_decks_and_rules() -> None:
+    def deck(text: str) -> Deck:
+        cards = 'board = "AhKhQh"\npot = 2\nstack = 2\n'
+        return loads(f'{cards}{text}\n[ranges]\noop = "AsKs"\nip = "JJ"\n[bets]\nflop = {{}}\n').deck
+
+    assert deck("") == FULL_DECK
+    assert deck('deck = { ranks = "TJQKA", suits = "hs" }') == Deck("TJQKA", "hs")
+    assert deck('deck = { rules = "short" }') == Deck("6789TJQKA", rules="short")
+    assert deck('deck = { ranks = "6789TJQKA", rules = "short-trips" }') == Deck("6789TJQKA", rules="short-trips")
+    assert deck('deck = { ranks = "6789TJQKA", rules = "standard" }').rules == "standard"
+    for wrong, words in (
+        ('deck = { ranks = "6789TJQKA" }', "deck of 36 cards.*name one as rules"),
+        ('deck = { ranks = "789TJQKA", rules = "short" }', "rules short are for 6789TJQKA"),
+        ('deck = { rules = "shrot" }', "unknown rules 'shrot'; did you mean 'short'"),
+        ('deck = { rules = "" }', "unknown rules ''"),
+        ("deck = { rules = 6 }", "deck.rules = 6"),
+        ('deck = { rule = "short" }', "deck: unknown key 'rule'; did you mean 'rules'"),
+    ):
+        with pytest.raises(InputError, match=words):
+            deck(wrong)
 
 
 def test_files(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from riverboat.abstraction import _lookup_kernels as kernels
 from riverboat.abstraction.public import PublicBuckets
 from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.isomorphism import Indexer, joined
 from riverboat.errors import InputError
 
@@ -179,6 +180,7 @@ class CardAbstraction:
         if self.known_fingerprint is not None:
             return self.known_fingerprint
         digest = hashlib.sha256(repr((self.deck, self.deals, self.counts)).encode())
+        digest.update(b"" if self.deck.rules == STANDARD else self.deck.rules.encode())
         arrays = [self.public.labels] if self.public is not None else []
         arrays += [getattr(street, name) for street in self.streets for name in _TABLES]
         for array in arrays:
@@ -196,7 +198,7 @@ class CardAbstraction:
         meta = {
             "name": self.name,
             "recipe": dict(self.recipe),
-            "deck": {"ranks": self.deck.ranks, "suits": self.deck.suits, "hole": self.deck.hole},
+            "deck": {key: getattr(self.deck, key) for key in ("ranks", "suits", "hole", "rules")},
             "deals": list(self.deals),
             "counts": list(self.counts),
             "public_cards": self.public.cards if self.public is not None else None,
@@ -218,7 +220,7 @@ def load_abstraction(folder: str | Path) -> CardAbstraction:
     for r, (count, facts) in enumerate(zip(found["counts"], found["streets"], strict=True)):
         mine = {name: arrays[f"{r}_{name}"] for name in (*_TABLES, *_FACTS) if f"{r}_{name}" in arrays}
         streets.append(StreetBuckets(count, facts=facts, **mine))
-    deck = Deck(**found["deck"])
+    deck = Deck(**{"rules": STANDARD, **found["deck"]})
     cards = found["public_cards"]
     public = PublicBuckets(np.array(arrays["public"]), cards, deck) if cards is not None else None
     return CardAbstraction(

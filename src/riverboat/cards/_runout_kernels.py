@@ -26,6 +26,7 @@ def versus(
     first,  # uint8 [2]
     second,  # uint8 [2]
     board,  # uint8 [known]
+    gone,  # uint64: a bit for each card that is not in the deck
     t,  # ranking.Tables
     deck,  # uint8 [52] scratch
     chosen,  # int64 [5] scratch
@@ -33,7 +34,7 @@ def versus(
 ):
     """Two hands over every runout of a board of none to five cards."""
     key, mask, offset, value, flush = t.key, t.mask, t.offset, t.value, t.flush
-    dead = np.uint64(0)
+    dead = gone
     k1, m1, k2, m2 = START, np.uint64(0), START, np.uint64(0)
     for k in range(2):
         k1 += key[first[k]]
@@ -116,6 +117,7 @@ def split(
 def multiway(
     hands,  # uint8 [players, 2]
     board,  # uint8 [known]
+    gone,  # uint64: a bit for each card that is not in the deck
     t,  # ranking.Tables
     times,
     deck,  # uint8 [52] scratch
@@ -126,7 +128,7 @@ def multiway(
     wins,  # int64 [players, 2] INOUT
 ):
     """Several hands over every runout of a board; the number of runouts."""
-    dead = np.uint64(0)
+    dead = gone
     for p in range(len(hands)):
         dead |= np.uint64(1) << np.uint64(hands[p, 0])
         dead |= np.uint64(1) << np.uint64(hands[p, 1])
@@ -166,6 +168,7 @@ def sample_multiway(
     cards,  # uint8 [1326, 2]
     cumulative,  # float64 [players, 1326]: running sums of each range's weights
     board,  # uint8 [known]
+    gone,  # uint64: a bit for each card that is not in the deck
     samples,
     t,  # ranking.Tables
     rng,  # uint64 [1] INOUT
@@ -181,7 +184,7 @@ def sample_multiway(
     done = 0
     while done < samples and draws < 1000 * (samples + 1000):
         draws += 1
-        dead = np.uint64(0)
+        dead = gone
         base, base_mask = START, np.uint64(0)
         for k in range(len(board)):
             base += t.key[board[k]]

@@ -34,6 +34,9 @@ Draws, on the flop and the turn. A draw needs a card of the hand, and what it ho
     backdoor flush draw   on the flop, both cards and one of the board share a suit
     overcards             no pair in the hand, and both cards above the board
     no draw               none of these
+
+In another deck (`Deck`) a draw needs a card that is there. Short deck has its own order: a flush goes before a full house
+and, by the rules short-trips, sets and trips before a straight; there the ace also stands below the six.
 """
 
 from __future__ import annotations
@@ -43,7 +46,8 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.deck import HAND_CARDS, HANDS
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, HANDS, RANKS, Deck
+from riverboat.cards.hand_rules import hand_rules
 from riverboat.cards.notation import Cards, as_board, as_hand, show_cards
 from riverboat.errors import InputError
 
@@ -57,7 +61,10 @@ DRAWS = (
     "overcards", "no draw",
 )  # fmt: skip
 
-_FLUSH, _STRAIGHT = MADE.index("flush"), MADE.index("straight")
+_SEVERAL = {
+    "four of a kind": ("quads",),
+    "three of a kind": ("set", "trips"),
+}  # names here of categories of the ranking
 _ACE, _KING = 12, 11
 _COUNT = np.array([bin(bits).count("1") for bits in range(1 << 14)])  # how many bits are set
 
@@ -69,6 +76,26 @@ class HandClass(NamedTuple):
     draws: tuple[str, ...]
 
 
+class _Game(NamedTuple):
+    """What a deck changes."""
+
+    ranks: int  # bits of the ranks that there are
+    lowest: int  # the rank that the ace also stands below
+    order: tuple[str, ...]  # made hands, best first
+
+    @staticmethod
+    def of(deck: Deck) -> _Game:
+        """The order of the rules, down to a straight or three of a kind; below, hands of one category are told apart."""
+        rules = hand_rules(deck.rules)
+        high = [name for category in rules.order[:2:-1] for name in _SEVERAL.get(category, (category,))]
+        return _Game(sum(1 << RANKS.index(r) for r in deck.ranks), rules.lowest, (*high, *MADE[len(high) :]))
+
+    def beaten(self, made: Array, by: str) -> Array:
+        """Which made hands, as places in MADE, lose to another."""
+        worse: Array = np.array([self.order.index(name) > self.order.index(by) for name in MADE])[made]
+        return worse
+
+
 class Classes(NamedTuple):
     """The classes of all hands on a board."""
 
@@ -76,23 +103,27 @@ class Classes(NamedTuple):
     draws: Array  # bool [1326, len(DRAWS)]: which draws a hand has; none where blocked and on the river
 
 
-def classify(hand: Cards, board: Cards) -> HandClass:
+def classify(hand: Cards, board: Cards, deck: Deck = FULL_DECK) -> HandClass:
     """The class of one hand, such as `classify("AsKs", "Kd7s2s")`: top pair and a nut flush draw."""
     cards, public = as_hand(hand), _postflop(board)
     shared = set(cards) & set(public)
     if shared:
         raise InputError(f"hand {show_cards(cards)} on board {show_cards(public)}: both hold {show_cards(shared)}")
-    made, draws = _classify(np.array([sorted(cards)], np.int64), public)
+    foreign = [card for card in (*cards, *public) if card not in deck.cards]
+    if foreign:
+        raise InputError(
+            f"hand {show_cards(cards)} on board {show_cards(public)}: no {show_cards(foreign[:1])} in the deck"
+        )
+    made, draws = _classify(np.array([sorted(cards)], np.int64), public, _Game.of(deck))
     return HandClass(MADE[made[0]], tuple(name for name, has in zip(DRAWS, draws[0], strict=True) if has))
 
 
-def classify_all(board: Cards) -> Classes:
-    """The classes of all 1326 hands."""
+def classify_all(board: Cards, deck: Deck = FULL_DECK) -> Classes:
+    """The classes of all 1326 hands; those that a smaller deck does not have are as good as blocked."""
     public = _postflop(board)
-    blocked = np.isin(HAND_CARDS, public)
-    live = ~(blocked[:, 0] | blocked[:, 1])
+    live = np.isin(HAND_CARDS, np.setdiff1d(deck.cards, public)).all(axis=1)
     made, draws = np.full(HANDS, -1, np.int8), np.zeros((HANDS, len(DRAWS)), bool)
-    made[live], draws[live] = _classify(HAND_CARDS[live].astype(np.int64), public)
+    made[live], draws[live] = _classify(HAND_CARDS[live].astype(np.int64), public, _Game.of(deck))
     return Classes(made, draws)
 
 
@@ -103,36 +134,39 @@ def _postflop(board: Cards) -> tuple[int, ...]:
     return cards
 
 
-def _classify(hands: Array, board: tuple[int, ...]) -> tuple[Array, Array]:
+def _classify(hands: Array, board: tuple[int, ...], game: _Game) -> tuple[Array, Array]:
     """Made [hands] and draws [hands, DRAWS] of hands [hands, 2] that the board does not block."""
     ranks, suits = hands >> 2, hands & 3
     public = np.array(board)
     on_board = np.bincount(public >> 2, minlength=13)  # [13] cards of each rank
-    made = _made(ranks, suits, on_board, public)
+    made = _made(ranks, suits, on_board, public, game)
     draws = np.zeros((len(hands), len(DRAWS)), bool)
     if len(board) < 5:
-        flush, nut = _flush_draws(ranks, suits, public)
-        flush &= made > _FLUSH
-        open_ended, double, gutshot = (found & (made > _STRAIGHT) for found in _straight_draws(ranks, on_board))
+        below_flush, below_straight = game.beaten(made, "flush"), game.beaten(made, "straight")
+        flush, nut = _flush_draws(ranks, suits, public, game)
+        flush &= below_flush
+        open_ended, double, gutshot = (found & below_straight for found in _straight_draws(ranks, on_board, game))
         straight = open_ended | double | gutshot
         top = (public >> 2).max()
         suited = suits[:, 0] == suits[:, 1]
-        backdoor = suited & (_in_suit(suits[:, 0], public) == 1) & (len(board) == 3) & (made > _FLUSH)
-        over = (ranks > top).all(axis=1) & (ranks[:, 0] != ranks[:, 1]) & (made > _STRAIGHT)
+        backdoor = suited & (_in_suit(suits[:, 0], public) == 1) & (len(board) == 3) & below_flush
+        over = (ranks > top).all(axis=1) & (ranks[:, 0] != ranks[:, 1]) & below_straight
         columns = [flush & straight, flush & nut, flush & ~nut, open_ended, double, gutshot, backdoor, over]
         draws[:, :-1] = np.stack(columns, axis=1)
         draws[:, -1] = ~draws.any(axis=1)
     return made, draws
 
 
-def _made(ranks: Array, suits: Array, on_board: Array, public: Array) -> Array:
+def _made(ranks: Array, suits: Array, on_board: Array, public: Array, game: _Game) -> Array:
     """The place in MADE of every hand: the first condition that holds."""
     low, high = ranks[:, 0], ranks[:, 1]
     pocket = low == high
     counts = on_board + (np.arange(13) == low[:, None]) + (np.arange(13) == high[:, None])  # [hands, 13]
     suited = np.stack([_bits(ranks, suits == s) | _bits(public >> 2, (public & 3) == s) for s in range(4)])
     flush = (_COUNT[suited] >= 5).any(axis=0)
-    straight = _has_straight(_bits(np.arange(13), counts > 0))
+    straight = _has_straight(_bits(np.arange(13), counts > 0), game)
+    if game.order.index("straight") > game.order.index("trips"):  # also where the board alone has three
+        straight &= ~(counts >= 3).any(axis=1)
     pairs = counts >= 2
     full_house = (counts >= 3).any(axis=1) & (pairs.sum(axis=1) >= 2)
 
@@ -146,7 +180,7 @@ def _made(ranks: Array, suits: Array, on_board: Array, public: Array) -> Array:
     higher = (on_board > 0)[::-1].cumsum()[::-1][own] - (on_board[own] > 0)  # ranks of the board above it
     paired = plays_low | plays_high
     kind = {
-        "straight flush": _has_straight(suited).any(axis=0),
+        "straight flush": _has_straight(suited, game).any(axis=0),
         "quads": (counts == 4).any(axis=1),
         "full house": full_house,
         "flush": flush,
@@ -166,38 +200,40 @@ def _made(ranks: Array, suits: Array, on_board: Array, public: Array) -> Array:
         "king high": high == _KING,
         "high card": np.ones(len(ranks), bool),
     }
-    first: Array = np.stack([kind[name] for name in MADE]).argmax(axis=0)
-    return first.astype(np.int8)
+    first = np.stack([kind[name] for name in game.order]).argmax(axis=0)
+    found: Array = np.array([MADE.index(name) for name in game.order], np.int8)[first]
+    return found
 
 
-def _flush_draws(ranks: Array, suits: Array, public: Array) -> tuple[Array, Array]:
+def _flush_draws(ranks: Array, suits: Array, public: Array, game: _Game) -> tuple[Array, Array]:
     """Which hands have four of a suit with a card of their own, and which of them the highest that is left."""
     flush, nut = np.zeros(len(ranks), bool), np.zeros(len(ranks), bool)
     for suit in range(4):
         mine = suits == suit  # [hands, 2]
         taken = set((public[(public & 3) == suit] >> 2).tolist())
-        best = max(rank for rank in range(13) if rank not in taken)
+        best = max((rank for rank in range(13) if game.ranks >> rank & 1 and rank not in taken), default=-1)
         four = mine.any(axis=1) & (mine.sum(axis=1) + len(taken) == 4)
         flush |= four
         nut |= four & (mine & (ranks == best)).any(axis=1)
     return flush, nut
 
 
-def _straight_draws(ranks: Array, on_board: Array) -> tuple[Array, Array, Array]:
+def _straight_draws(ranks: Array, on_board: Array, game: _Game) -> tuple[Array, Array, Array]:
     """Open-ended, double gutshot and gutshot, each [hands]."""
-    board = _ace_low(_bits(np.arange(13), on_board > 0))
-    mine = _ace_low(_bits(ranks, np.ones_like(ranks, bool))) & ~board
-    held = mine | board
+    board = _ace_low(_bits(np.arange(13), on_board > 0), game.lowest)
+    mine = _ace_low(_bits(ranks, np.ones_like(ranks, bool)), game.lowest) & ~board
+    held, top = mine | board, 13 - game.lowest  # the place of the ace above the others
+    dealt = _ace_low(np.array(game.ranks), game.lowest)
     outs = np.zeros(len(ranks), np.int64)
     open_ended = np.zeros(len(ranks), bool)
-    for low in range(10):
+    for low in range(top - 3):
         window = 0b11111 << low
         needs_one = (_COUNT[held & window] == 4) & ((mine & window) != 0)
-        outs |= np.where(needs_one, window & ~held, 0)
-    for low in range(9):
+        outs |= np.where(needs_one, window & ~held & dealt, 0)
+    for low in range(top - 4):
         four, ends = 0b11110 << low, 0b100001 << low
         open_ended |= ((held & four) == four) & ((mine & four) != 0) & ((outs & ends) == ends)
-    count = _COUNT[outs & ~1 | (outs & 1) << 13]  # an ace is one rank, not two
+    count = _COUNT[outs & ~1 | (outs & 1) << top]  # an ace is one rank, not two
     return open_ended, (count >= 2) & ~open_ended, count == 1
 
 
@@ -212,12 +248,12 @@ def _bits(ranks: Array, where: Array) -> Array:
     return bits
 
 
-def _ace_low(bits: Array) -> Array:
-    """Fourteen bits, the ace at both ends."""
-    return (bits << 1) | (bits >> 12)
+def _ace_low(bits: Array, lowest: int) -> Array:
+    """The ranks from the lowest on, with the ace at both ends: fourteen bits of 52 cards."""
+    return (bits >> lowest << 1) | (bits >> 12)
 
 
-def _has_straight(bits: Array) -> Array:
-    run = _ace_low(bits)
+def _has_straight(bits: Array, game: _Game) -> Array:
+    run = _ace_low(bits, game.lowest)
     five: Array = (run & run >> 1 & run >> 2 & run >> 3 & run >> 4) != 0
     return five

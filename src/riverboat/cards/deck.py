@@ -7,7 +7,7 @@ first). A small deck keeps these numbers for its cards and numbers its own hands
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -15,11 +15,13 @@ from math import comb
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cards.hand_rules import RULES, STANDARD, hand_rules
 from riverboat.errors import InputError, shown
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 HANDS = 1326
+SHORT_RANKS = "6789TJQKA"
 
 
 def card_name(card: int) -> str:
@@ -62,6 +64,7 @@ class Deck:
     ranks: str = RANKS
     suits: str = SUITS
     hole: int = 2
+    rules: str = field(default="", repr=False)  # how hands are ranked: a name of RULES; empty is standard
 
     def __post_init__(self) -> None:
         for what, given, known in (("ranks", self.ranks, RANKS), ("suits", self.suits, SUITS)):
@@ -70,15 +73,33 @@ class Deck:
                 raise InputError(f"deck with {what}={shown(given)}: use different ones of {known}")
         if self.hole not in (1, 2):
             raise InputError(f"deck with hole={self.hole}: one or two hole cards")
+        self._check_rules()
         if len(self.ranks) * len(self.suits) < 2 * self.hole:
             raise InputError(f"deck of {len(self.ranks) * len(self.suits)} cards: too few for two hands")
+
+    def _check_rules(self) -> None:
+        short = set(self.ranks) == set(SHORT_RANKS)
+        if not self.rules:
+            if short and len(self.suits) == 4 and self.hole == 2:
+                raise InputError(
+                    f"deck of 36 cards, {SHORT_RANKS}: short deck ranks hands in its own ways; name one as rules: "
+                    "short (a flush beats a full house), short-trips (and three of a kind a straight), or standard"
+                )
+            object.__setattr__(self, "rules", STANDARD)
+        if hand_rules(self.rules) != RULES[STANDARD] and not short:
+            raise InputError(f"deck with ranks={shown(self.ranks)}: rules {self.rules} are for {SHORT_RANKS}")
 
     @staticmethod
     def small(ranks: int, suits: int = 4, hole: int = 2) -> Deck:
         """The highest `ranks` ranks in `suits` suits."""
         if not (1 <= ranks <= 13 and 1 <= suits <= 4):
             raise InputError(f"deck of {ranks} ranks and {suits} suits: at most 13 and 4")
-        return Deck(RANKS[13 - ranks :], SUITS[4 - suits :], hole)
+        return Deck(RANKS[13 - ranks :], SUITS[4 - suits :], hole, STANDARD)
+
+    @staticmethod
+    def of_rules(rules: str) -> Deck:
+        """The whole deck that some rules are played with: 52 cards, or 36 for short deck."""
+        return Deck(SHORT_RANKS if hand_rules(rules).lowest else RANKS, SUITS, 2, rules)
 
     @cached_property
     def cards(self) -> Array:

@@ -19,7 +19,8 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards import _runout_kernels, ranking
 from riverboat.cards import _showdown_kernels as kernels
-from riverboat.cards.deck import HAND_CARDS, HANDS
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, HANDS, Deck
+from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.cards.ranges import Range
@@ -50,12 +51,16 @@ class Equity:
 def equity(
     *sides: Side,
     board: str | Sequence[int] = "",
+    deck: Deck = FULL_DECK,
     threads: int = 1,
     samples: int = 1_000_000,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Equity:
-    """The share of the pot of each hand or range against the others, from a board of none, three, four or five cards."""
+    """The share of the pot of each hand or range against the others, from a board of none, three, four or five cards.
+
+    `deck` says which cards there are and how hands are ranked: `Deck.of_rules("short")` for short deck.
+    """
     known = parse_board(board) if isinstance(board, str) else tuple(int(c) for c in board)
     if len(known) not in (0, 3, 4, 5):
         raise InputError(
@@ -63,23 +68,34 @@ def equity(
         )
     if not 2 <= len(sides) <= 10:
         raise InputError(f"{len(sides)} hands or ranges: two to ten can be compared")
-    ranges = [_live(side, known, number) for number, side in enumerate(sides, start=1)]
+    foreign = [card for card in known if card not in deck.cards]
+    if foreign:
+        raise InputError(f"board {shown(show_cards(known))}: {show_cards(foreign[:1])} is not in this deck")
+    needed = 2 * len(sides) + 5
+    if deck.hole != 2 or needed > len(deck.cards):
+        raise InputError(f"deck of {len(deck.cards)} cards: {len(sides)} hands of two and a board need {needed}")
+    ranges = [_live(side, known, deck, number) for number, side in enumerate(sides, start=1)]
     held = [np.flatnonzero(weights) for weights in ranges]
     if all(len(h) == 1 for h in held):
-        return _hands([int(h[0]) for h in held], known)
+        return _hands([int(h[0]) for h in held], known, deck)
     if len(sides) == 2:
-        return _two_ranges(ranges[0], ranges[1], known, threads, progress)
-    return _several(ranges, held, known, samples, seed)
+        return _two_ranges(ranges[0], ranges[1], known, deck, threads, progress)
+    return _several(ranges, held, known, deck, samples, seed)
 
 
-def _live(side: Side, board: tuple[int, ...], number: int) -> Array:
-    """A side's weights without the hands that the board blocks."""
+def _gone(deck: Deck) -> np.uint64:
+    """A bit for each card that is not in the deck."""
+    return np.uint64(sum(1 << card for card in range(52) if card not in deck.cards))
+
+
+def _live(side: Side, board: tuple[int, ...], deck: Deck, number: int) -> Array:
+    """A side's weights without the hands that the board blocks or the deck does not have."""
     chosen = Range.parse(side) if isinstance(side, str) else side
     weights = np.array(chosen.weights, float)
-    for card in board:
-        weights[np.isin(_CARDS, card).any(axis=1)] = 0.0
+    weights[~np.isin(_CARDS, np.setdiff1d(deck.cards, board)).all(axis=1)] = 0.0
     if not weights.sum() > 0:
-        raise InputError(f"hand or range number {number} ({side}): nothing is left of it on {shown(show_cards(board))}")
+        where = f"on {show_cards(board)!r}" if board else "in this deck"
+        raise InputError(f"hand or range number {number} ({shown(str(side))}): nothing is left of it {where}")
     return weights
 
 
@@ -101,30 +117,30 @@ def _check_disjoint(hands: Sequence[int], board: Sequence[int]) -> None:
         raise InputError(f"card {show_cards(twice[:1])} is dealt twice")
 
 
-def _hands(hands: list[int], board: tuple[int, ...]) -> Equity:
+def _hands(hands: list[int], board: tuple[int, ...], cards: Deck) -> Equity:
     _check_disjoint(hands, board)
     known = np.array(board, np.uint8)
-    tables = ranking.tables(7)
+    tables, gone = ranking.tables(7, cards.rules), _gone(cards)
     deck, chosen, best, share, square, wins = _scratch(len(hands))
     if len(hands) == 2:
         out = np.zeros(3, np.int64)
-        _runout_kernels.versus(_CARDS[hands[0]], _CARDS[hands[1]], known, tables, deck, chosen, out)
+        _runout_kernels.versus(_CARDS[hands[0]], _CARDS[hands[1]], known, gone, tables, deck, chosen, out)
         total = int(out.sum())
         first = (out[0] + out[1] / 2) / total
         return Equity(
             (float(first), float(1 - first)), True, (0.0, 0.0), total,
             (int(out[0]), int(out[2])), (int(out[1]), int(out[1])),
         )  # fmt: skip
-    total = _runout_kernels.multiway(_CARDS[hands], known, tables, 1.0, deck, chosen, best, share, square, wins)
+    total = _runout_kernels.multiway(_CARDS[hands], known, gone, tables, 1.0, deck, chosen, best, share, square, wins)
     return Equity(
         tuple((share / total).tolist()), True, (0.0,) * len(hands), int(total),
         tuple(wins[:, 0].tolist()), tuple(wins[:, 1].tolist()),
     )  # fmt: skip
 
 
-def runouts(board: Sequence[int]) -> Array:
+def runouts(board: Sequence[int], deck: Deck = FULL_DECK) -> Array:
     """Every full board that a board can become. uint8 [runouts, 5]"""
-    left = [c for c in range(52) if c not in board]
+    left = [c for c in deck.cards.tolist() if c not in board]
     drawn = list(combinations(left, 5 - len(board)))
     rest = np.array(drawn, np.uint8).reshape(len(drawn), 5 - len(board))
     known = np.broadcast_to(np.array(board, np.uint8), (len(rest), len(board)))
@@ -142,13 +158,15 @@ def _symmetric(weights: Array) -> bool:
     return bool(np.all(low[used] == high[used]))
 
 
-def _two_ranges(first: Array, second: Array, board: tuple[int, ...], threads: int, progress: Progress | None) -> Equity:
+def _two_ranges(
+    first: Array, second: Array, board: tuple[int, ...], deck: Deck, threads: int, progress: Progress | None
+) -> Equity:
     if not board and _symmetric(first) and _symmetric(second):
-        boards, times = canonical_boards(5)
+        boards, times = canonical_boards(5, deck)
     else:
-        boards = runouts(board) if board else _all_boards()
+        boards = runouts(board, deck) if board else _all_boards(deck)
         times = np.ones(len(boards), np.int64)
-    won, met = range_shares(second, boards, times.astype(float), threads, progress)
+    won, met = range_shares(second, boards, times.astype(float), threads, progress, deck.rules)
     mass = float(first @ met)
     if not mass > 0:
         raise InputError("the two ranges cannot be held together: every pair of hands shares a card")
@@ -159,16 +177,21 @@ def _two_ranges(first: Array, second: Array, board: tuple[int, ...], threads: in
 
 
 @cache
-def _all_boards() -> Array:
-    """All 2,598,960 boards. uint8 [boards, 5]"""
-    return runouts(())
+def _all_boards(deck: Deck) -> Array:
+    """All boards, 2,598,960 of 52 cards. uint8 [boards, 5]"""
+    return runouts((), deck)
 
 
 def range_shares(
-    weights: Array, boards: Array, times: Array, threads: int = 1, progress: Progress | None = None
+    weights: Array,
+    boards: Array,
+    times: Array,
+    threads: int = 1,
+    progress: Progress | None = None,
+    rules: str = STANDARD,
 ) -> tuple[Array, Array]:
     """What each hand wins of a range and how much of it it meets, summed over boards. float64 [1326] each"""
-    tables = ranking.tables(7)
+    tables = ranking.tables(7, rules)
 
     def work(part: slice) -> tuple[Array, Array]:
         won, met = np.zeros(HANDS), np.zeros(HANDS)
@@ -200,18 +223,20 @@ def spread(
     return done
 
 
-def _several(ranges: list[Array], held: list[Array], board: tuple[int, ...], samples: int, seed: int) -> Equity:
+def _several(
+    ranges: list[Array], held: list[Array], board: tuple[int, ...], deck: Deck, samples: int, seed: int
+) -> Equity:
     """More than two players with ranges: every combination where that is feasible, else samples."""
     players = len(ranges)
-    left = math.comb(52 - len(board) - 2 * players, 5 - len(board))
+    left = math.comb(len(deck.cards) - len(board) - 2 * players, 5 - len(board))
     if math.prod(len(h) for h in held) * left <= MULTIWAY_RUNOUTS:
-        return _enumerated(ranges, held, board)
-    tables = ranking.tables(7)
+        return _enumerated(ranges, held, board, deck)
+    tables = ranking.tables(7, deck.rules)
     _, _, best, share, square, wins = _scratch(players)
     cumulative = np.cumsum(np.array(ranges), axis=1)
     rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
     _runout_kernels.sample_multiway(
-        _CARDS, cumulative, np.array(board, np.uint8), samples, tables, rng,
+        _CARDS, cumulative, np.array(board, np.uint8), _gone(deck), samples, tables, rng,
         np.zeros((players, 2), np.uint8), best, share, square, wins,
     )  # fmt: skip
     done = share.sum()
@@ -222,8 +247,8 @@ def _several(ranges: list[Array], held: list[Array], board: tuple[int, ...], sam
     return Equity(tuple(mean.tolist()), False, tuple(error.tolist()), round(done))
 
 
-def _enumerated(ranges: list[Array], held: list[Array], board: tuple[int, ...]) -> Equity:
-    tables, known = ranking.tables(7), np.array(board, np.uint8)
+def _enumerated(ranges: list[Array], held: list[Array], board: tuple[int, ...], cards_of: Deck) -> Equity:
+    tables, known, gone = ranking.tables(7, cards_of.rules), np.array(board, np.uint8), _gone(cards_of)
     deck, chosen, best, share, square, wins = _scratch(len(ranges))
     total, showdowns = 0.0, 0
     for hands in product(*held):
@@ -232,7 +257,7 @@ def _enumerated(ranges: list[Array], held: list[Array], board: tuple[int, ...]) 
             continue
         weight = math.prod(float(r[h]) for r, h in zip(ranges, hands, strict=True))
         boards = _runout_kernels.multiway(
-            _CARDS[list(hands)], known, tables, weight, deck, chosen, best, share, square, wins
+            _CARDS[list(hands)], known, gone, tables, weight, deck, chosen, best, share, square, wins
         )
         total += weight * boards
         showdowns += boards

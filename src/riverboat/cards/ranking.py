@@ -1,7 +1,8 @@
 """How strong a hand is: classes 1 … 7,462 of five cards out of five, six or seven; larger is better.
 
 1 is 7-5-4-3-2 of mixed suits, 7,462 a royal flush; hands of one class tie. One to four cards can be ranked too, by pairs and
-kickers alone: their classes compare among hands of the same number of cards.
+kickers alone: their classes compare among hands of the same number of cards. Short deck has rules and classes of its own,
+1 … 1,404; what differs is data (`HandRules`), the tables and loops are the same.
 
 Every card has a key; the low half of the sum of a hand's keys tells its ranks apart whatever their order, the high half
 counts suits. Sums are packed into a small table by displacing rows until they fit (Tarjan & Yao 1979).
@@ -20,6 +21,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards import _kernels
 from riverboat.cards.deck import FULL_DECK, RANKS, Deck, card_name, parse_card
+from riverboat.cards.hand_rules import CATEGORIES, RULES, STANDARD, HandRules, hand_rules
 from riverboat.errors import InputError
 from riverboat.kept import kept
 
@@ -27,20 +29,7 @@ from riverboat.kept import kept
 # count are all different. A test proves it again.
 RANK_KEYS = (0, 1, 5, 22, 98, 453, 2031, 8698, 22854, 83661, 262349, 636345, 1479181)
 
-CATEGORIES = (
-    "high card",
-    "pair",
-    "two pair",
-    "three of a kind",
-    "straight",
-    "flush",
-    "full house",
-    "four of a kind",
-    "straight flush",
-)
-_SHIFT = 13  # a code is category · 13^5 + five ranks in base 13
-
-
+_SHIFT = 13  # a code is the category's place · 13^5 + five ranks in base 13
 _VERSION = 1  # of the tables on disk
 
 
@@ -54,43 +43,49 @@ class Tables(NamedTuple):
     flush: Array  # uint16 [8192]: class of the ranks of one suit
 
 
-def _code(counts: Sequence[int], cards: int) -> int:
+def _code(counts: Sequence[int], cards: int, rules: HandRules) -> int:
     """Category and ranks of the best five (or fewer) cards, without flushes, as one number that sorts."""
     by_count = sorted(((n, r) for r, n in enumerate(counts) if n), reverse=True)
-    shape = [n for n, _ in by_count]
-    have = [r for r, n in enumerate(counts) if n]
-    straight = _straight(sum(1 << r for r in have)) if cards >= 5 else -1
-    if shape[0] == 4:
-        category, fixed = 7, [by_count[0][1]]
-    elif shape[0] == 3 and len(shape) > 1 and shape[1] >= 2 and cards >= 5:
-        category, fixed = 6, [by_count[0][1], by_count[1][1]]
-    elif straight >= 0:
-        return _pack(4, [straight])
-    elif shape[0] == 3:
-        category, fixed = 3, [by_count[0][1]]
-    elif shape[0] == 2 and len(shape) > 1 and shape[1] == 2:
-        category, fixed = 2, [by_count[0][1], by_count[1][1]]
-    elif shape[0] == 2:
-        category, fixed = 1, [by_count[0][1]]
-    else:
-        category, fixed = 0, []
-    used = {7: 4, 6: 5, 3: 3, 2: 4, 1: 2, 0: 0}[category]
-    kickers = [r for r in sorted(have, reverse=True) if r not in fixed][: max(0, min(5, cards) - used)]
-    return _pack(category, fixed + kickers)
+    most, first = by_count[0]
+    next_most, second = by_count[1] if len(by_count) > 1 else (0, 0)
+    found: list[tuple[str, list[int]]] = [
+        ("high card", [])
+    ]  # categories that the hand makes, and the ranks that make them
+    if most >= 2:
+        found.append(("pair", [first]))
+    if most >= 2 and next_most >= 2:
+        found.append(("two pair", sorted((first, second), reverse=True)))
+    if most >= 3:
+        found.append(("three of a kind", [first]))
+    if most >= 3 and next_most >= 2 and cards >= 5:
+        found.append(("full house", [first, second]))
+    if most == 4:
+        found.append(("four of a kind", [first]))
+    straight = _straight(sum(1 << r for _, r in by_count), rules) if cards >= 5 else -1
+    if straight >= 0:
+        found.append(("straight", [straight]))
+    category, made = max(found, key=lambda pair: rules.order.index(pair[0]))
+    kickers = [r for r in range(12, -1, -1) if counts[r] and r not in made]
+    return _pack(category, made + kickers[: max(0, min(5, cards) - _USED[category])], rules)
 
 
-def _straight(mask: int) -> int:
-    """Rank of the highest card of a straight, or -1; the wheel's is the five."""
-    run = mask << 1 | mask >> 12 & 1  # the ace also below the deuce
-    run &= run << 1
-    run &= run << 1
-    run &= run << 1
-    run &= run << 1
-    return run.bit_length() - 2 if run else -1
+# How many of five cards make the category; the others are kickers.
+_USED = {
+    "high card": 0, "pair": 2, "two pair": 4, "three of a kind": 3, "straight": 5, "full house": 5, "four of a kind": 4,
+}  # fmt: skip
 
 
-def _pack(category: int, ranks: Sequence[int]) -> int:
-    code = category
+def _straight(mask: int, rules: HandRules) -> int:
+    """Rank of the highest card of a straight, or -1; in the lowest the ace stands below the lowest rank of the deck."""
+    for high in range(12, rules.lowest + 3, -1):
+        if mask >> (high - 4) & 0b11111 == 0b11111:
+            return high
+    low = 1 << 12 | 0b1111 << rules.lowest
+    return rules.lowest + 3 if mask & low == low else -1
+
+
+def _pack(category: str, ranks: Sequence[int], rules: HandRules) -> int:
+    code = rules.order.index(category)
     for k in range(5):
         code = code * _SHIFT + (ranks[k] if k < len(ranks) else 0)
     return code
@@ -101,23 +96,24 @@ def _multisets(cards: int) -> list[tuple[int, ...]]:
     return [m for m in combinations_with_replacement(range(13), cards) if all(m.count(r) <= 4 for r in set(m))]
 
 
-def _flush_codes() -> dict[int, int]:
-    """Code of every set of five to seven ranks in one suit."""
+def _flush_codes(rules: HandRules) -> dict[int, int]:
+    """Code of every set of five or more ranks in one suit."""
     codes = {}
     for mask in range(1 << 13):
         ranks = [r for r in range(12, -1, -1) if mask >> r & 1]
         if len(ranks) >= 5:
-            high = _straight(mask)
-            codes[mask] = _pack(8, [high]) if high >= 0 else _pack(5, ranks[:5])
+            high = _straight(mask, rules)
+            codes[mask] = _pack("straight flush", [high], rules) if high >= 0 else _pack("flush", ranks[:5], rules)
     return codes
 
 
 @cache
-def _classes() -> tuple[Array, dict[int, int]]:
-    """All codes of five cards in order, and the flush codes."""
-    flushes = _flush_codes()
-    plain = {_code(_counts(m), 5) for m in _multisets(5)}
-    return np.array(sorted(plain | set(flushes.values())), np.int64), flushes
+def _classes(rules: HandRules) -> tuple[Array, dict[int, int]]:
+    """All codes of five cards of the deck in order, and the flush codes."""
+    flushes = _flush_codes(rules)
+    plain = {_code(_counts(m), 5, rules) for m in _multisets(5) if min(m) >= rules.lowest}
+    suited = {code for mask, code in flushes.items() if not mask & ((1 << rules.lowest) - 1)}
+    return np.array(sorted(plain | suited), np.int64), flushes
 
 
 def _counts(ranks: Sequence[int]) -> list[int]:
@@ -128,23 +124,27 @@ def _counts(ranks: Sequence[int]) -> list[int]:
 
 
 @cache
-def tables(cards: int) -> Tables:
+def tables(cards: int, rules: str = STANDARD) -> Tables:
     """Tables for hands of one to seven cards; built once in about two seconds for seven, and kept on disk."""
     if not 1 <= cards <= 7:
         raise InputError(f"hands of {cards} cards: one to seven can be ranked")
-    return Tables(**kept(f"ranking/{cards}-{_VERSION}", lambda: _tables(cards)._asdict()))
+    chosen = hand_rules(rules)
+    name = f"{cards}-{_VERSION}" if chosen == RULES[STANDARD] else f"{rules}-{cards}-{_VERSION}"
+    return Tables(**kept(f"ranking/{name}", lambda: _tables(cards, chosen)._asdict()))
 
 
-def _tables(cards: int) -> Tables:
+def _tables(cards: int, rules: HandRules) -> Tables:
+    """Cards that are not in the deck have places too, with values that mean nothing: loops need not look for them."""
     sets = _multisets(cards)
     sums = np.array([sum(RANK_KEYS[r] for r in m) for m in sets], np.int64)
-    codes = np.array([_code(_counts(m), cards) for m in sets], np.int64)
-    order = _classes()[0] if cards >= 5 else np.unique(codes)
+    codes = np.array([_code(_counts(m), cards, rules) for m in sets], np.int64)
+    classes, flushes = _classes(rules)
+    order = classes if cards >= 5 else np.unique(codes)
     values = (np.searchsorted(order, codes) + 1).astype(np.uint16)
     offset, value = _displace(sums, values)
     flush = np.zeros(1 << 13, np.uint16)
-    for mask, code in _classes()[1].items():
-        flush[mask] = np.searchsorted(_classes()[0], code) + 1
+    for mask, code in flushes.items():
+        flush[mask] = np.searchsorted(classes, code) + 1
     numbers = np.arange(52)
     key = np.array(RANK_KEYS, np.uint64)[numbers >> 2] + (np.uint64(1) << (32 + 4 * (numbers & 3)).astype(np.uint64))
     mask_bits = np.uint64(1) << (16 * (numbers & 3) + (numbers >> 2)).astype(np.uint64)
@@ -166,10 +166,10 @@ def _displace(sums: Array, values: Array) -> tuple[Array, Array]:
     return offset, packed[:used].copy()
 
 
-def rank(cards: str | Sequence[int]) -> int:
+def rank(cards: str | Sequence[int], rules: str = STANDARD) -> int:
     """The class of one hand of one to seven cards, `rank("AsKsQsJsTs") == 7462`."""
     numbers = _numbers(cards)
-    return int(rank_batch(np.array([numbers], np.uint8))[0])
+    return int(rank_batch(np.array([numbers], np.uint8), rules)[0])
 
 
 def _numbers(cards: str | Sequence[int]) -> list[int]:
@@ -179,7 +179,7 @@ def _numbers(cards: str | Sequence[int]) -> list[int]:
     return [int(c) for c in cards]
 
 
-def rank_batch(cards: Array, *, check: bool = True) -> Array:
+def rank_batch(cards: Array, rules: str = STANDARD, *, check: bool = True) -> Array:
     """Classes of many hands of one to seven cards. uint8 [hands, cards] -> uint16 [hands]"""
     if cards.ndim != 2 or not 1 <= cards.shape[1] <= 7:
         raise InputError(f"cards of shape {cards.shape}: expected [hands, 1 to 7 cards]")
@@ -190,35 +190,44 @@ def rank_batch(cards: Array, *, check: bool = True) -> Array:
         if wrong >= 0:
             shown = [card_name(c) if 0 <= c < 52 else str(c) for c in cards[wrong].tolist()]
             raise InputError(f"hand {wrong} is {' '.join(shown)}: cards must differ and be numbered 0 to 51")
-    t = tables(hands.shape[1])
+        foreign = hands[hands >> 2 < hand_rules(rules).lowest]
+        if len(foreign):
+            raise InputError(f"card {card_name(int(foreign[0]))}: rules {rules} are for a deck without it")
+    t = tables(hands.shape[1], rules)
     _kernels.rank_batch(hands, t.key, t.mask, t.offset, t.value, t.flush, hands.shape[1] >= 5, out)
     return out
 
 
-def category(value: int) -> str:
+def category(value: int, rules: str = STANDARD) -> str:
     """`full house` and the like, for a class of five or more cards."""
-    order = _classes()[0]
+    return hand_rules(rules).order[_code_of(value, rules) // _SHIFT**5]
+
+
+def _code_of(value: int, rules: str) -> int:
+    order = _classes(hand_rules(rules))[0]
     if not 1 <= value <= len(order):
         raise InputError(f"hand class {value}: classes are 1 to {len(order):,}")
-    return CATEGORIES[int(order[value - 1]) // _SHIFT**5]
+    return int(order[value - 1])
 
 
-def categories() -> Array:
-    """The category, 0 … 8, of every class; entry 0 is unused. int8 [7463]"""
-    found: Array = np.concatenate([[-1], _classes()[0] // _SHIFT**5]).astype(np.int8)
+def categories(rules: str = STANDARD) -> Array:
+    """The category of every class, as a place in CATEGORIES; entry 0 is unused. int8 [classes + 1]"""
+    chosen = hand_rules(rules)
+    place = np.array([CATEGORIES.index(name) for name in chosen.order])
+    found: Array = np.concatenate([[-1], place[_classes(chosen)[0] // _SHIFT**5]]).astype(np.int8)
     return found
 
 
-def describe(value: int) -> str:
+def describe(value: int, rules: str = STANDARD) -> str:
     """The class in words: `full house, K over 7`."""
-    code, ranks = int(_classes()[0][value - 1]), []
+    code, ranks = _code_of(value, rules), []
     for _ in range(5):
         code, r = divmod(code, _SHIFT)
         ranks.append(RANKS[r])
     ranks.reverse()
-    name = category(value)
+    name = category(value, rules)
     if name in ("straight", "straight flush"):
-        return "royal flush" if value == len(_classes()[0]) else f"{name}, {ranks[0]} high"
+        return "royal flush" if (name, ranks[0]) == ("straight flush", "A") else f"{name}, {ranks[0]} high"
     if name == "full house":
         return f"{name}, {ranks[0]} over {ranks[1]}"
     shown = {"four of a kind": 2, "three of a kind": 3, "two pair": 3, "pair": 4}.get(name, 5)
@@ -230,7 +239,7 @@ def count_categories(cards: int) -> Array:
     if cards not in (5, 6, 7):
         raise InputError(f"hands of {cards} cards: 5, 6 or 7 have categories")
     t = tables(cards)
-    counts = np.zeros(len(_classes()[0]) + 1, np.int64)
+    counts = np.zeros(len(_classes(RULES[STANDARD])[0]) + 1, np.int64)
     _kernels.count_all(cards, t.key, t.mask, t.offset, t.value, t.flush, np.zeros(8, np.int64), counts)
     assert counts.sum() == comb(52, cards)
     return counts
@@ -251,5 +260,5 @@ def hand_strengths(board: Sequence[int], deck: Deck = FULL_DECK) -> Array:
     out = np.zeros(len(deck.hands), np.uint16)
     live = deck.hands[~blocked]
     cards = np.concatenate([live, np.broadcast_to(known, (len(live), len(known)))], axis=1)
-    out[~blocked] = rank_batch(cards, check=False)
+    out[~blocked] = rank_batch(cards, deck.rules, check=False)
     return out

@@ -56,7 +56,7 @@ def board_strengths(deck: Deck, board: Array, rank: Rank | None = None) -> Array
         raise InputError(f"board {np.asarray(board).tolist()}: give different cards of the deck")
     live, deals = _live(deck, here)
     out = np.full(len(deck.hands), -1, np.int32)
-    out[live] = _compare(deck.hands[live], deals, rank)[0].sum(axis=1)
+    out[live] = _compare(deck, live, deals, rank)[0].sum(axis=1)
     return out
 
 
@@ -132,7 +132,7 @@ def _against(deck: Deck, board: int, rank: Rank | None, group: Array) -> tuple[A
     twice, met = np.zeros((indexer.size(), one.shape[1]), np.int32), np.zeros((indexer.size(), one.shape[1]), np.int32)
     for here in canonical_boards(board, deck)[0] if board else np.zeros((1, 0), np.uint8):
         live, deals = _live(deck, here)
-        points, meets = _compare(deck.hands[live], deals, rank)
+        points, meets = _compare(deck, live, deals, rank)
         index = indexer.index(deals, check=False)
         twice[index], met[index] = points @ one[live], meets @ one[live]
     return twice, met
@@ -145,9 +145,10 @@ def _live(deck: Deck, board: Array) -> tuple[Array, Array]:
     return live, np.concatenate([hands, np.broadcast_to(board, (len(hands), len(board)))], axis=1)
 
 
-def _compare(hands: Array, deals: Array, rank: Rank | None) -> tuple[Array, Array]:
+def _compare(deck: Deck, live: Array, deals: Array, rank: Rank | None) -> tuple[Array, Array]:
     """Every hand against every other on one board: 2 for a win, 1 for a tie; and who can meet. int32 [hands, hands], both"""
-    found = np.asarray(ranking.rank_batch(deals, check=False) if rank is None else rank(deals))
+    hands = deck.hands[live]
+    found = np.asarray(ranking.rank_batch(deals, deck.rules, check=False) if rank is None else rank(deals))
     if found.shape != (len(deals),):
         raise InputError(f"rank gave shape {found.shape} for {len(deals)} hands: expected one number for each")
     cards = np.bitwise_or.reduce(np.uint64(1) << hands.astype(np.uint64), axis=1)

@@ -132,7 +132,7 @@ class _Boards:
             [hands[live], np.broadcast_to(np.array(board, np.uint8), (live.sum(), len(board)))], axis=1
         )
         out = np.zeros(len(hands), np.int64)
-        out[live] = rank_batch(cards, check=False)
+        out[live] = rank_batch(cards, self.game.deck.rules, check=False)
         return tuple(out.tolist())
 
 

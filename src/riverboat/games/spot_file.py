@@ -30,6 +30,7 @@ from typing import Any
 
 from riverboat import disk
 from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.hand_rules import hand_rules
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, shown, unknown
@@ -40,6 +41,7 @@ from riverboat.games.spot_locks import Lock
 from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("board", "pot", "stack", "name", "rake", "deck", "ranges", "bets", "tree", "lock")
+DECK_KEYS = ("ranks", "suits", "rules")
 THRESHOLDS = tuple(field.name for field in fields(Thresholds))
 TREE_KEYS = (*THRESHOLDS, "donk_bets", "raise_cap")
 
@@ -115,9 +117,13 @@ def _beside(text: str, folder: str | Path) -> str:
 
 def _deck(table: Mapping[str, Any]) -> Deck:
     deck = _table(table, "deck")
-    _known(deck, ("ranks", "suits"), "deck")
-    ranks, suits = (_text(deck.get(key, getattr(FULL_DECK, key)), f"deck.{key}") for key in ("ranks", "suits"))
-    return Deck(ranks, suits)
+    _known(deck, DECK_KEYS, "deck")
+    rules = _text(deck.get("rules", ""), "deck.rules")
+    if "rules" in deck and not rules:
+        hand_rules(rules)  # an empty name is none
+    whole = Deck.of_rules(rules) if rules else FULL_DECK
+    ranks, suits = (_text(deck.get(key, getattr(whole, key)), f"deck.{key}") for key in ("ranks", "suits"))
+    return Deck(ranks, suits, rules=rules)
 
 
 def _locks(tables: Any, folder: str | Path) -> list[Lock]:
@@ -157,7 +163,7 @@ def dumps(spot: Spot) -> str:
         cap = "" if rules.rake.cap == inf else f", cap = {rules.rake.cap!r}"
         lines.append(f"rake = {{ rate = {rules.rake.rate!r}{cap} }}")
     if spot.deck != FULL_DECK:
-        lines.append(f'deck = {{ ranks = "{spot.deck.ranks}", suits = "{spot.deck.suits}" }}')
+        lines.append("deck = {{ {} }}".format(", ".join(f'{key} = "{getattr(spot.deck, key)}"' for key in DECK_KEYS)))
     lines += ["[ranges]", *(f'{name} = "{held}"' for name, held in zip(PLAYERS, spot.ranges, strict=True))]
     if [_same(menu) for menu in rules.menus[OOP]] == [_same(menu) for menu in rules.menus[IP]]:
         lines += ["[bets]", *_write_menus(spot, OOP)]

@@ -82,6 +82,7 @@ def solve(
     merge: Annotated[str | None, typer.Option(help="solve spot: drop sizes as close as this.")] = None,
     no_donk: Annotated[bool, typer.Option("--no-donk", help="solve spot: no bets into the aggressor.")] = False,
     raise_cap: Annotated[int | None, typer.Option(help="solve spot: most raises a street.")] = None,
+    rules: Annotated[str | None, typer.Option(help="solve spot: short or short-trips for 36 cards.")] = None,
     json: Json = False,
 ) -> None:
     """Solve a game and certify the answer."""
@@ -90,7 +91,7 @@ def solve(
     flags = {
         "board": board, "pot": pot, "stack": stack, "oop": oop, "ip": ip, "bets": bets, "raises": raises,
         "donks": donks, "rake": rake, "rake_cap": rake_cap, "add_all_in": add_all_in, "force_all_in": force_all_in,
-        "merge": merge, "donk_bets": False if no_donk else None, "raise_cap": raise_cap,
+        "merge": merge, "donk_bets": False if no_donk else None, "raise_cap": raise_cap, "rules": rules,
     }  # fmt: skip
     schedules: list[str | None] = [*schedule] if schedule else [None]
     options: dict[str, Any] = {
@@ -233,6 +234,7 @@ def trace(
 def equity(
     hands: Annotated[list[str], typer.Argument(help="Two to ten hands or ranges: AhKh, QQ, '22+,A2s+'.")],
     board: Annotated[str, typer.Option(help="Three to five cards, such as 2h7h9c.")] = "",
+    rules: Annotated[str, typer.Option(help="standard; short or short-trips for a deck of 36 cards.")] = "standard",
     threads: Annotated[int, typer.Option(help="Threads over boards.")] = 2,
     samples: Annotated[int, typer.Option(help="Samples where several ranges cannot be enumerated.")] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
@@ -241,7 +243,7 @@ def equity(
     """Equity of hands and ranges against each other, exact where it can be."""
     from riverboat.interfaces import equities
 
-    equities.equity(hands, board, threads, samples, seed, json)
+    equities.equity(hands, board, rules, threads, samples, seed, json)
 
 
 @app.command("range")

@@ -9,6 +9,8 @@ from typing import Any
 from riverboat import artefact
 from riverboat.cards import equity as equities
 from riverboat.cards import features as tables
+from riverboat.cards.deck import Deck
+from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError
 from riverboat.interfaces.progress import Bar
@@ -17,16 +19,19 @@ from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.words import show_bytes
 
 
-def equity(sides: list[str], board: str, threads: int, samples: int, seed: int, json: bool) -> None:
+def equity(sides: list[str], board: str, rules: str, threads: int, samples: int, seed: int, json: bool) -> None:
     """Shares of the pot of hands and ranges."""
-    known = parse_board(board) if board else ()
+    known, deck = parse_board(board) if board else (), Deck.of_rules(rules)
     with Bar("equity") as bar:
-        found = equities.equity(*sides, board=known, threads=threads, samples=samples, seed=seed, progress=bar)
+        found = equities.equity(
+            *sides, board=known, deck=deck, threads=threads, samples=samples, seed=seed, progress=bar
+        )
     if json:
         emit(
             {
                 "hands": sides,
                 "board": show_cards(known),
+                "rules": rules,
                 "equity": list(found.shares),
                 "unit": "share of the pot",
                 "equity_is": "exact" if found.exact else "estimate ± 95 % half-width",
@@ -48,7 +53,8 @@ def equity(sides: list[str], board: str, threads: int, samples: int, seed: int, 
     console.print(ReportTable("", (Column("hand or range", PROSE), *(Column(n, FIGURE) for n in names)), tuple(rows)))
     how = "exact" if found.exact else f"estimate from {found.showdowns:,} samples, 95 % interval, seed {seed}"
     where = f" on {show_cards(known, ' ')}" if known else " before the flop"
-    console.print(f"{how}{where}")
+    cards = "" if rules == STANDARD else f", short deck, rules {rules}"
+    console.print(f"{how}{where}{cards}")
 
 
 def features(street: str, out: Path | None, bins: int, ochs: bool, threads: int, json: bool) -> None:

@@ -8,6 +8,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from riverboat.cards.deck import Deck
+from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError
 from riverboat.games import registry
@@ -55,6 +57,7 @@ def read(name: str, flags: Mapping[str, Any]) -> Spot:
     sizes: dict[str, str] = {key: given.pop(key) for key in ("bets", "raises", "donks") if key in given}
     given["rake"] = _share(given.get("rake", "0"))
     given.setdefault("rake_cap", inf)
+    given["deck"] = Deck.of_rules(given.pop("rules", STANDARD))
     return Spot.make(bets=_menus(sizes, len(parse_board(given["board"]))), **given)
 
 

@@ -282,7 +282,7 @@ def hand(node: Spotlight, cards: Cards, player: int | str | None = None) -> Hand
         )
         raise InputError(f"hand {shown} at {node.line!r}: {why}")
     acts = node.player == who
-    named = classify((first, second), node.board) if node.board else None
+    named = classify((first, second), node.board, node.tree.game.deck) if node.board else None
     return HandReport(
         hand=shown,
         player=names(node.tree.game)[who],
@@ -355,7 +355,7 @@ def table(node: Spotlight, by: str | None = None, player: int | str | None = Non
     if by == "classes":
         groups = [(name, np.equal(CLASS_OF_HAND, cell)) for cell, name in enumerate(CLASS_NAMES)]
         return _grouped(node, who, mine, "class", groups)
-    made, draws = classify_all(node.board)
+    made, draws = classify_all(node.board, node.tree.game.deck)
     groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE)]
     if by != "made":
         groups += [(name, draws[:, k]) for k, name in enumerate(DRAWS)]
@@ -385,7 +385,7 @@ def _grouped(node: Spotlight, who: int, mine: Figures, kind: str, groups: Sequen
 def _combos(node: Spotlight, who: int, mine: Figures, hands: Array) -> ReportTable:
     acts = node.player == who
     names = node.actions if acts else ()
-    made, draws = classify_all(node.board) if node.board else (None, None)
+    made, draws = classify_all(node.board, node.tree.game.deck) if node.board else (None, None)
     chances, worths = (node.strategy, node.action_ev()) if acts else (np.zeros((0, HANDS)), np.zeros((0, HANDS)))
     rows = []
     for h in hands[::-1].tolist():

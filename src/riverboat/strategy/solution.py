@@ -239,11 +239,10 @@ class Spotlight:
         game = self.tree.game
         if len(game.board) + sum(game.deals) != 5:
             raise InputError(f"{game.name}: equities are of boards of five cards")
-        boards = runouts(self.board)
-        boards = boards[np.isin(boards, game.deck.cards).all(axis=1)]
+        boards = runouts(self.board, game.deck)
         found = []
         for me in (0, 1):
-            won, met = range_shares(self.reach[1 - me], boards, np.ones(len(boards)))
+            won, met = range_shares(self.reach[1 - me], boards, np.ones(len(boards)), rules=game.deck.rules)
             with np.errstate(divide="ignore", invalid="ignore"):
                 found.append(np.where((met > 0) & (self.tree.game.weights[me] > 0), won / met, np.nan))
         return found[0], found[1]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, HANDS
+from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
@@ -175,7 +176,7 @@ class BoardTree:
         cards[:, :, :2], cards[:, :, 2:] = HAND_CARDS, boards[:, None, :]
         blocked = (HAND_CARDS[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
         strength = np.zeros((count, HANDS), np.uint16)
-        strength[~blocked] = rank_batch(cards[~blocked], check=False)
+        strength[~blocked] = rank_batch(cards[~blocked], self.game.deck.rules, check=False)
         return strength, np.argsort(strength, axis=1, kind="stable").astype(np.int16)
 
     # --- the table --------------------------------------------------------------------------
@@ -244,6 +245,7 @@ class BoardTree:
         for array in (b.actor, b.end, b.street, b.showdown, b.pay, *self.game.weights):
             digest.update(np.ascontiguousarray(array).data)
         digest.update(repr((b.label, self.game.board, self.game.deals, self.game.deck)).encode())
+        digest.update(b"" if self.game.deck.rules == STANDARD else self.game.deck.rules.encode())
         for lock in getattr(self.game, "locks", ()):
             digest.update(repr((lock.line, lock.strategy)).encode())
             digest.update(b"" if lock.hands is None else np.ascontiguousarray(lock.hands.weights).data)
