@@ -465,7 +465,7 @@ def stoppers(
 def finish(
     run: Run, stops: list[Stopper], until: float | None, callback: Callback | None, *, limited: bool = True
 ) -> Result:
-    """Run to the end, save, and say whether the target was met. Where nothing limits it but the target, it ends by stalling."""
+    """Run to the end, save, and say whether the target was met. Where the target alone limits it, it ends by stalling."""
     run.target = until
     alone = until is not None and not limited
     try:
