@@ -31,7 +31,7 @@ STAIRCASE: list[set[str]] = [
     {"trees"},
     {"strategy"},
     {"solving"},
-    {"endgame", "exploit"},
+    {"endgame", "exploit", "continuous"},
     {"agents"},
     {"evaluation"},
     {"explain"},

@@ -12,6 +12,7 @@ import pytest
 
 from riverboat.abstraction.recipe import load_recipe
 from riverboat.cards.ranges import Range
+from riverboat.continuous import game_file as continuous_file
 from riverboat.errors import InputError, listed, shown, unknown
 from riverboat.games import spot_file
 from riverboat.games.acpc import read_game
@@ -29,6 +30,7 @@ READERS: dict[str, tuple[str, Callable[[Path], Any], str]] = {
     "recipe": (".toml", load_recipe, (PACKAGE / "abstraction" / "recipes" / "tiny.toml").read_text()),
     "train recipe": (".toml", load_train_recipe, (PACKAGE / "solving" / "train_recipes" / "demo.toml").read_text()),
     "menu": (".toml", load_menu, '[menu]\npreflop = "100%, a"\n'),
+    "continuous": (".toml", continuous_file.load, "[river]\npot = 2\n"),
     "range": (".txt", lambda path: Range.parse(f"@{path}"), "AA, AKs:0.5\n"),
     "boards": (".txt", lambda path: read_boards(str(path)), "QsJh2h 12\nQsJh3h\n"),
     "acpc": (".game", read_game, "GAMEDEF\nlimit\nnumPlayers = 2\nnumRounds = 1\nblind = 1 1\nraiseSize = 1\nmaxRaises = 1\n"

@@ -492,6 +492,24 @@ def reproduce(
 
 
 @app.command()
+def continuous(
+    game: Annotated[Path, typer.Argument(help="A .toml file with signals and a tree of moves.")],
+    models: Annotated[
+        Path | None, typer.Option(help="A .toml file with qualitative models; proposed by default.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="With --models: auto, linear, lp, milp or newton.")] = "auto",
+    steps: Annotated[int, typer.Option(help="Steps of the finite game that models are read off.")] = 60,
+    plot: Annotated[Path | None, typer.Option(help="Draw the thresholds as bars.")] = None,
+    json: Json = False,
+) -> None:
+    """Thresholds of a game with continuous signals, certified."""
+    from riverboat.interfaces import continuous as command
+
+    if not command.continuous(game, models, method, steps, plot, json):
+        raise typer.Exit(1)
+
+
+@app.command()
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Delete what is kept.")] = False, json: Json = False
 ) -> None:

@@ -31,6 +31,8 @@ MODULES: dict[str, str] = {
     "propositions": "propositions",
     "coin-toss": "coin_toss",
     "blueprint-convergence": "blueprint_convergence",
+    "continuous-von-neumann": "continuous_von_neumann",
+    "continuous-limit-river": "continuous_limit_river",
 }
 
 

@@ -67,8 +67,20 @@ def undominated(tree: Tree, against: Strategy | None = None, tremble: float = 1e
     if against is not None:
         form.plan(against, 0)  # refuses a strategy for another tree
         mixed = Strategy(tree, (1 - tremble) * against.probabilities + tremble * uniform.probabilities)
-    x, y = (_Program(form, player).refine(form.plan(mixed, 1 - player)) for player in (0, 1))
+    x, y = (_Program(form, p).refine(form.payoffs[p] @ form.plan(mixed, 1 - p)) for p in (0, 1))
     return _solution(form, x, y, "undominated lp")
+
+
+def preferred(tree: Tree, liking: Array) -> LPSolution:
+    """Of all equilibria one whose realization plans, weighted by `liking`, sum to the most. float64 [tree.table]
+
+    A game may have a whole family of equilibria, and a vertex of it that a program happens on can be hard to read.
+    """
+    if liking.shape != (tree.table,) or not np.all(np.isfinite(liking)):
+        raise InputError(f"{tree.name}: likings of shape {liking.shape}: must be {tree.table} finite numbers")
+    form = _zero_sum(tree)
+    x, y = (_Program(form, player).refine(form.likings(liking, player)) for player in (0, 1))
+    return _solution(form, x, y, "preferred lp")
 
 
 def _zero_sum(tree: Tree) -> SequenceForm:
@@ -128,12 +140,12 @@ class _Program:
         y = -np.asarray(solution.row_dual)[self.first_bound :]
         return x, y
 
-    def refine(self, other: Array) -> Array:
-        """Of the player's optimal plans, one that does best against a plan of the other."""
+    def refine(self, gain: Array) -> Array:
+        """Of the player's optimal plans, one with the most gain, which is linear in the sequences."""
         best = np.asarray(self._run().col_value)[self.sequences]
         self.highs.changeColBounds(self.sequences, best, highspy.kHighsInf)
         cost = np.zeros(self.sequences + self.sets)
-        cost[: self.sequences] = -(self.payoffs @ other)
+        cost[: self.sequences] = -gain / (np.abs(gain).max(initial=0.0) or 1.0)
         self.highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
         return np.asarray(self._run().col_value)[: self.sequences]
 

@@ -106,6 +106,10 @@ class SequenceForm:
         table: Array = self.treeplexes[player].table[1:]
         return table if self.histories is self.tree or self.histories.origin is None else self.histories.origin[table]
 
+    def likings(self, table: Array, player: int) -> Array:
+        """Numbers of the tree's table as numbers of a player's sequences; the empty one has none. float64 [sequences]"""
+        return np.concatenate([[0.0], table[self._places(player)]])
+
     # --- values -----------------------------------------------------------------------------
 
     def value(self, x: Array, y: Array) -> float:

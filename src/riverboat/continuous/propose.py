@@ -1,0 +1,202 @@
+"""Models that are proposed: read off the solution of a finite game, simplified, and put in the order of their fit.
+
+The linear program of the game in steps gives each situation the frequencies of its moves, step by step. Steps that neighbour
+each other and play alike are clustered into bands by dynamic programming: the bands that agree with the most of what is
+played, less a penalty for each band. Each penalty gives a model, few bands to many. Steps that a player's own moves never
+reach count for nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.continuous.discrete import Steps
+from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.profile import Bands, Profile
+from riverboat.continuous.qualitative import Model, every, of_profile
+from riverboat.solving.lp import preferred
+from riverboat.strategy.table import Tree
+from riverboat.trees.compile import compile_game
+
+PENALTIES = (0.03, 0.02, 0.01, 0.005, 0.002)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a finite game plays: by situation the frequency of each move, and how often each step gets there."""
+
+    steps: Steps
+    frequencies: dict[int, Array]  # float64 [moves, steps]
+    weights: dict[int, Array]  # float64 [steps], by the player's own moves and the probability of the step
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A model with thresholds to start from."""
+
+    model: Model
+    profile: Profile
+    fit: float  # share of what is played that the bands agree with, from 0 to 1
+
+
+def read(game: ContinuousGame, steps: int = 60) -> Reading:
+    """Solve the game in steps by linear programming, and take the tidiest of its equilibria."""
+    finite = Steps(game, steps)
+    tree = compile_game(finite)
+    found = finite.frequencies(preferred(tree, _tidy(finite, tree)).strategy)
+    weights: dict[int, Array] = {}
+    for s, situation in enumerate(game.situations):
+        reach = finite.weights[situation.player]
+        if situation.parent is not None:
+            before, move = situation.parent
+            reach = weights[before] * found[before][move]
+        weights[s] = reach
+    return Reading(finite, found, weights)
+
+
+def _tidy(finite: Steps, tree: Tree) -> Array:
+    """What makes an equilibrium easy to read: strong hands call, bets and raises are made with the extremes.
+
+    Often a player is indifferent over a whole interval of signals, and only how many of them play a move counts. Then bluffs
+    belong to the weakest, calls to the stronger ones, and of the strongest those that raise later lie above those that bet.
+    Moves that are not named as in poker are left as they are.
+    """
+    t = (np.arange(finite.steps) + 0.5) / finite.steps - 0.5
+    low, high = np.maximum(-t, 0.0), np.maximum(t, 0.0)
+    wishes = {"c": t, "b": low + high, "r": 0.8 * low + 1.2 * high}
+    out = np.zeros(tree.table)
+    for situation in finite.game.situations:
+        line = finite.line(situation)
+        for step in range(finite.steps):
+            infoset = tree.infoset(f"{step}:{line}")
+            for move, label in enumerate(situation.moves):
+                if label[:1] in wishes:
+                    weight = finite.weights[situation.player][step]
+                    out[infoset.offset + move * infoset.stride] = weight * wishes[label[:1]][step]
+    return out
+
+
+def propose(game: ContinuousGame, steps: int = 60) -> list[Proposal]:
+    """Models for a game, the best fit first, where each threshold counts for half a percent of it.
+
+    Those that are read off the game in steps, and for rivers with one size of bet also the known ones.
+    """
+    reading = read(game, steps)
+    found: dict[tuple[tuple[int, ...], ...], Proposal] = {}
+    for penalty in PENALTIES:
+        proposal = simplify(reading, penalty)
+        found.setdefault(proposal.model.bands, proposal)
+    for model in river_models(game):
+        found.setdefault(model.bands, fit(reading, model))
+    return sorted(found.values(), key=lambda p: 0.005 * len(p.model.thresholds) - p.fit)
+
+
+def simplify(reading: Reading, penalty: float) -> Proposal:
+    """The bands that agree best with what is played, less `penalty` for each."""
+    bands, agreed, weight = [], 0.0, 0.0
+    for s in range(len(reading.steps.game.situations)):
+        worth = reading.frequencies[s] * reading.weights[s]
+        one, score = _segments(worth, reading.steps.edges, penalty * max(float(reading.weights[s].sum()), 1e-9))
+        bands.append(one)
+        agreed += score
+        weight += float(reading.weights[s].sum())
+    profile = Profile(reading.steps.game, tuple(bands))
+    return Proposal(of_profile(profile), profile, agreed / weight)
+
+
+def fit(reading: Reading, model: Model) -> Proposal:
+    """A given model at the thresholds that agree best with what is played."""
+    bands, agreed, weight = [], 0.0, 0.0
+    for s, moves in enumerate(model.bands):
+        worth = reading.frequencies[s] * reading.weights[s]
+        one, score = _placed(worth, reading.steps.edges, moves)
+        bands.append(one)
+        agreed += score
+        weight += float(reading.weights[s].sum())
+    return Proposal(model, Profile(reading.steps.game, tuple(bands)), agreed / weight)
+
+
+def _segments(worth: Array, edges: Array, penalty: float) -> tuple[Bands, float]:
+    """Bands of any moves; worth is float64 [moves, steps]."""
+    moves, steps = worth.shape
+    best = worth[:, 0].copy()
+    back = np.zeros((moves, steps), int)
+    for k in range(1, steps):
+        jump = int(np.argmax(best))
+        stay = best >= best[jump] - penalty
+        back[:, k] = np.where(stay, np.arange(moves), jump)
+        best = np.where(stay, best, best[jump] - penalty) + worth[:, k]
+    here = int(np.argmax(best))
+    played = [here]
+    for k in range(steps - 1, 0, -1):
+        here = int(back[here, k])
+        played.append(here)
+    played.reverse()
+    score = float(worth[played, np.arange(steps)].sum())
+    return Bands(tuple(played), tuple(map(float, edges[1:-1]))).merged(), score
+
+
+def _placed(worth: Array, edges: Array, moves: tuple[int, ...]) -> tuple[Bands, float]:
+    """Given moves at the best cuts between steps."""
+    total = np.concatenate([np.zeros((len(worth), 1)), np.cumsum(worth, axis=1)], axis=1)  # up to each edge
+    score = total[moves[0]].copy()
+    back = []
+    for move in moves[1:]:
+        gain = score - total[move]
+        top = np.maximum.accumulate(gain)
+        at = np.array([int(np.argmax(gain[: k + 1])) for k in range(len(gain))])
+        back.append(at)
+        score = top + total[move]
+    k, cuts = len(edges) - 1, []
+    for at in reversed(back):
+        k = int(at[k])
+        cuts.append(float(edges[k]))
+    return Bands(moves, tuple(reversed(cuts))), float(score[-1])
+
+
+def river_models(game: ContinuousGame) -> list[Model]:
+    """All models of a river with one size of bet that are plausible; none for other games.
+
+    Who opens may bluff, who answers may raise as a bluff. The first to act may also check its best hands, to raise; a
+    bluff-raise is made with the weakest hands, or with the best of those that would fold.
+    """
+    opening = ("x b", "b x b", "b x b x", "b x b x b")
+    choices: dict[str, tuple[str, ...]] = {}
+    for situation in game.situations:
+        if set(situation.moves) == {"x", "b"}:
+            choices[situation.name] = opening if situation.parent is None and situation.player == 0 else opening[:2]
+        elif set(situation.moves) == {"f", "c", "r"}:
+            choices[situation.name] = ("f c", "f c r", "r f c r", "f r c r")
+        elif set(situation.moves) == {"f", "c"}:
+            choices[situation.name] = ("f c",)
+        else:
+            return []
+    return every(game, choices)
+
+
+def further_raises(model: Model, smaller: ContinuousGame, larger: ContinuousGame) -> Model:
+    """A model for a game with one more raise than the model's game: what is new answers as the last raise was answered.
+
+    The situation that could only fold or call now also raises: with its strongest hands, and with its weakest as a bluff. The
+    new situations fold and call.
+    """
+    old = {situation.name: s for s, situation in enumerate(smaller.situations)}
+    found = []
+    for situation in larger.situations:
+        if situation.name not in old:
+            found.append(_weak_to_strong(situation.moves))
+            continue
+        s = old[situation.name]
+        words = [smaller.situations[s].moves[m] for m in model.bands[s]]
+        new = [m for m in situation.moves if m not in smaller.situations[s].moves]
+        moves = [situation.moves.index(word) for word in words]
+        found.append((situation.moves.index(new[0]), *moves, situation.moves.index(new[0])) if new else tuple(moves))
+    return Model(f"{model.name}, one raise more", tuple(found))
+
+
+def _weak_to_strong(moves: tuple[str, ...]) -> tuple[int, ...]:
+    """Fold, call, and every raise once, in the order of the moves."""
+    return tuple(range(len(moves)))

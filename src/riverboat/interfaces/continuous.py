@@ -1,0 +1,62 @@
+"""`riverboat continuous`: thresholds of a game with continuous signals, as a table, as JSON, as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from riverboat.continuous import game_file
+from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.solve import Answer, solve, solve_models
+from riverboat.errors import InputError
+from riverboat.interfaces.terminal import emit, say
+from riverboat.report_table import PROSE, Column, ReportTable
+
+
+def continuous(path: Path, models: Path | None, method: str, steps: int, plot: Path | None, json: bool) -> bool:
+    """Solve a game by given models, or by proposed ones; true when one of them is an equilibrium."""
+    game = game_file.load(path)
+    if models is not None:
+        answers = solve_models(game, game_file.load_models(models, game), method, steps)
+    elif method != "auto":
+        raise InputError(f"--method {method}: needs --models")
+    else:
+        answers = solve(game, steps)
+    best = answers[0]
+    if plot is not None and best.profile is not None:
+        from riverboat.continuous.pictures import bars
+
+        bars(best.profile, plot)
+        say(f"picture: {plot}")
+    if json:
+        emit({"game": game.name, "solved": best.solved, "answers": [answer.to_dict(game) for answer in answers]})
+    else:
+        _report(game, answers)
+    return best.solved
+
+
+def _report(game: ContinuousGame, answers: list[Answer]) -> None:
+    console = Console()
+    for answer in answers:
+        verdict = "equilibrium" if answer.solved else "refused"
+        share = "" if answer.certificate is None else f", ε {100 * answer.share:.2g} % of the pot"
+        console.print(
+            f"{answer.model.name}: {verdict}{share}, {answer.method}, {1000 * answer.seconds:.0f} ms",
+            highlight=False, markup=False,
+        )  # fmt: skip
+        if answer.reason:
+            console.print(f"  {answer.reason}", highlight=False, markup=False)
+    best = answers[0]
+    if best.profile is None or best.certificate is None:
+        return
+    rows = []
+    for name, row in best.profile.to_dict().items():
+        numbers = [" ".join(f"{x:.9g}" for x in row[key]) for key in ("thresholds", "shares")]
+        rows.append((name, str(row["player"]), " ".join(row["moves"]), *numbers))
+    columns = (Column("situation"), Column("player"), Column("moves, weak to strong"), Column("thresholds", PROSE))
+    console.print(ReportTable("", (*columns, Column("shares", PROSE, rank=1)), tuple(rows)))
+    values = ", ".join(f"{value:.9g}" for value in best.certificate.values)
+    console.print(
+        f"values {values} {game.unit}; certified ε {best.certificate.epsilon:.3g} {game.unit}", highlight=False
+    )
