@@ -1,6 +1,7 @@
 """The command line, as a person and as a script use it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -42,8 +43,39 @@ def test_schedules_compare_and_draw(run, tmp_path):
 
 
 def test_a_target_that_is_missed_exits_with_1(run):
-    assert run("solve", "kuhn", "--until", "1e-9", "--iterations", 5)[0] == 1
-    assert run("solve", "kuhn", "--until", "0.1")[0] == 0
+    code, _, err = run("solve", "kuhn", "--until", "1e-9", "--iterations", 5)
+    assert code == 1
+    reached = r"--until 1e-9 was not reached: exploitability 0\.\d+ chips after 5 iterations"
+    assert re.search(rf"{reached} .* --iterations 5 came first", err)
+    code, _, err = run("solve", "kuhn", "--until", "0.1")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("limit", [("--time", "0s", "--time 0 s"), ("--iterations", "7", "--iterations 7")])
+@pytest.mark.parametrize("game", ["kuhn", "spot"])
+def test_a_missed_target_has_its_reason_in_json(run, game, limit):
+    flags = [
+        "--board",
+        "Td9d6hQc2s",
+        "--pot",
+        100,
+        "--stack",
+        200,
+        "--oop",
+        "AA,JTs",
+        "--ip",
+        "QQ,T9s",
+        "--bets",
+        "50%",
+    ]
+    option, value, words = limit
+    code, out, err = run("solve", game, *(flags if game == "spot" else []), "--until", "1e-12", option, value, "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert not found["reached"]
+    assert found["reason"].endswith(f"{words} came first")
+    assert f"{found.get('exploitability', found.get('exploitability_pct')):.4g}" in found["reason"]
+    assert found["reason"] in err
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from riverboat.growth import heard
 from riverboat.interfaces import signals
 from riverboat.interfaces.growing import Told
 from riverboat.interfaces.progress import ProgressLine
-from riverboat.interfaces.terminal import duration, emit, say
+from riverboat.interfaces.terminal import duration, say
 
 FAULT = 70  # exit code of what nobody thought of, EX_SOFTWARE elsewhere
 
@@ -114,26 +114,13 @@ def solve(
         if estimate or solving.is_spot(game) or boards is not None or any(x is not None for x in flags.values()):
             from riverboat.interfaces import spots
 
-            if not spots.command(
+            reached = spots.command(
                 game, schedules, options, flags, boards, keep=keep, estimate=estimate, plot=plot, json=json
-            ):
-                raise typer.Exit(1)
-            return
-        unsaved = solving.Unsaved()
-        results = solving.solve_all(game, schedules, options, unsaved, quiet=json)
-        if json:
-            best = min(results, key=lambda r: r.exploitability)
-            emit(best.to_dict() | ({"runs": [r.to_dict() for r in results]} if len(results) > 1 else {}))
+            )
         else:
-            solving.report(results)
-        if plot is not None:
-            from riverboat.interfaces.plots import convergence
-
-            convergence(results, plot)
-            say(f"picture: {plot}")
-        solving.complain(unsaved)
-        if not all(r.reached for r in results):
-            raise typer.Exit(1)
+            reached = solving.command(game, schedules, options, plot, json)
+    if not reached:
+        raise typer.Exit(1)
 
 
 @app.command()

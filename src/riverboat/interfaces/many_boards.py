@@ -113,7 +113,7 @@ def place(spot: Spot, boards: list[Board]) -> list[Spot]:
 
 
 def solve(
-    spot: Spot, boards: list[Board], schedule: str | None, options: dict[str, Any], *, keep: bool, quiet: bool
+    spot: Spot, boards: list[Board], schedule: str | None, options: dict[str, Any], *, keep: bool
 ) -> tuple[list[dict[str, Any]], ReportTable]:
     """Solve one after the other; what is done already under `--out` is not done again."""
     placed, out = place(spot, boards), options["out"]
@@ -130,8 +130,8 @@ def solve(
             continue
         say(f"board {number} of {len(boards)}: {name}")
         folder = None if out is None else out / "runs" / name
-        _, facts = spots.solve(here, schedule, {**options, "out": folder}, unsaved, quiet=quiet)
-        solving.complain(unsaved)
+        _, facts = spots.solve(here, schedule, {**options, "out": folder}, unsaved)
+        solving.finished([], [facts["reason"]], None, unsaved)
         row = {"board": name, "weight": board.weight, "mark": mark} | facts
         found.append(row)
         if out is not None and folder is not None:
@@ -199,7 +199,7 @@ def to_dict(found: list[dict[str, Any]], table: ReportTable) -> dict[str, Any]:
 def command(spot: Spot, name: str, schedule: str | None, options: dict[str, Any], *, keep: bool, json: bool) -> bool:
     """Solve, print, and say whether every board has reached the target."""
     with solving.held(options["out"]):
-        found, table = solve(spot, read(name), schedule, options, keep=keep, quiet=json)
+        found, table = solve(spot, read(name), schedule, options, keep=keep)
     if json:
         emit(to_dict(found, table))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time as clock
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +14,7 @@ from riverboat.errors import InputError, MemoryLimitError, UnsavedError
 from riverboat.games.base import Game
 from riverboat.interfaces import signals
 from riverboat.interfaces.progress import Live
-from riverboat.interfaces.terminal import plain_console, say
+from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import boards, rules, schedules
@@ -22,7 +23,7 @@ from riverboat.solving.run import Progress, Result, Run, default_dtype, default_
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
-from riverboat.words import quote, show_bytes
+from riverboat.words import quote, show_bytes, show_seconds
 
 
 def is_spot(name: str) -> bool:
@@ -30,12 +31,37 @@ def is_spot(name: str) -> bool:
     return name == "spot" or Path(name).suffix.lower() == ".toml"
 
 
+COMPILING = "compiling, once: the next start is quick"
 Unsaved: TypeAlias = list[UnsavedError]  # told after the answer
 
 
-def solve_all(
-    spec: str | Game, names: list[str | None], options: dict[str, Any], unsaved: Unsaved, *, quiet: bool
-) -> list[Result]:
+def command(spec: str | Game, names: list[str | None], options: dict[str, Any], plot: Path | None, json: bool) -> bool:
+    """Solve, print the answer, draw it, and say what is missing; true unless a target was missed."""
+    unsaved = Unsaved()
+    results = solve_all(spec, names, options, unsaved)
+    if json:
+        emit(to_dict(results, options))
+    else:
+        report(results)
+    return finished(results, [missed(r, options) for r in results], plot, unsaved)
+
+
+def finished(results: list[Result], reasons: Iterable[str | None], plot: Path | None, unsaved: Unsaved) -> bool:
+    """Once the answer is told: its picture, what could not be written, and why targets were missed; true if none was."""
+    if plot is not None:
+        from riverboat.interfaces.plots import convergence
+
+        convergence(results, plot)
+        say(f"picture: {plot}")
+    if unsaved:
+        raise unsaved[0]
+    told = [reason for reason in reasons if reason is not None]
+    for reason in told:
+        say(reason)
+    return not told
+
+
+def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any], unsaved: Unsaved) -> list[Result]:
     """Solve with each schedule in turn; the tree is compiled once."""
     method = options["method"]
     if method not in ("cfr", "lp", "egt"):
@@ -48,12 +74,12 @@ def solve_all(
         raise InputError(f"--schedule belongs to method cfr, not {method}")
     if len(names) > 1 and options["resume"]:
         raise InputError("--resume goes on with one schedule at a time")
-    made = make_game(spec, lambda name, width, wanted: None if quiet else _note(name, width, wanted))
+    made = make_game(spec, _note)
     if options["until"] is not None:
         options = {**options, "until": target(options["until"], getattr(made, "scale", (made.unit, 1.0))[0])}
     if method != "cfr":
         with held(options["out"]):
-            return [_exact(made, method, options, unsaved, quiet=quiet)]
+            return [_exact(made, method, options, unsaved)]
     tree = None if options["resume"] else solver_tree(made, zero_sum=True)
     results = []
     for schedule in names:
@@ -61,7 +87,7 @@ def solve_all(
         if out is not None and schedule is not None and len(names) > 1:
             out = out / schedule.replace(":", "-").replace(",", "-")
         source = spec if options["resume"] else made
-        results.append(_one(source, tree, schedule, {**options, "out": out}, unsaved, quiet=quiet))
+        results.append(_one(source, tree, schedule, {**options, "out": out}, unsaved))
     return results
 
 
@@ -113,10 +139,10 @@ def _note(name: str, width: float, wanted: float) -> None:
     say(f"solving {name} first: value known to {width:.2g}, wanted {wanted:.2g}")
 
 
-def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], *, quiet: bool) -> Run:
+def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any]) -> Run:
     """A run, with its tables allocated; their size is told before, and refused above `--memory`."""
     if tree is not None:
-        if not quiet and (isinstance(tree, BoardTree) or tree.table > 1_000_000):
+        if isinstance(tree, BoardTree) or tree.table > 1_000_000:
             _announce(tree, schedule, options["dtype"])
         limit, size = options.get("memory"), need(tree, schedule, options["dtype"])
         if limit is not None and size > limit:
@@ -135,12 +161,14 @@ def held(out: Path | None) -> AbstractContextManager[None]:
     return nullcontext() if out is None else disk.held(out)
 
 
-def go(run: Run, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool) -> Result:
+def go(run: Run, options: dict[str, Any], unsaved: Unsaved) -> Result:
     """Let a run go on until it is done; an interrupt saves it, between two steps."""
     limits = options["iterations"], options["time"], options["until"]
     stops = stoppers(*limits)
     count = options["iterations"] if any(x is not None for x in limits) else 1000
-    live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, {**options, "iterations": count}, quiet=quiet)
+    live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, {**options, "iterations": count})
+    if not already_compiled(run.tree):
+        live.update(None, COMPILING)
     told: list[str] = []
 
     def watch(now: Progress) -> None:
@@ -178,23 +206,18 @@ def go(run: Run, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool) -> R
         live.done()
 
 
-def _one(
-    game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool
-) -> Result:
+def _one(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], unsaved: Unsaved) -> Result:
     with held(options["out"]):
-        run = start(game, tree, schedule, options, quiet=quiet)
-        if not quiet and not already_compiled(run.tree):
-            say("compiling, once: the next start is quick")
-        return go(run, options, unsaved, quiet=quiet)
+        return go(start(game, tree, schedule, options), options, unsaved)
 
 
-def _live(title: str, unit: str, options: dict[str, Any], *, quiet: bool) -> Live:
+def _live(title: str, unit: str, options: dict[str, Any]) -> Live:
     limits = {"iterations": options["iterations"], "seconds": options["time"], "until": options["until"]}
     return Live(title, unit, **limits)
 
 
-def _exact(made: Any, method: str, options: dict[str, Any], unsaved: Unsaved, *, quiet: bool) -> Result:
-    live = _live(f"{made.name} {method}", made.unit, options, quiet=quiet)
+def _exact(made: Any, method: str, options: dict[str, Any], unsaved: Unsaved) -> Result:
+    live = _live(f"{made.name} {method}", made.unit, options)
     from riverboat.solving.exact import solve_exact  # brings SciPy and HiGHS along
 
     try:
@@ -210,16 +233,33 @@ def _exact(made: Any, method: str, options: dict[str, Any], unsaved: Unsaved, *,
         live.done()
 
 
-def complain(unsaved: Unsaved) -> None:
-    """Now that the answer is told: it could not be written."""
-    if unsaved:
-        raise unsaved[0]
-
-
 _COLUMNS = (
     Column("method"), Column("iterations", FIGURE, rank=2), Column("seconds", FIGURE, rank=3),
     Column("value (certified)", FIGURE), Column("exploitability", FIGURE), Column("NashConv", FIGURE, rank=4),
 )  # fmt: skip
+
+
+def missed(result: Result, options: Mapping[str, Any]) -> str | None:
+    """Why the target was not reached, and what was; None where it was."""
+    if result.reached:
+        return None
+    iterations, time = options["iterations"], options["time"]
+    if iterations is not None and result.iterations >= iterations:
+        why = f"--iterations {iterations} came first"
+    elif time is not None and result.seconds >= time:
+        why = f"--time {show_seconds(time)} came first"
+    else:
+        why = "more iterations no longer help"
+    reached = f"exploitability {result.exploitability:.4g} {result.unit}"
+    work = f"after {result.iterations:,} iterations and {show_seconds(result.seconds)}"
+    return f"--until {options['until']} was not reached: {reached} {work}; {why}"
+
+
+def to_dict(results: Sequence[Result], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What `--json` prints: the best, and all where there are several."""
+    told = [r.to_dict() | {"reason": missed(r, options)} for r in results]
+    best = min(told, key=lambda one: float(one["exploitability"]))
+    return best | ({"runs": told} if len(told) > 1 else {})
 
 
 def report(results: list[Result]) -> None:

@@ -17,6 +17,7 @@ from riverboat.games.base import CHANCE
 from riverboat.games.spot import STREETS, Spot
 from riverboat.games.spot_locks import unreachable
 from riverboat.interfaces import solving
+from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import schedules
@@ -103,12 +104,9 @@ def command(
     if estimate:
         print_estimate(read(name, flags) if solving.is_spot(name) else make_game(name), schedule, json)
         return True
-    spot, unsaved = read(name, flags), solving.Unsaved()
+    spot = read(name, flags)
     if options["method"] != "cfr":  # small ones, as a check
-        results = solving.solve_all(spot, schedules_given, options, unsaved, quiet=json)
-        emit(results[0].to_dict()) if json else solving.report(results)
-        solving.complain(unsaved)
-        return results[0].reached
+        return solving.command(spot, schedules_given, options, plot, json)
     if len(schedules_given) > 1:
         raise InputError("--schedule: one at a time for spots")
     if options["resume"] and options["out"] is None:
@@ -119,25 +117,20 @@ def command(
         from riverboat.interfaces import many_boards
 
         return many_boards.command(spot, boards, schedule, options, keep=keep, json=json)
-    result, found = solve(spot, schedule, options, unsaved, quiet=json)
+    unsaved = solving.Unsaved()
+    result, found = solve(spot, schedule, options, unsaved)
     if json:
         emit(found)
     else:
         report(result, found)
-    if plot is not None:
-        from riverboat.interfaces.plots import convergence
-
-        convergence([result], plot)
-        say(f"picture: {plot}")
-    solving.complain(unsaved)
-    return result.reached
+    return solving.finished([result], [found["reason"]], plot, unsaved)
 
 
 # --- solving ----------------------------------------------------------------------------------
 
 
 def solve(
-    spot: Spot, schedule: str | None, options: dict[str, Any], unsaved: solving.Unsaved, *, quiet: bool
+    spot: Spot, schedule: str | None, options: dict[str, Any], unsaved: solving.Unsaved
 ) -> tuple[Result, dict[str, Any]]:
     """Solve one spot; the result, and what `--json` says of it."""
     if all(options[key] is None for key in ("iterations", "time", "until")):
@@ -145,13 +138,12 @@ def solve(
     for remark in unreachable(spot):
         say(remark)
     with solving.held(options["out"]):
-        tree = None if options["resume"] and _begun(options["out"]) else solver_tree(spot)
-        run = solving.start(spot, tree, schedule, options, quiet=False)
-        if not quiet and not solving.already_compiled(run.tree):
-            say("compiling, once: the next start is quick")
-        run.solver.warm()
-        result = solving.go(run, options, unsaved, quiet=quiet)
-        return result, facts(spot, run, result)
+        with ProgressLine(f"building the tree of {spot.name}"):
+            tree = None if options["resume"] and _begun(options["out"]) else solver_tree(spot)
+        run = solving.start(spot, tree, schedule, options)
+        result = solving.go(run, options, unsaved)
+        with ProgressLine("EVs and equities of the root"):
+            return result, facts(spot, run, result) | {"reason": solving.missed(result, options)}
 
 
 def _begun(out: Path | None) -> bool:
