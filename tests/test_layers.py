@@ -60,10 +60,8 @@ PRIVATE = {
 LATER = {
     "games/registry.py": {"games.open_spiel": "an optional library"},
     "interfaces/cli.py": {"*": "a command loads what it needs, so that --help is quick"},
-    "interfaces/spots.py": {
-        "interfaces.many_boards": "solves each of its boards by this module",
-        "interfaces.plots": "loads matplotlib",
-    },
+    "interfaces/solving.py": {"interfaces.plots": "loads matplotlib"},
+    "interfaces/spots.py": {"interfaces.many_boards": "solves each of its boards by this module"},
     "interfaces/training.py": {"interfaces.reproducing": "only after a long run"},
     "solving/exact.py": {"solving.run": "its answer is of the kind that runs give"},
     "solving/run.py": {"solving.exact": "`solve` is the one door to all methods"},

@@ -19,7 +19,7 @@ from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import boards, rules, schedules
 from riverboat.solving.cfr import table_bytes
-from riverboat.solving.run import Progress, Result, Run, default_dtype, default_schedule, finish, stoppers
+from riverboat.solving.run import STALLED, Progress, Result, Run, default_dtype, default_schedule, finish, stoppers
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
@@ -249,7 +249,7 @@ def missed(result: Result, options: Mapping[str, Any]) -> str | None:
     elif time is not None and result.seconds >= time:
         why = f"--time {show_seconds(time)} came first"
     else:
-        why = "more iterations no longer help"
+        why = "more iterations no longer help" if result.ended == STALLED else "it was stopped"
     reached = f"exploitability {result.exploitability:.4g} {result.unit}"
     work = f"after {result.iterations:,} iterations and {show_seconds(result.seconds)}"
     return f"--until {options['until']} was not reached: {reached} {work}; {why}"
