@@ -1,8 +1,12 @@
 # Two commands matter: `make demo` and `make test`. Each sets up its own virtual environment.
 PYTHON ?= python3
 BIN := .venv/bin
+# Many small processes: what one has parsed the next should find.
+unexport PYTHONDONTWRITEBYTECODE
 # One process for each core; a file stays in one of them, since its tests share fixtures and compiled loops.
 TESTS := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile
+
+PIP := $(BIN)/python -m pip install -q --prefer-binary --disable-pip-version-check
 
 .PHONY: demo test test-slow check bench clean
 
@@ -10,12 +14,14 @@ demo: .venv/.core
 	$(BIN)/riverboat demo
 
 test: check
+	@echo "== the tests, on every core"
 	$(TESTS) --durations=15
 
-test-slow: .venv/.dev
+test-slow: .venv/.cluster
 	$(TESTS) --durations=40 -m "slow or not slow"
 
 check: .venv/.dev
+	@echo "== style, types, the staircase"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -27,18 +33,21 @@ bench: .venv/.dev
 .venv/bin/python:
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'Riverboat needs Python 3.11 or newer'"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q --upgrade pip
 
 .venv/.core: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install -q -e .
+	$(PIP) -e .
 	@echo "compiling the loops, once"; $(BIN)/riverboat solve kuhn --json > /dev/null
 	@$(BIN)/riverboat solve spot --board AsKd7c4h2s --pot 2 --stack 2 --oop AA --ip KK --bets a --json > /dev/null 2>&1
 	touch $@
 
 .venv/.dev: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install -q -e ".[dev]"
-	$(BIN)/python -m pip install -q -e ".[cluster]" || echo "no Ray for this machine: the tests of clusters on it are left out"
-	touch $@ .venv/.core
+	@echo "== what the tests need"
+	$(PIP) -e ".[dev]"
+	touch $@
+
+.venv/.cluster: .venv/.dev
+	$(PIP) -e ".[cluster]" || echo "no Ray for this machine: the tests of clusters on it are left out"
+	touch $@
 
 clean:
 	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

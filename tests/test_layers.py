@@ -9,6 +9,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ import riverboat
 
 SOURCE = Path(riverboat.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
-TREES = {module: ast.parse(module.read_text()) for module in MODULES}
 
 GROUND = "the ground"  # files directly under the package: errors, how loops are compiled, …
 FRONT_DOOR = "the front door"
@@ -69,6 +69,11 @@ LATER = {
     "trees/history.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
     "trees/public.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
 }
+
+
+@cache
+def parsed(module: Path) -> ast.Module:
+    return ast.parse(module.read_text())
 
 
 def show(module: Path) -> str:
@@ -123,7 +128,7 @@ def leaks(module: Path) -> list[str]:
     room = room_of(module)
     package = list(module.relative_to(SOURCE).parts[:-1])
     found = []
-    for line, target in imported(TREES[module], package):
+    for line, target in imported(parsed(module), package):
         where = f"{show(module)}:{line}"
         if target == FRONT_DOOR:
             found.append(f"{where}: imports the front door, which is for users: import from the room")
@@ -235,7 +240,7 @@ def in_room(later: bool) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for module in MODULES:
         name = ".".join(module.relative_to(SOURCE).with_suffix("").parts)
-        for target, _, inside in links(TREES[module]):
+        for target, _, inside in links(parsed(module)):
             if inside == later and target.partition(".")[0] == name.partition(".")[0] and target != name:
                 graph.setdefault(name, set()).add(target)
     return graph
@@ -245,7 +250,7 @@ def test_rooms_use_each_other_by_public_names() -> None:
     found = {}
     for module in MODULES:
         name = ".".join(module.relative_to(SOURCE).with_suffix("").parts)
-        if some := trespasses(name, TREES[module]):
+        if some := trespasses(name, parsed(module)):
             found[show(module)] = some
     new = {module: sorted(some - PRIVATE.get(module, set())) for module, some in found.items()}
     assert not {module: some for module, some in new.items() if some}, "imports what another room keeps to itself"
@@ -303,7 +308,7 @@ def test_only_interfaces_print() -> None:
         f"{show(module)}:{node.lineno}"
         for module in MODULES
         if room_of(module) != "interfaces"
-        for node in ast.walk(TREES[module])
+        for node in ast.walk(parsed(module))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert not found, f"print outside interfaces: {found}"
@@ -324,7 +329,7 @@ def test_the_front_door_is_narrow() -> None:
 
 def test_the_front_door_is_light() -> None:
     """Names load on first use: at its top level the package imports nothing of its own."""
-    body = TREES[SOURCE / "__init__.py"].body
+    body = parsed(SOURCE / "__init__.py").body
     top = ast.Module([node for node in body if isinstance(node, ast.Import | ast.ImportFrom)], [])
     assert not list(imported(top, []))
     code = "import sys, riverboat; print([name for name in sys.modules if name.startswith('riverboat.')])"

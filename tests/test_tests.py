@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "tests").rglob("*.py"))
-TREES = {file: ast.parse(file.read_text()) for file in FILES}
 
 # What a test may wait for: a package of the extra `dev`, or the reason why there is none.
 OPTIONAL = {
@@ -80,13 +80,20 @@ def truisms(tree: ast.Module) -> list[str]:
     return found
 
 
-HELPERS = helpers(list(TREES.values()))
+@cache
+def parsed() -> dict[Path, ast.Module]:
+    return {file: ast.parse(file.read_text()) for file in FILES}
+
+
+@cache
+def all_helpers() -> set[str]:
+    return helpers(list(parsed().values()))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_every_test_can_fail(file: Path) -> None:
-    assert not toothless(TREES[file], HELPERS)
-    assert not truisms(TREES[file])
+    assert not toothless(parsed()[file], all_helpers())
+    assert not truisms(parsed()[file])
 
 
 @pytest.mark.parametrize(
@@ -120,7 +127,7 @@ def test_nothing_is_skipped_for_want_of_a_package() -> None:
     """A test that waits for a package runs: the package is one that `make test` installs, or a listed exception."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     installed = " ".join(extras["dev"] + extras["openspiel"] + extras["histories"])
-    for file, tree in TREES.items():
+    for file, tree in parsed().items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
