@@ -17,7 +17,7 @@ import pytest
 
 from reference.acpc_log import play_log
 from riverboat.cards.ranking import rank
-from riverboat.errors import InputError
+from riverboat.errors import InputError, RiverboatError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.match_state import MatchState, parse_match_state, values
@@ -598,10 +598,10 @@ def test_names(names: tuple[str, ...]) -> None:
 
 
 def test_options_of_a_match(tmp_path: Path) -> None:
-    for wrong, reason in (({"hands": 0}, "0 hands"), ({"seed": -1}, "seed -1"), ({"log": tmp_path}, "log")):
+    for wrong, reason in (({"hands": 0}, "0 hands"), ({"seed": -1}, "seed -1"), ({"log": tmp_path}, "is a directory")):
         listening = listen()
         given: dict[str, Any] = {"hands": 1, "seed": 0} | wrong
-        with pytest.raises(InputError, match=reason):
+        with pytest.raises(RiverboatError, match=reason):
             run_match(LIMIT, listening=listening, **given)
         for listener in listening:
             listener.close()

@@ -13,20 +13,20 @@ move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import platformdirs
 
+from riverboat import own
 from riverboat.abstraction.translation import Tie
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import DEFAULT_MAPPING, POST, BlueprintAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.strategy.blueprint import load_blueprint
 
 DEFAULT = "default"
@@ -50,7 +50,7 @@ def make_agent(text: str, seed: int = 0) -> Agent:
     """The agent that a text names. `seed` is for agents that draw, where the text has none."""
     if text.startswith(PROGRAM):
         raise InputError(
-            f"agent {text!r}: a program that speaks the ACPC protocol needs a dealer: `riverboat acpc dealer` seats it"
+            f"agent {shown(text)}: a program that speaks the ACPC protocol needs a dealer: `riverboat acpc dealer` seats it"
         )
     base, _, tail = text.partition("?")
     options = _options(tail, text)
@@ -59,7 +59,7 @@ def make_agent(text: str, seed: int = 0) -> Agent:
         return Yardstick(base, _seed(options, seed, text))
     if base == DEFAULT:
         if not default_folder().is_dir():
-            raise InputError(f"agent {text!r}: nothing at {default_folder()} yet; `make demo` builds it")
+            raise InputError(f"agent {shown(text)}: nothing at {default_folder()} yet; `make demo` builds it")
         return _blueprint(text, default_folder(), options, seed)
     if Path(base).is_dir():
         return _blueprint(text, Path(base), options, seed)
@@ -67,7 +67,7 @@ def make_agent(text: str, seed: int = 0) -> Agent:
     if found:
         return _custom(text, found["module"], found["name"], options)
     if "/" in base:
-        raise InputError(f"agent {text!r}: no folder {base!r}; an agent is {known_agents()}")
+        raise InputError(f"agent {shown(text)}: no folder {shown(base)}; an agent is {known_agents()}")
     raise InputError(
         f"{unknown('agent', base, (*YARDSTICKS, DEFAULT))}; it may also be a folder with a blueprint, or module:Class"
     )
@@ -79,7 +79,7 @@ def _options(tail: str, text: str) -> dict[str, str]:
     for part in filter(None, tail.split("&")):
         key, _, value = part.partition("=")
         if key in found:
-            raise InputError(f"agent {text!r}: {key} is given twice")
+            raise InputError(f"agent {shown(text)}: {key} is given twice")
         found[key] = value
     return found
 
@@ -87,14 +87,14 @@ def _options(tail: str, text: str) -> dict[str, str]:
 def _known(options: dict[str, str], keys: tuple[str, ...], text: str) -> None:
     for key in options:
         if key not in keys:
-            raise InputError(f"agent {text!r}: {unknown('option', key, keys)}")
+            raise InputError(f"agent {shown(text)}: {unknown('option', key, keys)}")
 
 
 def _seed(options: dict[str, str], seed: int, text: str) -> int:
     if "seed" not in options:
         return seed
     if not re.fullmatch(r"\d+", options["seed"], re.ASCII):
-        raise InputError(f"agent {text!r}: seed={options['seed']!r}: write a whole number")
+        raise InputError(f"agent {shown(text)}: seed={shown(options['seed'])}: write a whole number")
     return int(options["seed"])
 
 
@@ -102,11 +102,11 @@ def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> B
     _known(options, _OPTIONS, text)
     chosen = [name for name in _POST if name in options]
     if len(chosen) > 1:
-        raise InputError(f"agent {text!r}: {' and '.join(chosen)}: one post-processing at a time")
+        raise InputError(f"agent {shown(text)}: {' and '.join(chosen)}: one post-processing at a time")
     post = chosen[0] if chosen else "none"
     spare = options.get("spare-first")
     if spare not in (None, "", "yes", "no"):
-        raise InputError(f"agent {text!r}: spare-first={spare!r}: write yes or no")
+        raise InputError(f"agent {shown(text)}: spare-first={shown(spare)}: write yes or no")
     return BlueprintAgent(
         load_blueprint(folder, options.get("abstraction")),
         name=text,
@@ -125,7 +125,9 @@ def _share(value: str, post: str, text: str) -> float | None:
     try:
         return float(value)
     except ValueError:
-        raise InputError(f"agent {text!r}: {post}={value!r}: write a share from 0 to 1, such as 0.2") from None
+        raise InputError(
+            f"agent {shown(text)}: {post}={shown(value)}: write a share from 0 to 1, such as 0.2"
+        ) from None
 
 
 def _custom(text: str, module: str, name: str, options: dict[str, str]) -> Agent:
@@ -133,21 +135,15 @@ def _custom(text: str, module: str, name: str, options: dict[str, str]) -> Agent
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
-        found: Any = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # the module is there, and needs another that is not
-        raise InputError(f"agent {text!r}: no module {module!r} here or among what is installed") from None
+        found = own.find("agent", text, module)
     finally:
         sys.path.remove(here)
     if not hasattr(found, name):
         there = [key for key, value in vars(found).items() if inspect.isclass(value) and hasattr(value, "act")]
-        raise InputError(f"agent {text!r}: {unknown('class', name, there)} in {module}")
-    try:
+        raise InputError(f"agent {shown(text)}: {unknown('class', name, there)} in {module}")
+    with own.told("agent", text, f"{name} cannot be made"):
         agent = getattr(found, name)(**options)
-    except TypeError as error:
-        raise InputError(f"agent {text!r}: {error}") from None
     missing = [what for what in ("name", "check_rules", "act") if not hasattr(agent, what)]
     if missing:
-        raise InputError(f"agent {text!r}: has no {missing[0]}; see riverboat.agents.base.Agent")
+        raise InputError(f"agent {shown(text)}: has no {missing[0]}; see riverboat.agents.base.Agent")
     return cast("Agent", agent)

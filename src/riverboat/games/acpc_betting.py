@@ -156,7 +156,9 @@ class Betting:
         span = self.raise_range()
         if span is None or self.rules.limit:
             return span is not None and label == "r"
-        return re.fullmatch(r"r[1-9]\d*", label, re.ASCII) is not None and span.least <= int(label[1:]) <= span.most
+        return (
+            re.fullmatch(r"r[1-9]\d{0,15}", label, re.ASCII) is not None and span.least <= int(label[1:]) <= span.most
+        )
 
     def moves(self) -> tuple[str, ...]:
         """Labels of all legal moves: fold, call, then raises upwards. Many, where stacks are deep."""

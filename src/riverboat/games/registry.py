@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from riverboat import own
 from riverboat.errors import InputError, shown, unknown
 from riverboat.games import half_street, holdem, normal_form, small_poker, toy
 from riverboat.games.base import Game, HistoryGame, PublicGame
@@ -117,18 +118,10 @@ def _convert(spec: str, key: str, value: str, annotation: str) -> Any:
 
 
 def _import(spec: str, module: str, name: str) -> Game:
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"game {shown(spec)}: {error}") from None
-    game = found
-    if isinstance(found, type) or not isinstance(found, HistoryGame | PublicGame):
-        try:
-            game = found() if callable(found) else found
-        except TypeError as error:
-            raise InputError(
-                f"game {shown(spec)}: {error}; name an object, or a maker that needs no arguments"
-            ) from None
+    game = own.attribute("game", spec, module, name)
+    if callable(game) and (isinstance(game, type) or not isinstance(game, HistoryGame | PublicGame)):
+        with own.told("game", spec, f"{name} cannot be made; a maker takes no arguments"):
+            game = game()
     if not isinstance(game, HistoryGame | PublicGame):
         raise InputError(
             f"game {shown(spec)}: {type(game).__name__} is no game; see docs/your-own-game.md for what it must answer"

@@ -13,9 +13,10 @@ import struct
 import sys
 import time as clock
 from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games.acpc import Rules
 from riverboat.games.match_state import TAG, Lines, MatchState, parse_match_state
 
@@ -142,14 +143,17 @@ def play(
     *,
     watch: Callable[[MatchState], None] | None = None,
     connect: float = 10.0,
+    waiting: AbstractContextManager[Any] | None = None,
     patience: float | None = None,
 ) -> Played:
     """Play a match to its end. `watch` sees every state, also those of the other player's turn and the end of hands.
 
-    Waits `connect` seconds for a dealer that is not there yet, and `patience` seconds (None: for ever) for each line.
+    Waits `connect` seconds for a dealer that is not there yet, inside the context `waiting`, and
+    `patience` seconds (None: for ever) for each line.
     """
     lines = Lines(rules)
-    wire = Wire(_connected(host, port, connect))
+    with waiting or nullcontext():
+        wire = Wire(_connected(host, port, connect))
     hands = decisions = ignored = 0
     middle = False
     try:
@@ -190,6 +194,8 @@ def _connected(host: str, port: int, seconds: float) -> socket.socket:
         try:
             return socket.create_connection((host, port), timeout=max(0.1, until - clock.monotonic()))
         except OSError as error:
+            if isinstance(error, socket.gaierror):  # waiting does not help a name that nobody has
+                raise InputError(f"dealer at {shown(host)}: {error.strerror or error}") from None
             if clock.monotonic() > until:
                 problem = f"dealer at {host}:{port}: {error.strerror or error}"
                 raise InputError(f"{problem}; start it first, or wait longer than {seconds:g} s") from None

@@ -7,6 +7,7 @@ is started here is ended here. The client seats one of our agents at any dealer'
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,12 +18,13 @@ from pathlib import Path
 
 from riverboat.agents.base import Agent, answer
 from riverboat.agents.registry import make_agent
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.evaluation.intervals import interval
 from riverboat.games.acpc import Rules, read_game
 from riverboat.interfaces.acpc_client import Decide, play
 from riverboat.interfaces.acpc_dealer import LOOPBACK, Limits, MatchResult, listen, port_of, run_match
-from riverboat.interfaces.acpc_log import show_score
+from riverboat.interfaces.acpc_log import check_names, show_score
+from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, say
 
 _MOST_WARNINGS = 20
@@ -53,7 +55,10 @@ def dealer(game: str, options: Options) -> bool:
         raise InputError(f"{len(options.commands)} programs: give two, or none and start them yourself")
     names = options.names.split(",")
     if len(names) != 2:
-        raise InputError(f"names {options.names!r}: two are needed, such as alice,bob")
+        raise InputError(f"names {shown(options.names)}: two are needed, such as alice,bob")
+    check_names(names)
+    for command in options.commands:
+        _words(command)
     listening = listen(_ports(options.ports), options.host)
     ports = [port_of(listener) for listener in listening]
     if options.json:
@@ -91,7 +96,8 @@ def client(
     """Play a match for an agent at a dealer's table and report; False where the dealer left in the middle of a hand."""
     rules, agent = read_game(game), make_agent(name, seed)
     agent.check_rules(rules)
-    played = play(host, port, rules, decider(agent), connect=connect)
+    waiting = ProgressLine(f"waiting for a dealer at {host}:{port}, {connect:g} s at most")
+    played = play(host, port, rules, decider(agent), connect=connect, waiting=waiting)
     if json:
         emit({"agent": name, "game": game, **played._asdict()})
     else:
@@ -185,7 +191,7 @@ def _ports(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"ports {text!r}: write two numbers, such as 20000,20001, or 0,0 for free ones") from None
+        raise InputError(f"ports {shown(text)}: write two numbers, such as 20000,20001, or 0,0 for free ones") from None
 
 
 class _Warnings:
@@ -204,17 +210,28 @@ class _Warnings:
             say(f"warning: {self.count - _MOST_WARNINGS:,} more")
 
 
+def _words(command: str) -> list[str]:
+    """A command as a shell reads it, of a program that is there."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"program {shown(command)}: {str(error).lower()}") from None
+    if not words or shutil.which(words[0]) is None:
+        raise InputError(f"program {shown(command)}: No such file or directory; write COMMAND, which gets HOST PORT")
+    return words
+
+
 @contextmanager
 def _programs(commands: Sequence[str], host: str, ports: Sequence[int]) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Start the players; whatever happens, none of them is left behind."""
     started: list[subprocess.Popen[bytes]] = []
     try:
         for command, port in zip(commands, ports, strict=False):
-            words = [*shlex.split(command), host, str(port)]
+            words = [*_words(command), host, str(port)]
             try:
                 started.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
             except OSError as error:
-                raise InputError(f"program {command!r}: {error.strerror or error}") from None
+                raise InputError(f"program {shown(command)}: {error.strerror or error}") from None
         yield started
     finally:
         for program in started:

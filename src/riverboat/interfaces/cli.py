@@ -14,7 +14,7 @@ from riverboat.growth import heard
 from riverboat.interfaces import signals
 from riverboat.interfaces.growing import Told
 from riverboat.interfaces.progress import ProgressLine
-from riverboat.interfaces.terminal import duration, say
+from riverboat.interfaces.terminal import complaint, duration, say
 
 FAULT = 70  # exit code of what nobody thought of, EX_SOFTWARE elsewhere
 
@@ -25,6 +25,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
+
+# What whole numbers of options may be: beyond, they are a slip, and the loops count in 64 bits.
+MANY = 10**15
+THREADS = 1024
+SEED = 2**63 - 1
+PORT = 2**16 - 1
 
 acpc = typer.Typer(help="Matches over the ACPC protocol.", no_args_is_help=True)
 app.add_typer(acpc, name="acpc")
@@ -45,7 +51,7 @@ def solve(
     ] = None,
     traversal: Annotated[str, typer.Option(help="full, chance, external, outcome, pcs, opcs or spcs.")] = "full",
     method: Annotated[str, typer.Option(help="cfr, lp or egt.")] = "cfr",
-    iterations: Annotated[int | None, typer.Option(help="Stop after this many.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=0, max=MANY, help="Stop after this many.")] = None,
     time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h.")] = None,
     until: Annotated[
         str | None, typer.Option(help="Stop at this exploitability, in the game's unit; 0.5% of pot.")
@@ -54,12 +60,14 @@ def solve(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     log: Annotated[Path | None, typer.Option(help="Append a JSON line for each check.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the convergence as a picture.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads of full walks.")] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of sampled traversals.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of full walks.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of sampled traversals.")] = 0,
     dtype: Annotated[
         str | None, typer.Option(help="Tables: float64 or float32; hold'em also compact or 16-bit.")
     ] = None,
-    check_every: Annotated[int | None, typer.Option(help="Iterations between exploitability checks.")] = None,
+    check_every: Annotated[
+        int | None, typer.Option(min=1, max=MANY, help="Iterations between exploitability checks.")
+    ] = None,
     checkpoint: Annotated[str, typer.Option(help="Time between checkpoints.")] = "60s",
     estimate: Annotated[bool, typer.Option("--estimate", help="Hold'em: print the tree and its memory only.")] = False,
     memory: Annotated[str | None, typer.Option(help="What a tree or its tables may take, such as 2GB.")] = None,
@@ -132,7 +140,7 @@ def show(
             help="hand:line, an information set; of a spot b94-c/8h, * for any card; of a blueprint preflop or cr300c/; root."
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(help="Rows to print at most.")] = 60,
+    limit: Annotated[int, typer.Option(min=0, max=MANY, help="Rows to print at most.")] = 60,
     hand: Annotated[str | None, typer.Option(help="Spots: one hand, KsJs; a class, AK, AKs, QQ; or a range.")] = None,
     table: Annotated[str | None, typer.Option(help="Spots: combos, classes, made, draws or groups.")] = None,
     player: Annotated[str | None, typer.Option(help="Spots: oop or ip; who acts by default.")] = None,
@@ -160,7 +168,7 @@ def export(
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
     line: Annotated[str | None, typer.Option(help="The node, such as b94-c/8h; the root by default.")] = None,
-    depth: Annotated[int | None, typer.Option(help="All nodes from there on, over so many streets.")] = None,
+    depth: Annotated[int | None, typer.Option(min=1, help="All nodes from there on, over so many streets.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; stdout by default.")] = None,
 ) -> None:
     """Write strategies, EVs, equities and reach of every hand."""
@@ -172,7 +180,9 @@ def export(
 
 @app.command()
 def exploitability(
-    folder: Folder, threads: Annotated[int, typer.Option(help="Threads of the walk.")] = 1, json: Json = False
+    folder: Folder,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of the walk.")] = 1,
+    json: Json = False,
 ) -> None:
     """Exact exploitability and certified value interval of a strategy."""
     from riverboat.interfaces import reading
@@ -185,7 +195,7 @@ def respond(
     folder: Folder,
     player: Annotated[int | None, typer.Option(help="Who responds, 0 or 1; both by default.")] = None,
     out: Annotated[Path | None, typer.Option(help="Save the best response as a strategy (needs --player).")] = None,
-    limit: Annotated[int, typer.Option(help="Rows to print at most.")] = 30,
+    limit: Annotated[int, typer.Option(min=0, max=MANY, help="Rows to print at most.")] = 30,
     json: Json = False,
 ) -> None:
     """Best response to a strategy, and its value."""
@@ -207,7 +217,7 @@ def trace(
     game: Annotated[str, typer.Argument(help="A small game.")] = "kuhn",
     deal: Annotated[str | None, typer.Option(help="Hands of both players, such as QJ.")] = None,
     schedule: Annotated[str, typer.Option(help="CFR schedule.")] = "vanilla",
-    iteration: Annotated[int, typer.Option(help="Which iteration to show, from 1.")] = 1,
+    iteration: Annotated[int, typer.Option(min=1, max=MANY, help="Which iteration to show, from 1.")] = 1,
     svg: Annotated[Path | None, typer.Option(help="Draw the tree of the deal as SVG.")] = None,
     json: Json = False,
 ) -> None:
@@ -222,9 +232,11 @@ def equity(
     hands: Annotated[list[str], typer.Argument(help="Two to ten hands or ranges: AhKh, QQ, '22+,A2s+'.")],
     board: Annotated[str, typer.Option(help="Three to five cards, such as 2h7h9c.")] = "",
     rules: Annotated[str, typer.Option(help="standard; short or short-trips for a deck of 36 cards.")] = "standard",
-    threads: Annotated[int, typer.Option(help="Threads over boards.")] = 2,
-    samples: Annotated[int, typer.Option(help="Samples where several ranges cannot be enumerated.")] = 1_000_000,
-    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads over boards.")] = 2,
+    samples: Annotated[
+        int, typer.Option(min=1, max=MANY, help="Samples where several ranges cannot be enumerated.")
+    ] = 1_000_000,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the samples.")] = 0,
     json: Json = False,
 ) -> None:
     """Equity of hands and ranges against each other, exact where it can be."""
@@ -250,9 +262,9 @@ def range_(
 def features(
     street: Annotated[str, typer.Argument(help="preflop, flop, turn or river.")],
     out: Annotated[Path | None, typer.Option(help="Folder for the tables.")] = None,
-    bins: Annotated[int, typer.Option(help="Bins of the histogram of river strength.")] = 50,
+    bins: Annotated[int, typer.Option(min=1, help="Bins of the histogram of river strength.")] = 50,
     ochs: Annotated[bool, typer.Option("--ochs", help="Strength against groups of starting hands instead.")] = False,
-    threads: Annotated[int, typer.Option(help="Threads over boards.")] = 2,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads over boards.")] = 2,
     json: Json = False,
 ) -> None:
     """Strength tables of every canonical hand of a street."""
@@ -265,7 +277,7 @@ def features(
 def abstract(
     recipe: Annotated[str | None, typer.Argument(help="A preset (--list) or a .toml file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the abstraction.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads; the result does not depend on them.")] = 2,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads; the result does not depend on them.")] = 2,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the stages that are left.")] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the time and memory it would take.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
@@ -288,9 +300,9 @@ def train(
     abstraction: Annotated[str | None, typer.Option(help="Folder of a card abstraction, or lossless.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder where the run lives.")] = None,
     time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h of training.")] = None,
-    iterations: Annotated[int | None, typer.Option(help="Stop after so many deals.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads that train.")] = 2,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    iterations: Annotated[int | None, typer.Option(min=1, max=MANY, help="Stop after so many deals.")] = None,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads that train.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the random numbers.")] = 0,
     mode: Annotated[str, typer.Option(help="racing, or deterministic: the same on any number of threads.")] = "racing",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
     check: Annotated[str, typer.Option(help="Time between two measures of strength.")] = "60s",
@@ -298,7 +310,9 @@ def train(
     cluster: Annotated[
         str | None, typer.Option(help="Head and blades: local, auto, a Ray address; none: in one process.")
     ] = None,
-    blades: Annotated[int, typer.Option(help="With --cluster: how many blades.")] = 2,
+    blades: Annotated[
+        int | None, typer.Option(min=1, max=THREADS, help="With --cluster: how many blades, 2 by default.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="At the end, draw how snapshots do against the last one.")] = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the sizes.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
@@ -322,8 +336,8 @@ def train(
         mode,
         resume,
         estimate,
-        check,
-        checkpoint,
+        duration(check),
+        duration(checkpoint),
         cluster,
         blades,
         plot,
@@ -335,8 +349,10 @@ def train(
 @app.command()
 def play(
     agent: Agent = "default",
-    hands: Annotated[int | None, typer.Option(help="Leave after so many.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the cards and of the agent; a new one by default.")] = None,
+    hands: Annotated[int | None, typer.Option(min=1, max=MANY, help="Leave after so many.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=SEED, help="Seed of the cards and of the agent; a new one by default.")
+    ] = None,
     game: Game = None,
 ) -> None:
     """Play hands against an agent in the terminal."""
@@ -349,7 +365,7 @@ def play(
 def act(
     agent: Agent,
     state: Annotated[str, typer.Argument(help="A table: 'MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c'.")],
-    seed: Annotated[int, typer.Option(help="Seed of agents that draw.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of agents that draw.")] = 0,
     game: Game = None,
     json: Json = False,
 ) -> None:
@@ -364,8 +380,10 @@ def match(
     agents: Annotated[
         list[str], typer.Argument(help="Two agents, or more for a round robin; also acpc:COMMAND, a program.")
     ],
-    hands: Annotated[int, typer.Option(help="Hands of a match; every deal is played twice, seats exchanged.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Seed of the cards and of agents that draw.")] = 0,
+    hands: Annotated[
+        int, typer.Option(min=1, max=MANY, help="Hands of a match; every deal is played twice, seats exchanged.")
+    ] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards and of agents that draw.")] = 0,
     game: Game = None,
     histories: Annotated[Path | None, typer.Option(help="Write the hands as PHH: FILE.phhs.")] = None,
     json: Json = False,
@@ -379,9 +397,9 @@ def match(
 @app.command()
 def demo(
     time: Annotated[str | None, typer.Option(help="Train for 60s, 5m; a minute by default.")] = None,
-    pairs: Annotated[int, typer.Option(help="Duplicate pairs against each yardstick.")] = 10_000,
-    threads: Annotated[int, typer.Option(help="Threads that build and train.")] = 2,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    pairs: Annotated[int, typer.Option(min=1, max=MANY, help="Duplicate pairs against each yardstick.")] = 10_000,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads that build and train.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the random numbers.")] = 0,
 ) -> None:
     """Build an agent for no-limit hold'em, or load it, and play it against simple ones."""
     from riverboat.interfaces import demonstration
@@ -392,8 +410,8 @@ def demo(
 @acpc.command("dealer")
 def acpc_dealer(
     game: Annotated[str, typer.Argument(help="A game or .game file.")] = "nolimit-200bb",
-    hands: Annotated[int, typer.Option(help="Hands of the match.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the cards.")] = 0,
+    hands: Annotated[int, typer.Option(min=1, max=MANY, help="Hands of the match.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards.")] = 0,
     ports: Annotated[str, typer.Option(help="Ports of the two players; 0 takes a free one.")] = "0,0",
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     log: Annotated[Path | None, typer.Option(help="Write the match log.")] = None,
@@ -428,9 +446,9 @@ def acpc_dealer(
 def acpc_client(
     agent: Agent,
     host: Annotated[str, typer.Argument(help="Where the dealer listens.")],
-    port: Annotated[int, typer.Argument(help="The player's port.")],
+    port: Annotated[int, typer.Argument(min=1, max=PORT, help="The player's port.")],
     game: Annotated[str, typer.Option(help="A game or .game file.")] = "nolimit-200bb",
-    seed: Annotated[int, typer.Option(help="Seed of agents that draw.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of agents that draw.")] = 0,
     json: Json = False,
 ) -> None:
     """Play an agent at an ACPC dealer's table."""
@@ -460,7 +478,7 @@ def reproduce(
     listing: Annotated[bool, typer.Option("--list", help="All experiments with their cost.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Run all of them.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's size instead of a quick one.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the random numbers.")] = 0,
     plot: Annotated[Path | None, typer.Option(help="Draw it as a picture.")] = None,
     docs: Annotated[Path | None, typer.Option(help="Write the results into this page.")] = None,
     json: Json = False,
@@ -565,7 +583,7 @@ def _told(error: Exception) -> tuple[str, int]:
         if os.environ.get("RIVERBOAT_TRACEBACK"):
             raise error
         line, code = f"{type(error).__name__}: {error} (a fault of Riverboat; RIVERBOAT_TRACEBACK=1 shows where)", FAULT
-    return "error: " + " ".join(line.split()), code
+    return complaint(line), code
 
 
 if __name__ == "__main__":

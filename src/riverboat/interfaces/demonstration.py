@@ -26,7 +26,7 @@ from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 
 RECIPE = "demo"
 PAIRS = 10_000  # of hands against each yardstick, at most
-NEVER = "365d"  # no checks of strength on the way: the matches that follow are the check
+NEVER = 365 * 86400.0  # no checks of strength on the way: the matches that follow are the check
 
 
 def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: int = 0) -> list[Match]:

@@ -32,8 +32,10 @@ HELP = (
     "50%, pot, half, 2.5x: a bet or raise of that size   min the least   a all-in   q leave"
 )
 ROWS, LEAST = 20, 0.0005  # moves that `act` prints, at most, and how likely they are at least
-_TOTAL = re.compile(r"(?P<kind>r|raise|raise to)\s*(?P<chips>\d+)|(?P<street>b|bet|bet to)\s*(?P<there>\d+)")
-_SIZE = re.compile(r"(?:r|raise|b|bet)?\s*(?P<size>[\d.]+[%x])")
+_TOTAL = re.compile(
+    r"(?P<kind>r|raise|raise to)\s*(?P<chips>[0-9]{1,15})|(?P<street>b|bet|bet to)\s*(?P<there>[0-9]{1,15})"
+)
+_SIZE = re.compile(r"(?:r|raise|b|bet)?\s*(?P<size>[0-9.]{1,15}[%x])")
 
 
 @dataclass(frozen=True)

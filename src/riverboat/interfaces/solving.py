@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from riverboat import disk
-from riverboat.errors import InputError, MemoryLimitError, UnsavedError
+from riverboat.errors import InputError, MemoryLimitError, UnsavedError, shown
 from riverboat.games.base import Game
 from riverboat.interfaces import signals
 from riverboat.interfaces.progress import Live
@@ -65,13 +65,13 @@ def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any]
     """Solve with each schedule in turn; the tree is compiled once."""
     method = options["method"]
     if method not in ("cfr", "lp", "egt"):
-        raise InputError(f"method {method!r}: one of cfr, lp, egt")
+        raise InputError(f"method {shown(method)}: one of cfr, lp, egt")
     if options["resume"] and options["out"] is None:
         raise InputError("--resume needs --out, the folder of the run to go on with")
     if options["resume"] and method != "cfr":
         raise InputError(f"--resume goes on with a CFR run; method {method} starts anew")
-    if len(names) > 1 and method != "cfr":
-        raise InputError(f"--schedule belongs to method cfr, not {method}")
+    if method != "cfr" and (names != [None] or options["traversal"] != "full"):
+        raise InputError(f"--schedule and --traversal belong to method cfr, not {method}")
     if len(names) > 1 and options["resume"]:
         raise InputError("--resume goes on with one schedule at a time")
     made = make_game(spec, _note)
@@ -93,10 +93,11 @@ def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any]
 
 def need(tree: AnyTree, schedule: str | None, dtype: str | None) -> int:
     """Bytes that the tables of a solver will take."""
-    parsed = schedules.parse(schedule or default_schedule(tree))
+    parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
+    kind = default_dtype(tree) if dtype is None else dtype
     if isinstance(tree, BoardTree):
-        return boards.table_bytes(tree, parsed, dtype or default_dtype(tree))
-    return table_bytes(tree, parsed, dtype or default_dtype(tree))
+        return boards.table_bytes(tree, parsed, kind)
+    return table_bytes(tree, parsed, kind)
 
 
 def target(text: str, unit: str) -> float:
@@ -115,9 +116,9 @@ def target(text: str, unit: str) -> float:
 
 def size_of_memory(text: str) -> int:
     """Bytes from `2GB`, `512MB` or `1.5GiB`."""
-    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
+    found = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
     if found is None:
-        raise InputError(f"--memory {text!r}: write 2GB, 512MB or 1.5GiB")
+        raise InputError(f"--memory {shown(text)}: write 2GB, 512MB or 1.5GiB")
     power = " kmgt".index(found[2].lower() or " ")
     return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
 

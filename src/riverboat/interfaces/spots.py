@@ -235,7 +235,7 @@ def print_estimate(game: Any, schedule: str | None, json: bool) -> None:
         }
         for s in range(tree.streets)
     ]
-    parsed = schedules.parse(schedule or default_schedule(tree))
+    parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
     sizes = {name: table_bytes(tree, parsed, name) for name in FORMATS}
     found = {
         "game": tree.name,

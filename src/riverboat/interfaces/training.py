@@ -44,12 +44,24 @@ class Options:
     mode: str = "racing"
     resume: bool = False
     estimate: bool = False
-    check: str = "60s"
-    checkpoint: str = "5m"
+    check: float = 60.0  # seconds
+    checkpoint: float = 300.0
     cluster: str | None = None
-    blades: int = 2
+    blades: int | None = None  # None: two
     plot: Path | None = None
     json: bool = False
+
+    def __post_init__(self) -> None:
+        if self.time is not None:
+            duration(self.time)  # refused before anything is read
+        if self.blades is not None and self.cluster is None:
+            raise InputError(f"--blades {self.blades} goes with --cluster: local, auto or a Ray address")
+
+    def seconds(self, recipe: TrainRecipe) -> float | None:
+        """How long to train; None where it is not limited by time."""
+        if self.time is None and (recipe.time is None or self.iterations is not None):
+            return None
+        return duration(self.time if self.time is not None else recipe.time or "")
 
 
 def listing(json: bool) -> None:
@@ -95,9 +107,7 @@ def train(source: str, options: Options) -> None:
 
 
 def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options: Options) -> None:
-    seconds = duration(options.time or recipe.time or "") if options.time or recipe.time else None
-    if options.iterations is not None and options.time is None:
-        seconds = None
+    seconds = options.seconds(recipe)
     assert options.out is not None
     provenance = {"recipe": recipe.name, "seed": options.seed, "threads": options.threads, "mode": options.mode}
     display = _Display(recipe.name)
@@ -107,8 +117,8 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
             options.out,
             path,
             provenance,
-            checkpoint_seconds=duration(options.checkpoint),
-            check_seconds=duration(options.check),
+            checkpoint_seconds=options.checkpoint,
+            check_seconds=options.check,
             progress=display,
             measure=_measure(options.threads),
         )
@@ -149,12 +159,13 @@ def _solver(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, opti
         return
     from riverboat.solving.cluster import Distributed
 
-    if options.blades < 1:
-        raise InputError(f"--blades {options.blades}: at least one must play the later streets")
+    blades = 2 if options.blades is None else options.blades
+    if blades < 1:
+        raise InputError(f"--blades {blades}: at least one must play the later streets")
     alone = options.cluster in ("local", "none")  # blades share this machine
-    common["threads"] = max(1, options.threads // options.blades) if alone else options.threads
+    common["threads"] = max(1, options.threads // blades) if alone else options.threads
     engine = "local" if options.cluster == "none" else f"ray:{options.cluster}"
-    with Distributed(tree, cards, blades=options.blades, engine=engine, cards_path=path, **common) as solver:
+    with Distributed(tree, cards, blades=blades, engine=engine, cards_path=path, **common) as solver:
         yield solver
 
 

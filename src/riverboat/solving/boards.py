@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.errors import InputError, MemoryLimitError
+from riverboat.errors import InputError, MemoryLimitError, shown
 from riverboat.games.base import Array
 from riverboat.memory import available_memory
 from riverboat.solving import rules, schedules
@@ -51,7 +51,7 @@ FORMATS = {
 def table_format(name: str) -> Format:
     """A format by name."""
     if name not in FORMATS:
-        raise InputError(f"dtype {name!r}: one of {', '.join(FORMATS)}")
+        raise InputError(f"dtype {shown(name)}: one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 

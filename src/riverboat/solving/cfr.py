@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.errors import InputError, MemoryLimitError
+from riverboat.errors import InputError, MemoryLimitError, shown
 from riverboat.games.base import Array
 from riverboat.memory import available_memory
 from riverboat.solving import _kernels, response, rules, sampling, schedules
@@ -26,8 +26,15 @@ ROUNDING = 1e-14  # of the largest pay-off
 BATCH = 65_536  # iterations in one compiled call
 
 
+def check_dtype(dtype: str) -> None:
+    """Raise unless tables can be of this kind."""
+    if dtype not in DTYPES:
+        raise InputError(f"dtype {shown(dtype)}: one of {', '.join(DTYPES)}")
+
+
 def table_bytes(tree: Tree, schedule: AnySchedule, dtype: str = "float64") -> int:
     """Memory that a solver's tables will take."""
+    check_dtype(dtype)
     tables = 2 + schedule.predictive + tree.shared
     if not schedule.alternating:
         tables += 1 + schedule.predictive
@@ -69,8 +76,7 @@ class CFR:
         tick: int | None = None,
         epsilon: float = 0.6,
     ) -> None:
-        if dtype not in DTYPES:
-            raise InputError(f"dtype {dtype!r}: one of {', '.join(DTYPES)}")
+        check_dtype(dtype)
         if seed < 0:
             raise InputError(f"seed {seed}: must not be negative")
         if not 0 < epsilon <= 1:

@@ -168,7 +168,8 @@ class Run:
             raise InputError(f"{self.folder}: holds a run already; resume it, or choose another folder")
         self.game = make_game(game)
         self.tree = tree if tree is not None else solver_tree(self.game, zero_sum=True)
-        kind, rule = dtype or default_dtype(self.tree), schedule or default_schedule(self.tree)
+        kind = default_dtype(self.tree) if dtype is None else dtype
+        rule = default_schedule(self.tree) if schedule is None else schedule
         self.solver = make_solver(self.tree, rule, traversal, seed, threads, kind, solver_options or {})
 
     # --- the loop -----------------------------------------------------------------------------
@@ -327,7 +328,7 @@ class Run:
         found, arrays = artefact.read(place)
         asked_game = registry.make(game) if isinstance(game, str) else game
         self.game, self.tree = files.rebuild(place, found, asked_game)
-        schedule = schedule or default_schedule(self.tree)
+        schedule = default_schedule(self.tree) if schedule is None else schedule
         asked, past, state = self._asked(schedule, traversal, seed), found["provenance"], found["state"]
         if dtype is not None:
             asked["dtype"] = dtype

@@ -13,7 +13,6 @@ simultaneous: both answer the same profile. Sampled traversals always alternate.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -21,7 +20,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from riverboat.errors import InputError, unknown
+from riverboat import own
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.base import Array
 
 NEVER = math.inf  # an exponent: the factor is one, nothing is discounted
@@ -194,7 +194,7 @@ def parse(text: str | AnySchedule) -> AnySchedule:
     name = _ALIASES.get(head.lower(), head.lower())
     if name in _TABLE:
         return _with_options(_TABLE[name], text, tail)
-    if tail and "=" not in tail:
+    if tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
         return _import(text, head, tail)
     raise unknown("schedule", head, [*SCHEDULES, "module:object"])
 
@@ -205,28 +205,26 @@ def _with_options(schedule: Schedule, text: str, tail: str) -> Schedule:
     for option in (o for o in tail.split(",") if o):
         key, equals, value = option.partition("=")
         if key not in kinds:
-            raise InputError(f"schedule {text!r}: {unknown('option', key, kinds)}")
+            raise InputError(f"schedule {shown(text)}: {unknown('option', key, kinds)}")
         if not equals:
-            raise InputError(f"schedule {text!r}: option {key!r} needs a number: {key}=…")
+            raise InputError(f"schedule {shown(text)}: option {key!r} needs a number: {key}=…")
         try:
             number = float(value)
         except ValueError:
-            raise InputError(f"schedule {text!r}: {key}={value!r} is not a number") from None
+            raise InputError(f"schedule {shown(text)}: {key}={shown(value)} is not a number") from None
         if math.isnan(number):
-            raise InputError(f"schedule {text!r}: {key}={value!r} is not a number")
+            raise InputError(f"schedule {shown(text)}: {key}={shown(value)} is not a number")
         changes[key] = bool(number) if isinstance(kinds[key], bool) else number
     return replace(schedule, **changes)
 
 
 def _import(text: str, module: str, name: str) -> AnySchedule:
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"schedule {text!r}: {error}") from None
+    found = own.attribute("schedule", text, module, name)
     if callable(found) and not isinstance(found, Schedule | Rule):
-        found = found()
+        with own.told("schedule", text, f"{name} cannot be made; a maker takes no arguments"):
+            found = found()
     if not isinstance(found, Schedule | Rule):
-        raise InputError(f"schedule {text!r}: {type(found).__name__} is neither a Schedule nor a Rule")
+        raise InputError(f"schedule {shown(text)}: {type(found).__name__} is neither a Schedule nor a Rule")
     return found
 
 

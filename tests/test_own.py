@@ -1,0 +1,41 @@
+"""Objects of a user's own: whatever goes wrong in them is one line that says where."""
+
+import sys
+
+import pytest
+
+from riverboat.agents.registry import make_agent
+from riverboat.errors import InputError
+from riverboat.games import registry
+from riverboat.solving import schedules
+
+MODULES = {
+    "own_broken": ("1 +\n", "SyntaxError", 1),
+    "own_raises": ("x = 1\nraise RuntimeError('no')\n", "RuntimeError: no", 2),
+    "own_needs": ("import no_such_module_at_all\n", "no_such_module_at_all", 1),
+    "own_leaves": ("import sys\n\nsys.exit(3)\n", "SystemExit: 3", 3),
+    "own_maker": ("def thing():\n    return {}['what']\n", "KeyError: 'what'", 2),
+}
+
+
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("make", [registry.make, schedules.parse, make_agent])
+def test_errors_of_ones_own_code_have_a_place(module, make, tmp_path, monkeypatch):
+    text, what, line = MODULES[module]
+    path = tmp_path / f"{module}.py"
+    path.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(InputError) as caught:
+        make(f"{module}:thing")
+    assert what in str(caught.value)
+    assert f"{path}, line {line}" in str(caught.value)
+    assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize("make", [registry.make, schedules.parse, make_agent])
+def test_what_is_not_there_is_said(make):
+    with pytest.raises(InputError, match="no module 'no_such_module'"):
+        make("no_such_module:thing")
+    with pytest.raises(InputError, match="nothing"):
+        make("json:nothing")
