@@ -9,7 +9,7 @@ from numba import njit
 
 from riverboat import Rule
 
-RATE = 4.0  # how sharply Hedge reacts; regrets are in the game's unit, times the weights of the deal
+RATE = 30.0  # how sharply Hedge reacts to regrets, which are counterfactual: in the game's unit, times a probability
 
 
 @njit

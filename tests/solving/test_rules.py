@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import njit
+from tests.random_games import random_public_game
+from tests.reference import cfr as reference
 
 from riverboat.errors import InputError
 from riverboat.games.registry import make
@@ -36,13 +38,24 @@ def kuhn_and_leduc() -> list[Tree]:
     return [*public, *(histories(tree) for tree in public)]
 
 
+def shares(tree: Tree, traversal: str) -> np.ndarray:
+    """What a rule's regrets are multiplied by to be the built-in ones, which keep the scale of the walk."""
+    found = np.ones(tree.table)
+    if isinstance(tree, PublicTree) and traversal not in ("external", "outcome"):
+        for player, rows in enumerate(tree.views(found)):
+            rows[:] = tree.deal.weights[player] / tree.total
+    return found
+
+
 def assert_equal_runs(tree: Tree, rule: str | Rule, schedule: str, traversal: str, count: int, **options: Any) -> None:
     """From random regrets, so that no tie is left to rounding, which compilers may do in another order."""
     own, built_in = CFR(tree, rule, traversal, **options), CFR(tree, schedule, traversal, **options)
+    share = shares(tree, traversal)
+    start = np.random.default_rng(0).random(tree.table)
+    built_in.regret[:], own.regret[:] = start, start * share
     for solver in (own, built_in):
-        solver.regret[:] = np.random.default_rng(0).random(tree.table)
         solver.step(count)
-    np.testing.assert_allclose(own.regret, built_in.regret, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(own.regret, built_in.regret * share, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(own.average_sums, built_in.average_sums, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(own.current().probabilities, built_in.current().probabilities, rtol=1e-9, atol=1e-9)
 
@@ -97,6 +110,100 @@ def test_predictive_cfr_as_a_rule(spec: str, unroll: bool) -> None:
     rule = Rule(match_prediction, floor_and_predict, "mine", gamma=2.0, predictive=True)
     tree = compile_game(make(spec))
     assert_equal_runs(histories(tree) if unroll else tree, rule, "pcfr+", "full", 30)
+
+
+# --- what `instant` is ------------------------------------------------------------------------
+
+
+@njit
+def leaning(regret, prediction, t, out):
+    """Later moves more often, whatever was learnt."""
+    width = regret.shape[0]
+    for h in range(regret.shape[1]):
+        for a in range(width):
+            out[a, h] = 2.0 * (a + 1) / (width * (width + 1))
+
+
+@njit
+def write_down(regret, prediction, instant, t):
+    """The sum of what comes, and of its squares."""
+    for a in range(regret.shape[0]):
+        for h in range(regret.shape[1]):
+            regret[a, h] += instant[a, h]
+            prediction[a, h] += instant[a, h] ** 2
+
+
+WATCH = Rule(leaning, write_down, "watch", predictive=True)
+
+
+def told(tree: Tree, traversal: str, count: int) -> dict[str, np.ndarray]:
+    """By name and action: the mean of `instant` over the iterations, and its standard error."""
+    solver = CFR(tree, WATCH, traversal, seed=3)
+    solver.step(count)
+    found = {}
+    for infoset in tree.infosets():
+        if len(infoset.actions) > 1:  # nothing is learnt where there is nothing to decide
+            places = infoset.offset + infoset.stride * np.arange(len(infoset.actions))
+            mean, square = solver.regret[places] / count, solver.prediction[places] / count
+            found[infoset.name] = np.stack([mean, np.sqrt(np.maximum(square - mean**2, 0.0) / count)])
+    return found
+
+
+def by_hand(game: object) -> dict[str, np.ndarray]:
+    """The counterfactual regrets of the paper, history by history."""
+    root = reference.expand(game)  # type: ignore[arg-type]
+    profile = {}
+    for name, node in reference.infosets(root).items():
+        width = len(node.actions)
+        profile[name] = [2 * (a + 1) / (width * (width + 1)) for a in range(width)]
+    regrets = {}
+    for me in (0, 1):
+        regrets |= reference.counterfactual_regrets(root, profile, me)[1]
+    return {name: np.array(r) for name, r in regrets.items() if len(r) > 1}
+
+
+# Unequal weights, excluded pairs and chance that kills hands: what a factor could be lost in.
+WATCHED = {"kuhn": make("kuhn"), **{f"random {seed}": random_public_game(seed, hands=3) for seed in (4, 11)}}
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_instant_is_the_counterfactual_regret(name: str) -> None:
+    """Hands as vectors, and history by history: the same numbers as those of the definition."""
+    expected, tree = by_hand(WATCHED[name]), compile_game(WATCHED[name])
+    assert sum(np.abs(r).max() > 0.01 for r in expected.values()) > 3
+    for compiled in (tree, histories(tree)):
+        found = told(compiled, "full", 1)
+        assert found.keys() >= expected.keys()  # a tree also has names for what cannot be dealt
+        for infoset, rows in found.items():
+            np.testing.assert_allclose(rows[0], expected.get(infoset, 0.0), atol=1e-12, err_msg=infoset)
+
+
+def assert_estimates(game: object, tree: Tree, traversal: str) -> None:
+    expected, found = by_hand(game), told(tree, traversal, 20_000)
+    truth = np.concatenate([expected[name] for name in expected])
+    mean = np.concatenate([found[name][0] for name in expected])
+    error = np.concatenate([found[name][1] for name in expected])
+    assert np.all(np.abs(mean - truth) < 6 * error + 1e-9)
+    seen = error > 0
+    weight = 1 / error[seen] ** 2  # what is known best counts most
+    slope = (weight * mean[seen] * truth[seen]).sum() / (weight * truth[seen] ** 2).sum()
+    assert slope == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("traversal", ["external", "pcs"])
+def test_sampled_instant_is_an_estimate_of_it(traversal: str) -> None:
+    game = WATCHED["random 4"]
+    assert_estimates(game, compile_game(game), traversal)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("traversal", ["chance", "external", "outcome", "pcs", "opcs", "spcs"])
+@pytest.mark.parametrize("name", WATCHED)
+def test_sampled_instant_everywhere(name: str, traversal: str) -> None:
+    tree = compile_game(WATCHED[name])
+    for compiled in (tree, histories(tree)):
+        if isinstance(compiled, PublicTree) or traversal not in ("pcs", "opcs", "spcs"):
+            assert_estimates(WATCHED[name], compiled, traversal)
 
 
 def test_hedge_converges() -> None:

@@ -30,6 +30,8 @@ MODULES: dict[str, str] = {
     "restricted-nash-leduc": "restricted_nash_leduc",
     "propositions": "propositions",
     "coin-toss": "coin_toss",
+    "endgame-bound": "endgame_bound",
+    "pcs-bound": "pcs_bound",
     "blueprint-convergence": "blueprint_convergence",
     "continuous-von-neumann": "continuous_von_neumann",
     "continuous-limit-river": "continuous_limit_river",

@@ -189,7 +189,8 @@ def absorb(
     low,
     high,
     step,  # float64 [6]
-    instant,  # float [rows, hands]: regrets of this iteration
+    share,  # float64 [hands]: for a user's rule, which is told counterfactual regrets; matching is the same for any scale
+    instant,  # float [rows, hands]: regrets of this iteration, in the scale of walks
     reach,  # float [rows, hands]: reach after each action
     row,  # first row of instant and reach
 ):
@@ -325,6 +326,7 @@ def finish(
     low,
     high,
     shared,
+    share,  # float64 [own hands]
     sigma,  # float [rows, own hands]: strategy
     own,  # float [rows, own hands]: reach after each action
     value,  # float [rows, own hands] INOUT: value of each action; becomes its regret
@@ -365,7 +367,7 @@ def finish(
                 delta[at + a, h] += value[row + a, h]
                 average[at + a, h] += own[row + a, h]
         return
-    absorb(tables.regret, tables.prediction, average, at, width, low, high, step, value, own, row)
+    absorb(tables.regret, tables.prediction, average, at, width, low, high, step, share, value, own, row)
 
 
 @kernel
@@ -479,8 +481,9 @@ def walk(
                     break
                 if mode != COLLECT:
                     finish(
-                        tables, data[n], widths[n], step, mode, low, high, shared, sigma, own, value, d * span + 1, to
-                    )
+                        tables, data[n], widths[n], step, mode, low, high, shared, side.share,
+                        sigma, own, value, d * span + 1, to,
+                    )  # fmt: skip
                 if shared and sample and f.stamp[data[n]] != mark:
                     f.stamp[data[n]] = mark
                     f.journal[journal] = n

@@ -74,8 +74,11 @@ def _specialise(rule: Rule, dtype: str) -> SimpleNamespace:
 
     @njit(**OPTIONS)
     def absorb(  # type: ignore[no-untyped-def]
-        regret, prediction, average, at, width, low, high, step, instant, reach, row
+        regret, prediction, average, at, width, low, high, step, share, instant, reach, row
     ):
+        for a in range(width):
+            for h in range(low, high):
+                instant[row + a, h] *= share[h]  # nobody reads it after this
         learn(regret, prediction, at, width, low, high, step[0], step[1], step[2], step[4], instant, row)
         for a in range(width):
             for h in range(low, high):

@@ -31,6 +31,7 @@ class Side(NamedTuple):
 
     weight: Array  # float64 [own hands]: deal weights
     weight_opp: Array  # float64 [opponent hands]
+    share: Array  # float64 [own hands]: weight / all pairs; times this a hand's values in a walk are counterfactual
     exclude: Array  # int32 [own hands, k]: opponent hands that cannot be dealt with it, -1 = none
     kind: Array  # int8 [pay-offs]: CONSTANT, COMPARE or MATRIX
     pay: Array  # float64 [pay-offs, 3]: when my strength is higher, equal, lower

@@ -97,6 +97,7 @@ class HistoryTree:
         return Side(
             weight=np.ones(1),
             weight_opp=np.ones(1),
+            share=np.ones(1),
             exclude=np.zeros((1, 0), np.int32),
             kind=np.full(rows, CONSTANT, np.int8),
             pay=np.ascontiguousarray(np.repeat(self.payoffs[:, me : me + 1], 3, axis=1)),

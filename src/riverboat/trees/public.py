@@ -63,8 +63,8 @@ class PublicTree:
         self.table = sum(sizes)
         self.depth = _kernels.tree_depth(layout.end)
         self.max_width = max(int(menu_width.max()), 1)  # of a decision
-        self.sides = self._side(0), self._side(1)
         self.total: float = self._pair_mass()
+        self.sides = self._side(0), self._side(1)
 
     def _check(self, layout: Layout) -> None:
         """Refuse what the kernels could not tell from a proper game."""
@@ -153,6 +153,7 @@ class PublicTree:
         return Side(
             weight=np.ascontiguousarray(self.deal.weights[me], float),
             weight_opp=np.ascontiguousarray(self.deal.weights[1 - me], float),
+            share=np.ascontiguousarray(self.deal.weights[me], float) / self.total,
             exclude=exclude,
             kind=np.array(kind, np.int8),
             pay=np.array(pay, float).reshape(-1, 3),
