@@ -376,6 +376,53 @@ def test_many_boards(run, files):
     assert "AsKd7h7c2d" in text
 
 
+def test_many_boards_at_a_line(run, files):
+    """Figures of the node on each board, and means by how often it is played there."""
+    (files / "boards.txt").write_text("Td9d6hQc 3\nAsKd7h7c\n")
+    out = files / "many"
+    words = ["solve", files / "turn.toml", "--boards", files / "boards.txt", "--until", "1%"]
+    found = json.loads(run(*words, "--line", "b50", "--out", out, "--keep", "--json")[1])
+    rows = found["table"][:-1]
+    for row in rows:
+        node = rb.load(out / "runs" / row["board"])["b50"]
+        told = node.summary()
+        assert (row["ev_oop"], row["ev_ip"]) == pytest.approx(told.ev)
+        assert [row[move] for move in ("f", "c", "a")] == pytest.approx(list(told.frequencies.values()))
+        root = rb.load(out / "runs" / row["board"])[""].summary()
+        assert row["played"] == pytest.approx(root.frequencies["b50"])
+    often = [row["weight"] * row["played"] for row in rows]
+    mean = sum(w * row["ev_ip"] for w, row in zip(often, rows, strict=True)) / sum(often)
+    assert found["aggregate"]["ev_ip"] == pytest.approx(mean)
+    assert found["aggregate"]["played"] == pytest.approx(sum(often) / 4)
+    written = list(csv.DictReader((out / "aggregate.csv").read_text().splitlines()))
+    assert float(written[-1]["ev_ip"]) == pytest.approx(mean)
+    cards = json.loads(run(*words, "--line", "x-x/*", "--json")[1])
+    means = rb.load(out / "runs" / "AsKd7h7c").runouts("x-x/*")["all"]
+    assert cards["table"][1]["ev_oop"] == pytest.approx(means["ev_oop"])
+    assert cards["table"][1]["played"] == pytest.approx(means["played"])
+    again = json.loads(run(*words, "--line", "b50", "--out", out, "--resume", "--json")[1])
+    assert again["aggregate"] == found["aggregate"]
+    assert run(*words, "--line", "x", "--out", out, "--resume")[0] == 2  # another question
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("b77", "there are x, b50"),
+        ("x-x", "nobody acts there"),
+        ("x-x/7h", "board AsKd7h7c: --line 'x-x/7h' deals 7h"),
+    ],
+)
+def test_lines_are_checked_before_a_board_is_solved(run, files, monkeypatch, line, message):
+    (files / "boards.txt").write_text("Td9d6hQc 3\nAsKd7h7c\n")
+    monkeypatch.setattr(spots, "solve", lambda *_: pytest.fail("solved"))
+    code, _, err = run("solve", files / "turn.toml", "--boards", files / "boards.txt", "--line", line)
+    assert code == 2
+    assert message in err
+    assert run("solve", files / "turn.toml", "--line", line)[2] == "error: --line goes with --boards\n"
+    assert run("solve", "kuhn", "--keep")[2] == "error: --keep goes with --boards\n"
+
+
 def test_boards_that_are_done_are_not_done_again(run, files, monkeypatch):
     (files / "boards.txt").write_text("Td9d6hQc2s\nAsKd7h7c2d\n")
     out = files / "many"

@@ -290,12 +290,22 @@ def test_any_card_is_the_mean_of_all_cards(solution, line):
     assert table.column("chance")[:-1] == pytest.approx(mass / mass.sum())
     means = table["all"]
     assert means["chance"] == pytest.approx(1)
+    assert means["played"] == pytest.approx(sum(n.played * n.pairs[1] for n in nodes) / sum(n.pairs[1] for n in nodes))
     who = nodes[0].player
     acts = sum(np.array([n.mean(who, chance) for chance in n.strategy]) * m for n, m in zip(nodes, mass, strict=True))
     assert [means[move] for move in nodes[0].actions] == pytest.approx(acts / mass.sum())
     worth = sum(n.mean(0, n.ev(0)) * m for n, m in zip(nodes, mass, strict=True))
     assert means["ev_oop"] == pytest.approx(worth / mass.sum())
     assert means["eqr_oop"] == pytest.approx(means["ev_oop"] / (means["equity_oop"] * node_report.pot(nodes[0])))
+
+
+def test_how_often_a_node_is_played_to(solution):
+    assert solution[""].played == 1
+    told = node_report.summary(solution[""]).frequencies
+    assert solution["b50"].played == pytest.approx(told["b50"])
+    assert solution["x-x"].played == pytest.approx(told["x"] * node_report.summary(solution["x"]).frequencies["x"])
+    rest = [solution[f"x-x/2c-{move}"].played for move in solution["x-x/2c"].actions]
+    assert sum(rest) == pytest.approx(solution["x-x/2c"].played)
 
 
 def test_any_card_before_it_is_dealt(solution):
@@ -321,7 +331,7 @@ def test_lines_with_a_star_that_lead_nowhere(solution, line, why):
 
 def test_after_all_in_only_cards_come(solution):
     table = card_report.runouts(solution["b50-a-c"])
-    assert table.names[:3] == ("card", "chance", "ev_oop")
+    assert table.names[:4] == ("card", "chance", "played", "ev_oop")
     row = table["2c"]
     assert row["ev_oop"] == pytest.approx(500 * row["equity_oop"], abs=0.01)
 

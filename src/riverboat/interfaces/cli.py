@@ -73,6 +73,9 @@ def solve(
     memory: Annotated[str | None, typer.Option(help="What a tree or its tables may take, such as 2GB.")] = None,
     boards: Annotated[str | None, typer.Option(help="Spots: a file with a board a line, all, or sample:25.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="With --boards: keep every solution under --out.")] = False,
+    line: Annotated[
+        str | None, typer.Option(help="With --boards: report this line instead of the root: b50, x-x/*.")
+    ] = None,
     board: Annotated[str | None, typer.Option(help="solve spot: three to five cards, QsJh2h.")] = None,
     pot: Annotated[int | None, typer.Option(help="solve spot: chips in the middle.")] = None,
     stack: Annotated[int | None, typer.Option(help="solve spot: chips behind.")] = None,
@@ -119,11 +122,12 @@ def solve(
         "checkpoint_seconds": duration(checkpoint),
     }
     with heard(memory=options["memory"]):
-        if estimate or solving.is_spot(game) or boards is not None or any(x is not None for x in flags.values()):
+        given = estimate or keep or any(x is not None for x in (boards, line, *flags.values()))
+        if given or solving.is_spot(game):
             from riverboat.interfaces import spots
 
             reached = spots.command(
-                game, schedules, options, flags, boards, keep=keep, estimate=estimate, plot=plot, json=json
+                game, schedules, options, flags, boards, keep=keep, line=line, estimate=estimate, plot=plot, json=json
             )
         else:
             reached = solving.command(game, schedules, options, plot, json)

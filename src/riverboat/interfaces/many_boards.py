@@ -24,8 +24,14 @@ from riverboat.errors import GameFileError, InputError
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces import solving, spots
+from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.spot_reading import ROOT
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
+from riverboat.strategy import card_report
+from riverboat.strategy.card_report import weighted_means
+from riverboat.strategy.node_report import ALL
+from riverboat.strategy.solution import Solution
 from riverboat.texts import read_text
 
 DONE = "boards.jsonl"
@@ -97,13 +103,22 @@ def _parse(path: Path, number: int, text: str) -> Board:
     return Board(cards, weight)
 
 
-def place(spot: Spot, boards: list[Board]) -> list[Spot]:
-    """The spot on each board; every one is checked before the first is solved."""
+def place(spot: Spot, boards: list[Board], line: str = "") -> list[Spot]:
+    """The spot on each board; every one is checked, and the line on it, before the first is solved."""
+    node, dealt = spot.betting.find(line, spot.joiner, any_card=True)
+    if spot.betting.actor[node] < 0:
+        raise InputError(f"--line {line!r}: nobody acts there; name a decision, such as {spot.betting.moves(0)[0]}")
+    wanted = {card for deal in dealt for card in deal}
     found = []
     for board in boards:
         if len(board.cards) != len(spot.board):
             raise InputError(
                 f"board {show_cards(board.cards)}: {len(board.cards)} cards, and the spot begins with {len(spot.board)}"
+            )
+        if wanted & set(board.cards):
+            there = show_cards(wanted & set(board.cards))
+            raise InputError(
+                f"board {show_cards(board.cards)}: --line {line!r} deals {there}, which lies there already"
             )
         found.append(replace(spot, board=board.cards, name=f"{spot.name} {show_cards(board.cards)}"))
     return found
@@ -113,16 +128,16 @@ def place(spot: Spot, boards: list[Board]) -> list[Spot]:
 
 
 def solve(
-    spot: Spot, boards: list[Board], schedule: str | None, options: dict[str, Any], *, keep: bool
+    spot: Spot, boards: list[Board], schedule: str | None, options: dict[str, Any], *, keep: bool, line: str = ""
 ) -> tuple[list[dict[str, Any]], ReportTable]:
     """Solve one after the other; what is done already under `--out` is not done again."""
-    placed, out = place(spot, boards), options["out"]
+    placed, out = place(spot, boards, line), options["out"]
     unsaved = solving.Unsaved()
     done = _done(out, resume=options["resume"]) if out is not None else {}
     found = []
     for number, (board, here) in enumerate(zip(boards, placed, strict=True), 1):
         name = show_cards(board.cards)
-        mark = _mark(here, schedule, options)
+        mark = _mark(here, schedule, options, line)
         if name in done:
             if done[name]["mark"] != mark:
                 raise InputError(f"{out}: {name} was solved there from another spot or with other options")
@@ -130,24 +145,42 @@ def solve(
             continue
         say(f"board {number} of {len(boards)}: {name}")
         folder = None if out is None else out / "runs" / name
-        _, facts = spots.solve(here, schedule, {**options, "out": folder}, unsaved)
+        result, facts = spots.solve(here, schedule, {**options, "out": folder}, unsaved)
         solving.finished([], [facts["reason"]], None, unsaved)
         row = {"board": name, "weight": board.weight, "mark": mark} | facts
+        if line:
+            assert isinstance(result.strategy, Solution)
+            with ProgressLine(f"figures of {line}"):
+                row["node"] = at_line(result.strategy, line)
         found.append(row)
         if out is not None and folder is not None:
             disk.append(out / DONE, json.dumps(row))
             if not keep:
                 shutil.rmtree(folder)
-    table = aggregate(found, spot.name)
+    table = aggregate(found, spot.name, line)
     if out is not None:
         disk.write_text(out / "aggregate.csv", table.to_csv())
         disk.write_text(out / "aggregate.json", json.dumps(to_dict(found, table), indent=1) + "\n")
     return found, table
 
 
-def _mark(spot: Spot, schedule: str | None, options: dict[str, Any]) -> str:
+def at_line(solution: Solution, line: str) -> dict[str, Any]:
+    """Figures of a node: how often it is played to, frequencies, EV and equity; with `*` the means over the cards."""
+    if card_report.stands_for_many(line):
+        table = solution.runouts(line)
+        means, others = table[ALL], {"card", "chance", "played", *_FIGURES, "eqr_oop", "eqr_ip"}
+        moves = {name: means[name] for name in table.names if name not in others}
+        return {"line": line, "played": means["played"], "frequencies": moves} | {key: means[key] for key in _FIGURES}
+    node = solution[line]
+    told = node.summary()
+    figures = dict(zip(_FIGURES, (*told.ev, *told.equity), strict=True))
+    return {"line": line, "played": node.played, "frequencies": told.frequencies} | figures
+
+
+def _mark(spot: Spot, schedule: str | None, options: dict[str, Any], line: str) -> str:
     """Tells apart what would give other answers."""
     how = [str(schedule), *(str(options[key]) for key in ("iterations", "time", "until", "dtype"))]
+    how += [line] if line else []
     return hashlib.sha256("\n".join([spot_file.dumps(spot), *how]).encode()).hexdigest()[:16]
 
 
@@ -169,37 +202,47 @@ def _done(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]:
 # --- the table --------------------------------------------------------------------------------
 
 
-def aggregate(found: list[dict[str, Any]], name: str) -> ReportTable:
-    """A row for each board, and the mean of all by their weights: `Σ weight × figure / Σ weight`."""
-    menus = [list(row["frequencies"]) for row in found]
+def aggregate(found: list[dict[str, Any]], name: str, line: str = "") -> ReportTable:
+    """A row for each board, and the mean of all by their weights: `Σ weight × figure / Σ weight`. At a line, boards count
+    as often as it is played on them too.
+    """
+    places = [row["node"] if line else row for row in found]
+    menus = [list(place["frequencies"]) for place in places]
     assert all(a == b for a, b in pairwise(menus))  # sizes do not depend on the cards
-    weights = np.array([row["weight"] for row in found])
-    rows = [_row(row, float(w)) for row, w in zip(found, weights, strict=True)]
-    figures = np.array([row[2:] for row in rows], float)
-    means = weights @ figures / weights.sum()
-    rows.append(("all", float(weights.sum()), *(float(x) for x in means)))
-    columns = [Column("board"), Column("weight", COUNT, rank=2), *(Column(move, SHARE) for move in menus[0])]
+    columns = [Column("board"), Column("weight", COUNT, rank=2)]
+    columns += [Column("played", SHARE, rank=2)] if line else []
+    columns += [Column(move, SHARE) for move in menus[0]]
     columns += [Column(key, CHIPS, key.replace("ev_", "EV ")) for key in _FIGURES[:2]]
     columns += [Column(key, SHARE, key.replace("_", " "), 1) for key in _FIGURES[2:]]
     columns.append(Column("exploitability_pct", COUNT, "exploitability, % of pot", 3))
-    return ReportTable(f"{name}: {len(found)} boards", tuple(columns), tuple(rows))
-
-
-def _row(row: dict[str, Any], weight: float) -> tuple[Any, ...]:
-    figures = [row[key] for key in _FIGURES]
-    return row["board"], weight, *row["frequencies"].values(), *figures, row["exploitability_pct"]
+    rows = []
+    for row, place in zip(found, places, strict=True):
+        often = [place["played"]] if line else []
+        figures = *place["frequencies"].values(), *(place[key] for key in _FIGURES)
+        rows.append((row["board"], row["weight"], *often, *figures, row["exploitability_pct"]))
+    title = f"{name}: {len(found)} boards" + (f", at {line}" if line else "")
+    table = ReportTable(title, tuple(columns), tuple(rows))
+    given = [float(row["weight"]) for row in found]
+    means = weighted_means(table, [w * place.get("played", 1.0) for w, place in zip(given, places, strict=True)])
+    plain = weighted_means(table, given)
+    means |= {key: plain[key] for key in ("played", "exploitability_pct") if key in plain}
+    means |= {"board": ALL, "weight": sum(given)}
+    return replace(table, rows=(*table.rows, tuple(means[column.name] for column in columns)))
 
 
 def to_dict(found: list[dict[str, Any]], table: ReportTable) -> dict[str, Any]:
     """What `--json` prints, and `aggregate.json` holds."""
     rows = [{key: value for key, value in row.items() if key != "mark"} for row in found]
-    return {"boards": rows, "aggregate": table["all"], "table": list(table)}
+    return {"boards": rows, "aggregate": table[ALL], "table": list(table)}
 
 
-def command(spot: Spot, name: str, schedule: str | None, options: dict[str, Any], *, keep: bool, json: bool) -> bool:
+def command(
+    spot: Spot, name: str, schedule: str | None, options: dict[str, Any], *, keep: bool, line: str | None, json: bool
+) -> bool:
     """Solve, print, and say whether every board has reached the target."""
     with solving.held(options["out"]):
-        found, table = solve(spot, read(name), schedule, options, keep=keep)
+        at = "" if line in (None, ROOT) else str(line)
+        found, table = solve(spot, read(name), schedule, options, keep=keep, line=at)
     if json:
         emit(to_dict(found, table))
     else:

@@ -95,12 +95,16 @@ def command(
     boards: str | None,
     *,
     keep: bool,
+    line: str | None = None,
     estimate: bool,
     plot: Path | None,
     json: bool,
 ) -> bool:
     """What `riverboat solve` does with a spot; true unless a target was missed."""
     schedule = schedules_given[0]
+    for flag, given in (("--keep", keep), ("--line", line is not None)):
+        if given and boards is None:
+            raise InputError(f"{flag} goes with --boards")
     if estimate:
         print_estimate(read(name, flags) if solving.is_spot(name) else make_game(name), schedule, json)
         return True
@@ -116,7 +120,7 @@ def command(
     if boards is not None:
         from riverboat.interfaces import many_boards
 
-        return many_boards.command(spot, boards, schedule, options, keep=keep, json=json)
+        return many_boards.command(spot, boards, schedule, options, keep=keep, line=line, json=json)
     unsaved = solving.Unsaved()
     result, found = solve(spot, schedule, options, unsaved)
     if json:

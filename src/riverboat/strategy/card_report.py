@@ -49,14 +49,20 @@ def lines(solution: Solution, line: str) -> list[tuple[Dealt, str]]:
 
 
 def over(solution: Solution, line: str) -> ReportTable:
-    """One row for each deal that a line with `*` stands for: how likely it is when the line is played, frequencies, EV,
-    equity and EQR of both. The last row, `all`, has the means over the deals.
+    """One row for each deal that a line with `*` stands for: how likely it is when the line is played, how often the line
+    is played when it comes, frequencies, EV, equity and EQR of both. The last row, `all`, has the means over the deals.
     """
     if not stands_for_many(line):
         raise InputError(f"line {line!r}: no '*' in it; write * in place of a card, such as x-x/*")
     nodes = [solution[one] for _, one in lines(solution, line)]
     table = _table(nodes, _title(nodes[0], line))
-    return replace(table, rows=(*table.rows, _means(table, pot(nodes[0]), names(solution.tree.game))))
+    mass, possible = np.sum([n.pairs for n in nodes], axis=0).tolist()
+    means = weighted_means(table, table.column("chance")) | {"card": ALL, "chance": 1.0, "played": mass / possible}
+    for who in names(solution.tree.game):
+        ev, equity = means[f"ev_{who}"], means[f"equity_{who}"]
+        known = isinstance(ev, float) and isinstance(equity, float) and equity > 0
+        means[f"eqr_{who}"] = float(ev) / (float(equity) * pot(nodes[0])) if known else None
+    return replace(table, rows=(*table.rows, tuple(means[name] for name in table.names)))
 
 
 def runouts(node: Spotlight) -> ReportTable:
@@ -74,37 +80,31 @@ def _title(node: Spotlight, line: str) -> str:
 
 
 def _table(nodes: Sequence[Spotlight], title: str) -> ReportTable:
-    game, mass, rows = nodes[0].tree.game, [], []
+    game, rows = nodes[0].tree.game, []
+    total = max(sum(n.pairs[0] for n in nodes), 1e-300)
     asked = [k for k, deals in enumerate(zip(*(n.dealt for n in nodes), strict=True)) if len(set(deals)) > 1]
     for n in nodes:
         told = summary(n)
-        mass.append(float((n.reach[0] * n.compatible(0)).sum()))
         pairs = [figure for p in (0, 1) for figure in (told.ev[p], told.equity[p], told.eqr[p])]
         name = " ".join(show_cards(n.dealt[k]) for k in asked or [len(n.dealt) - 1])
-        rows.append((name, list(told.frequencies.values()), pairs))
-    total = max(sum(mass), 1e-300)
-    columns = [Column("card"), Column("chance", SHARE, rank=1), *(Column(name, SHARE) for name in nodes[0].actions)]
+        rows.append((name, n.pairs[0] / total, n.played, *told.frequencies.values(), *pairs))
+    columns = [Column("card"), Column("chance", SHARE, rank=1), Column("played", SHARE, rank=2)]
+    columns += [Column(name, SHARE) for name in nodes[0].actions]
     for name in names(game):
         columns += [Column(f"ev_{name}", CHIPS, f"EV {name}"), Column(f"equity_{name}", SHARE, f"equity {name}", 2)]
         columns += [Column(f"eqr_{name}", SHARE, f"EQR {name}", 3)]
-    body = [(name, m / total, *shares, *pairs) for m, (name, shares, pairs) in zip(mass, rows, strict=True)]
-    return ReportTable(title, tuple(columns), tuple(body[::-1]))
+    return ReportTable(title, tuple(columns), tuple(rows[::-1]))
 
 
-def _means(table: ReportTable, chips: float, players: tuple[str, str]) -> tuple[Cell, ...]:
-    """Each figure over the deals, by their chances where it is known; EQR from the means."""
-    chance = np.array(table.column("chance"), float)
-    found: dict[str, Cell] = {"card": ALL, "chance": float(chance.sum())}
-    for name in table.names[2:]:
-        values = np.array(table.column(name), float)  # None becomes NaN
-        weight = np.where(np.isnan(values), 0.0, chance)
-        total = weight.sum()
-        found[name] = float(np.nan_to_num(values) @ weight / total) if total > 0 else None
-    for who in players:
-        ev, equity = found[f"ev_{who}"], found[f"equity_{who}"]
-        known = isinstance(ev, float) and isinstance(equity, float) and equity > 0
-        found[f"eqr_{who}"] = float(ev) / (float(equity) * chips) if known else None  # type: ignore[arg-type]
-    return tuple(found[name] for name in table.names)
+def weighted_means(table: ReportTable, weights: Sequence[Cell]) -> dict[str, Cell]:
+    """The mean of each column of figures by weights, over the rows where it is known; None where it is nowhere."""
+    weight = np.array(weights, float)
+    found: dict[str, Cell] = {}
+    for column in table.columns[1:]:
+        values = np.array(table.column(column.name), float)  # None becomes NaN
+        held = np.where(np.isnan(values), 0.0, weight)
+        found[column.name] = float(np.nan_to_num(values) @ held / held.sum()) if held.sum() > 0 else None
+    return found
 
 
 def _around(node: Spotlight) -> tuple[str, str]:

@@ -202,6 +202,18 @@ class Spotlight:
         return without_shared(self.reach[1 - player])
 
     @cached_property
+    def pairs(self) -> tuple[float, float]:
+        """Weight of the pairs of hands that play to there, and of all pairs that its cards leave."""
+        live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
+        first, second = (np.where(live, w, 0.0) for w in self.tree.game.weights)
+        return float(self.reach[0] @ self.compatible(0)), float(first @ without_shared(second))
+
+    @property
+    def played(self) -> float:
+        """How often the players get there when its cards are dealt."""
+        return self.pairs[0] / max(self.pairs[1], 1e-300)
+
+    @cached_property
     def _values(self) -> tuple[Array, Array]:
         """EV of each hand, then of each move. float64 [1 + moves, 1326] each"""
         tree, street = self.tree, len(self.dealt)
