@@ -43,9 +43,9 @@ def asserts(tree: ast.AST) -> bool:
 
 def helpers(trees: list[ast.Module]) -> set[str]:
     """Functions that fail when something is wrong, themselves or by one that they call."""
-    known = {f.name: f for tree in trees for f in functions(tree) if not f.name.startswith("test_")}
-    found = {name for name, function in known.items() if asserts(function)}
-    while more := {name for name, f in known.items() if name not in found and found & set(calls(f))}:
+    known = [f for tree in trees for f in functions(tree) if not f.name.startswith("test_")]
+    found = {f.name for f in known if asserts(f)}
+    while more := {f.name for f in known if f.name not in found and found & set(calls(f))}:
         found |= more
     return found
 
