@@ -137,11 +137,16 @@ class Steps:
         return "" if situation.name == ROOT else situation.name
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
-        """Probability of each move with each step, by situation. float64 [moves, steps] each"""
+        """Probability of each move with each step, by situation. float64 [moves, steps] each
+
+        All are equal where a step is never dealt.
+        """
         found = {}
         for number, situation in enumerate(self.game.situations):
-            rows = [strategy[f"{k}:{self.line(situation)}"] for k in range(self.steps)]
-            found[number] = np.array([[row[move] for row in rows] for move in situation.moves])
+            found[number] = np.full((len(situation.moves), self.steps), 1.0 / len(situation.moves))
+            for k in np.flatnonzero(self.weights[situation.player] > 0):
+                row = strategy[f"{k}:{self.line(situation)}"]
+                found[number][:, k] = [row[move] for move in situation.moves]
         return found
 
     def profile(self, frequencies: dict[int, Array]) -> Profile:

@@ -70,7 +70,7 @@ def _tidy(finite: Steps, tree: Tree) -> Array:
     out = np.zeros(tree.table)
     for situation in finite.game.situations:
         line = finite.line(situation)
-        for step in range(finite.steps):
+        for step in np.flatnonzero(finite.weights[situation.player] > 0):
             infoset = tree.infoset(f"{step}:{line}")
             for move, label in enumerate(situation.moves):
                 if label[:1] in wishes:

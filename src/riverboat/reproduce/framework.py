@@ -35,6 +35,7 @@ MODULES: dict[str, str] = {
     "blueprint-convergence": "blueprint_convergence",
     "continuous-von-neumann": "continuous_von_neumann",
     "continuous-limit-river": "continuous_limit_river",
+    "continuous-holdem-rivers": "continuous_holdem_rivers",
 }
 
 
