@@ -135,7 +135,8 @@ def test_bytes_that_differ_by_a_hundredth_look_different(small, large):
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.0123, "0.012 s"), (9.99, "10 s"), (45.2, "45 s"), (59.7, "1 min"), (200, "3 min 20 s"), (7500, "2 h 5 min"),
+    [(0, "0 s"), (4.2e-5, "42 µs"), (0.0123, "12.3 ms"), (0.9999, "1 s"),
+     (9.99, "10 s"), (45.2, "45 s"), (59.7, "1 min"), (200, "3 min 20 s"), (7500, "2 h 5 min"),
      (3599.7, "1 h"), (40 * 86400, "40 days")],
 )  # fmt: skip
 def test_seconds(seconds, text):

@@ -18,7 +18,9 @@ def show_bytes(count: float) -> str:
 
 
 def show_seconds(seconds: float) -> str:
-    """`0.12 s`, `45 s`, `3 min 20 s`, `2 h 5 min`, `40 days`."""
+    """`42 µs`, `120 ms`, `1.5 s`, `45 s`, `3 min 20 s`, `2 h 5 min`, `40 days`."""
+    if 0 < seconds < 0.9995:
+        return f"{1e6 * seconds:.3g} µs" if seconds < 0.9995e-3 else f"{1e3 * seconds:.3g} ms"
     if seconds < 59.5:
         return f"{seconds:.2g} s" if seconds < 9.95 else f"{seconds:.0f} s"
     whole = round(seconds)

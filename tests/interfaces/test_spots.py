@@ -2,6 +2,9 @@
 
 import csv
 import json
+import re
+import time as clock
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +15,10 @@ from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces import many_boards, spots
 from riverboat.interfaces.solving import size_of_memory, target
+from riverboat.solving.boards import BoardCFR
+from riverboat.solving.run import BOARD_SCHEDULE
 from riverboat.strategy.solution import Solution
+from riverboat.trees.boards import BoardTree
 
 KEYS = [
     "exploitability_pct", "iterations", "seconds", "ev_oop", "ev_ip", "equity_oop", "memory_mb", "threads",
@@ -134,6 +140,37 @@ def test_estimate_solves_nothing(run, files):
     code, out, _ = run("solve", files / "turn.toml", "--estimate")
     assert code == 0
     assert "x-b50-c/*: oop, pot 200: x b100" in out
+
+
+def test_estimate_has_seconds(run, files):
+    found = json.loads(run("solve", files / "turn.toml", "--estimate", "--json")[1])
+    more = json.loads(run("solve", files / "turn.toml", "--estimate", "--threads", 2, "--json")[1])
+    assert found["seconds_to_target"] > found["iterations_to_target"] * found["seconds_per_iteration"]
+    assert found["seconds_per_iteration"] / 2 < more["seconds_per_iteration"] < found["seconds_per_iteration"]
+    assert (found["target_pct"], more["threads"]) == (0.5, 2)
+    out = run("solve", files / "turn.toml", "--estimate")[1]
+    assert re.search(r"about \S+ [µm]?s an iteration on 1 thread, \S+ [µm]?s to 0.5 % of the pot if .* estimate", out)
+    river = [run("solve", files / "river.toml", "--estimate", "--threads", n, "--json")[1] for n in (1, 2)]
+    one, two = (json.loads(text)["seconds_per_iteration"] for text in river)
+    assert one == two  # there is one board for one thread
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["turn", "calibration_river"])
+def test_seconds_of_an_estimate_are_within_a_factor_of_three(run, name):
+    """In seconds of a core, so that what else a machine does is left out."""
+    path = Path(__file__).parents[2] / "examples" / "spots" / f"{name}.toml"
+    told = json.loads(run("solve", path, "--estimate", "--json")[1])
+    solver = BoardCFR(BoardTree(spot_file.load(path)), BOARD_SCHEDULE, dtype="compact")
+    solver.warm()
+    started = clock.process_time()
+    solver.step(20)
+    each = (clock.process_time() - started) / 20
+    assert told["seconds_per_iteration"] / 3 < each < told["seconds_per_iteration"] * 3
+    started = clock.process_time()
+    rb.solve(spot_file.load(path), until=told["target_pct"])
+    whole = clock.process_time() - started
+    assert told["seconds_to_target"] / 3 < whole < told["seconds_to_target"] * 3
 
 
 def test_memory_limit_exits_with_3(run, files):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,28 +13,23 @@ from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError
 from riverboat.games import registry
-from riverboat.games.base import CHANCE
 from riverboat.games.spot import STREETS, Spot
 from riverboat.games.spot_locks import unreachable
-from riverboat.interfaces import solving
+from riverboat.interfaces import solving, spot_estimate
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
-from riverboat.report_table import FIGURE, Column, ReportTable
-from riverboat.solving import schedules
-from riverboat.solving.boards import FORMATS, table_bytes
-from riverboat.solving.run import Result, default_schedule
+from riverboat.solving.boards import table_bytes
+from riverboat.solving.run import Result
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
-from riverboat.strategy.node_report import names, summary
+from riverboat.strategy.node_report import summary
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import solver_tree
 from riverboat.words import show_bytes
 
 BY_FLAGS = "spot"  # the name that goes with flags instead of a file
-TARGET = 0.5  # % of the pot, where nothing says when to stop
 NEEDED = ("board", "pot", "stack", "oop", "ip")
-LINES_SHOWN = 40  # of a street, in an estimate for people
 
 
 # --- what users write -------------------------------------------------------------------------
@@ -106,7 +101,8 @@ def command(
         if given and boards is None:
             raise InputError(f"{flag} goes with --boards")
     if estimate:
-        print_estimate(read(name, flags) if solving.is_spot(name) else make_game(name), schedule, json)
+        game = read(name, flags) if solving.is_spot(name) else make_game(name)
+        spot_estimate.print_estimate(game, schedule, options["threads"], json)
         return True
     spot = read(name, flags)
     if options["method"] != "cfr":  # small ones, as a check
@@ -138,7 +134,7 @@ def solve(
 ) -> tuple[Result, dict[str, Any]]:
     """Solve one spot; the result, and what `--json` says of it."""
     if all(options[key] is None for key in ("iterations", "time", "until")):
-        options = {**options, "until": TARGET}
+        options = {**options, "until": spot_estimate.TARGET}
     for remark in unreachable(spot):
         say(remark)
     with solving.held(options["out"]):
@@ -198,84 +194,3 @@ def report(result: Result, found: Mapping[str, Any]) -> None:
     )
     assert isinstance(result.strategy, Solution)
     console.print(summary(result.strategy[""]))
-
-
-# --- the estimate -----------------------------------------------------------------------------
-
-
-def menus(tree: BoardTree) -> Iterator[dict[str, Any]]:
-    """Every decision of the betting: its line (`*` for any card), who acts, the pot, and the moves in chips."""
-    betting, game = tree.betting, tree.game
-    start = getattr(game, "pot", 0)
-    work: list[tuple[int, str]] = [(0, "")]
-    while work:
-        node, line = work.pop()
-        if betting.actor[node] == CHANCE:
-            work.append((node + 1, f"{line}/*"))
-            continue
-        if betting.actor[node] >= 0:
-            pot = start + float(betting.spent[node].sum())
-            who = names(game)[betting.actor[node]]
-            street = int(betting.street[node])
-            yield {"line": line, "street": street, "player": who, "pot": pot, "moves": list(betting.moves(node))}
-        below = [
-            (c, f"{line}{game.joiner}{betting.label[c]}" if line else betting.label[c]) for c in betting.children(node)
-        ]
-        work += reversed(below)
-
-
-def print_estimate(game: Any, schedule: str | None, json: bool) -> None:
-    """The compiled tree: sizes in chips, nodes and boards of each street, and memory. Nothing is solved."""
-    tree = solver_tree(game)
-    if not isinstance(tree, BoardTree):
-        raise InputError(f"--estimate is for hold'em, not {tree.name}")
-    lines = list(menus(tree))
-    streets = [
-        {
-            "street": (STREETS[len(game.board) - 3 :] if isinstance(game, Spot) else range(tree.streets))[s],
-            "boards": tree.street_at[s + 1] - tree.street_at[s],
-            "nodes": int(tree.forest.first[s + 1] - tree.forest.first[s]),
-            **{f"decisions_{name}": int(tree.nodes_by_street[s, p]) for p, name in enumerate(names(game))},
-        }
-        for s in range(tree.streets)
-    ]
-    parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
-    sizes = {name: table_bytes(tree, parsed, name) for name in FORMATS}
-    found = {
-        "game": tree.name,
-        "streets": streets,
-        "infosets": tree.infoset_count,
-        "infoset_actions": tree.table,
-        "bytes_32": sizes["compact"],
-        "bytes_16": sizes["16-bit"],
-        "bytes": sizes,
-        "bytes_tree": tree.layout_bytes,
-        "schedule": str(parsed),
-        "menus": lines,
-    }
-    if json:
-        emit(found)
-        return
-    _print_estimate(found)
-
-
-def _print_estimate(found: Mapping[str, Any]) -> None:
-    console = plain_console()
-    console.print(
-        f"{found['game']}: {found['infosets']:,} information sets, {found['infoset_actions']:,} with their actions"
-    )
-    first, *others = found["streets"][0]
-    columns = Column(first), *(Column(name, FIGURE, name.replace("_", " ")) for name in others)
-    rows = [(str(row[first]), *(f"{row[name]:,}" for name in others)) for row in found["streets"]]
-    console.print(ReportTable("", columns, tuple(rows)))
-    tables = ", ".join(f"{name} {show_bytes(size)}" for name, size in found["bytes"].items())
-    console.print(f"tables ({found['schedule']}): {tables}; the tree itself {show_bytes(found['bytes_tree'])}")
-    console.print("sizes in chips, as totals on the street; * is any card")
-    for number, row in enumerate(found["streets"]):
-        mine = [line for line in found["menus"] if line["street"] == number]
-        console.print(f"{row['street']}:")
-        for line in mine[:LINES_SHOWN]:
-            where = f"{line['line'] or 'root'}: {line['player']}, pot {line['pot']:g}"
-            console.print(f"  {where}: {' '.join(line['moves'])}")
-        if len(mine) > LINES_SHOWN:
-            console.print(f"  … {len(mine) - LINES_SHOWN:,} more; --json has all")
