@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from riverboat.agents import _kernels as kernels
-from riverboat.agents.view import FOLD, Views, book_of, moves_of, read_move, show_move, states_of
+from riverboat.agents.view import Views, book_of, states_of
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
 from riverboat.games.match_state import settled
+from riverboat.games.moves import FOLD, moves_of, read_move, show_move
 from riverboat.testing.agents import random_line
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")

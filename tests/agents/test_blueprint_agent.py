@@ -15,12 +15,13 @@ from riverboat.abstraction.translation import MAPPINGS, share
 from riverboat.agents import _follow_kernels as kernels
 from riverboat.agents._follow_kernels import BEYOND, IN_STEP, SMALL
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.view import CALL, FOLD, Views, read_move
+from riverboat.agents.view import Views
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import menu_from, one_size
+from riverboat.games.moves import CALL, FOLD, read_move
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.postprocess import purify, tartanian7, threshold
 from riverboat.testing.agents import check_agent, random_views

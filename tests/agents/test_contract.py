@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from riverboat.agents.view import CALL, FOLD
 from riverboat.agents.yardsticks import Yardstick
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
+from riverboat.games.moves import CALL, FOLD
 from riverboat.testing.agents import check_agent, random_views
 
 NOLIMIT = read_game("nolimit-200bb")

@@ -9,15 +9,17 @@ import pytest
 
 from random_blueprints import random_blueprint
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.view import Views, moves_of, play_move
+from riverboat.agents.view import Views
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.errors import InputError
 from riverboat.evaluation.duel import duel
-from riverboat.evaluation.matches import Hands, play_match, round_robin
+from riverboat.evaluation.matches import play_match, round_robin
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
 from riverboat.games.match_state import values
+from riverboat.games.moves import moves_of, play_move
+from riverboat.games.records import Hands
 
 NOLIMIT, LIMIT, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "leduc"))
 FOLD, CALL, RAISE, RANDOM, RULES = (Yardstick(name) for name in YARDSTICKS)
@@ -59,7 +61,7 @@ def test_every_hand_is_paid_by_the_rules(rules: Rules) -> None:
         assert len(set(cards)) == len(cards)
         hole, board = rules.hole, tuple(cards[2 * rules.hole :])
         holes = (tuple(cards[:hole]), tuple(cards[hole : 2 * hole]))
-        assert values(state, holes, board) == (hands.won[i], -hands.won[i])
+        assert values(state, holes, board) == tuple(hands.won[i])
         showdowns += state.folded is None
         assert hands.players(i) == (("random", "rule-based") if i % 2 == 0 else ("rule-based", "random"))
     assert 0 < showdowns < 300
@@ -69,7 +71,7 @@ def test_every_hand_is_paid_by_the_rules(rules: Rules) -> None:
 def test_the_result_is_the_mean_of_pairs() -> None:
     (hands,) = played(RANDOM, RULES, LIMIT, 400)
     match = play_match(RANDOM, RULES, LIMIT, 400)
-    pairs = (hands.won[0::2] - hands.won[1::2]) / 2
+    pairs = (hands.won[0::2, 0] - hands.won[1::2, 0]) / 2
     assert match.chips.mean == pytest.approx(pairs.mean())
     assert match.ci95 == pytest.approx(1.96 * pairs.std(ddof=1) / 200**0.5 * 100, rel=1e-3)
     assert match.mbb_per_game == pytest.approx(pairs.mean() * 100)  # a big blind is 10 chips

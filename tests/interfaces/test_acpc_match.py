@@ -20,6 +20,7 @@ from riverboat.cards.ranking import rank
 from riverboat.errors import InputError, RiverboatError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.acpc_betting import Betting
+from riverboat.games.acpc_log import check_names, parse_log, read_log, replay
 from riverboat.games.match_state import MatchState, parse_match_state, values
 from riverboat.interfaces import acpc_match
 from riverboat.interfaces.acpc_client import Decide, Played, play
@@ -33,7 +34,6 @@ from riverboat.interfaces.acpc_dealer import (
     port_of,
     run_match,
 )
-from riverboat.interfaces.acpc_log import check_names, parse_log, read_log, replay
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")
 GAMES = ("nolimit-200bb", "limit", "kuhn", "leduc", "bench-3x20")

@@ -25,8 +25,6 @@ import numpy as np
 
 from riverboat.agents._kernels import (
     ACTING,
-    CALL,
-    FOLD,
     READING,
     begin,
     price,
@@ -42,6 +40,7 @@ from riverboat.arrays import Array
 from riverboat.games.action_tree import CALL as CALLS
 from riverboat.games.action_tree import FOLD as FOLDS
 from riverboat.games.action_tree import RAISE as RAISES
+from riverboat.games.moves import CALL, FOLD
 from riverboat.jit import kernel, part
 
 DET_ARITH, RAND_ARITH, DET_GEO, RAND_GEO_1, RAND_GEO_2, DET_PSHAR, RAND_PSHAR = range(7)

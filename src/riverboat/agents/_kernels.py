@@ -13,11 +13,11 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards._kernels import START, plain_value, ranked
 from riverboat.cards.ranking import Tables as Ranks
+from riverboat.games.moves import CALL, FOLD
 from riverboat.jit import kernel, part
 from riverboat.solving._blueprint_deal_kernels import draw
 
 U = np.uint64
-FOLD, CALL, END = -1, 0, -2  # END: behind the last move of a line
 GOING, FOLDED, SHOWDOWN = 0, 1, 2
 READING, ACTING, AMOUNT = 0, 1, 2  # random numbers of a place in a line; `STREAMS` for each place
 STREAMS = 4

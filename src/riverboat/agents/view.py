@@ -3,8 +3,7 @@
     views = Views.from_match_state("MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c", read_game("nolimit-200bb"))
     views.betting(0).raise_range()
 
-Lines are numbers: FOLD = -1, CALL = 0 for a check or call, and for a raise the TOTAL that the player has then put in over
-the whole hand, in limit games too.
+Lines are numbers, as in `riverboat.games.moves`.
 """
 
 from __future__ import annotations
@@ -17,18 +16,14 @@ from typing import TypeVar
 import numpy as np
 
 from riverboat.agents import _kernels as kernels
-from riverboat.agents._kernels import CALL as CALL
-from riverboat.agents._kernels import END as END
-from riverboat.agents._kernels import FOLD as FOLD
 from riverboat.arrays import Array
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranking import tables
 from riverboat.errors import InputError
 from riverboat.games.acpc import STREETS, Rules
-from riverboat.games.acpc_betting import Betting, steps
-from riverboat.games.match_state import MatchState, parse_match_state, settled, show_deal, show_match_state
-
-HIDDEN = 255  # a board card that is not dealt
+from riverboat.games.acpc_betting import Betting
+from riverboat.games.match_state import MatchState, parse_match_state, show_deal, show_match_state
+from riverboat.games.moves import END, HIDDEN, moves_of, play_move
 
 Part = TypeVar("Part")
 
@@ -144,41 +139,6 @@ def _check_cards(rules: Rules, street: int, hole: list[int], board: list[int], w
         raise InputError(f"{where}: card {strange[0]} is not in the deck of {rules.name}")
     if len({*map(int, hole), *map(int, board)}) < len(hole) + len(board):
         raise InputError(f"{where}: a card is dealt twice: {show_cards([*hole, *board], ' ')}")
-
-
-# --- moves ------------------------------------------------------------------------------------
-
-
-def show_move(move: int, rules: Rules) -> str:
-    """A move as the protocol writes it: f, c, r300, in limit games r."""
-    return "f" if move == FOLD else "c" if move == CALL else "r" if rules.limit else f"r{move}"
-
-
-def read_move(label: str, state: Betting) -> int:
-    """The number of a legal move that is written as in the protocol."""
-    if not state.legal(label):
-        state.play(label)  # says what is wrong
-    if label in ("f", "c"):
-        return FOLD if label == "f" else CALL
-    return int(label[1:]) if not state.rules.limit else state.move(label).spent[state.turn]
-
-
-def play_move(state: Betting, move: int) -> Betting:
-    """The state after a move given as a number, and after the deal that may follow."""
-    return settled(state.play(show_move(move, state.rules)))
-
-
-@lru_cache(maxsize=1 << 14)
-def moves_of(rules: Rules, line: str) -> tuple[int, ...]:
-    """A line as numbers."""
-    now, found = Betting.start(rules), []
-    for label in steps(line):
-        if label == "/":
-            now = now.next_street()
-        else:
-            found.append(read_move(label, now))
-            now = now.move(label)
-    return tuple(found)
 
 
 # --- for compiled loops -----------------------------------------------------------------------

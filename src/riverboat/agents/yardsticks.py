@@ -8,11 +8,12 @@ import numpy as np
 
 from riverboat.agents import _kernels as kernels
 from riverboat.agents.base import Choice
-from riverboat.agents.view import CALL, FOLD, Views, book_of, cards_of, states_of
+from riverboat.agents.view import Views, book_of, cards_of, states_of
 from riverboat.arrays import Array
 from riverboat.errors import unknown
 from riverboat.games.acpc import Rules
 from riverboat.games.match_state import MatchState
+from riverboat.games.moves import CALL, FOLD
 
 YARDSTICKS: dict[str, tuple[int, str]] = {
     "always-fold": (kernels.FOLDER, "folds when it faces a bet, else checks"),

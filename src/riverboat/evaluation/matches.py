@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.base import Agent
-from riverboat.agents.view import END, Views, book_of, show_move
+from riverboat.agents.view import Views, book_of
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError
@@ -29,6 +29,8 @@ from riverboat.evaluation import _match_kernels as kernels
 from riverboat.evaluation.duel import Duel
 from riverboat.evaluation.intervals import interval
 from riverboat.games.acpc import Rules
+from riverboat.games.moves import END, show_move
+from riverboat.games.records import Hands
 
 PAIRS = 4096  # played side by side
 _MOVES = 16  # of a line, to begin with
@@ -42,27 +44,6 @@ class Match(Duel):
 
     def __str__(self) -> str:
         return f"{self.names[0]} against {self.names[1]}: {super().__str__()}"
-
-
-@dataclass(frozen=True, eq=False)
-class Hands:
-    """Hands that were played, in their order."""
-
-    rules: Rules
-    names: tuple[str, str]  # of the first agent and the second: in even hands the first has seat 0, in odd ones seat 1
-    number: Array  # int64 [n]: from 0 on; hands 2 k and 2 k + 1 are those of pair k
-    cards: Array  # uint8 [n, 2 hands and board]
-    moves: Array  # int32 [n, most], as in `Views`
-    length: Array  # int32 [n]
-    won: Array  # int64 [n]: chips won by seat 0
-
-    def __len__(self) -> int:
-        return len(self.number)
-
-    def players(self, i: int) -> tuple[str, str]:
-        """Names by seat."""
-        first, second = self.names
-        return (second, first) if self.number[i] % 2 else (first, second)
 
 
 Observer = Callable[[Hands], None]
@@ -81,7 +62,8 @@ def play_match(
 ) -> Match:
     """Play `hands` hands in hands / 2 duplicate pairs. An all-in is paid by the board that was dealt.
 
-    `observe` is given all hands in their order, batch by batch; `progress` the number of hands played, and of all.
+    `observe` is given all hands in their order, batch by batch: hands 2 k and 2 k + 1 are those of pair k, the second with
+    exchanged seats. `progress` is given the number of hands played, and of all.
     """
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
@@ -96,7 +78,7 @@ def play_match(
     start = time.perf_counter()
     for begin in range(0, pairs, pairs_at_once):
         played = _play(agents, names, rules, dealer, key, begin, min(begin + pairs_at_once, pairs))
-        won = played.won[0::2] - played.won[1::2]  # by the first, in both hands of a pair
+        won = played.won[0::2, 0] + played.won[1::2, 1]  # by the first, in both hands of a pair
         total, squares = total + int(won.sum()), squares + sum(chips * chips for chips in won.tolist())
         if observe is not None:
             observe(played)
@@ -145,7 +127,21 @@ def _play(
     won = np.empty(n, np.int64)
     kernels.settle(tables, result, won)
     number = np.arange(2 * begin, 2 * end)
-    return Hands(rules, names, number, np.repeat(cards, 2, axis=0), tables.moves, tables.length, won)
+    return _record(rules, names, number, np.repeat(cards, 2, axis=0), tables, won)
+
+
+def _record(
+    rules: Rules, names: tuple[str, str], number: Array, cards: Array, tables: kernels.Tables, won: Array
+) -> Hands:
+    """The hands of a match: the first agent has seat 0 in even ones. Agents of one name are told apart by a 2."""
+    n = len(number)
+    shown = names if names[0] != names[1] else (names[0], f"{names[1]}-2")
+    player = np.stack([number % 2, 1 - number % 2], axis=1).astype(np.int32)
+    blinds, stacks = (
+        np.broadcast_to(np.array(chips, np.int64), (n, 2)) for chips in (rules.blinds, rules.stacks or (0, 0))
+    )
+    by_seat = np.stack([won, -won], axis=1)
+    return Hands(rules, 1, shown, player, number, blinds, stacks, cards, tables.moves, tables.length, by_seat)
 
 
 def _views(rules: Rules, dealer: kernels.Dealer, tables: kernels.Tables, chosen: Array, begin: int) -> Views:

@@ -37,6 +37,7 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.acpc_betting import Betting
+from riverboat.games.acpc_log import Names, Pair, check_names, show_hand, show_header, show_score
 from riverboat.games.match_state import (
     LAST_HAND,
     Lines,
@@ -46,7 +47,6 @@ from riverboat.games.match_state import (
     show_match_state,
 )
 from riverboat.interfaces.acpc_client import COMMENTS, Dropped, Wire
-from riverboat.interfaces.acpc_log import Names, Pair, check_names, show_hand, show_header, show_score
 
 LOOPBACK = "127.0.0.1"
 _VERSION = re.compile(rb"VERSION:(\d{1,9})\.(\d{1,9})\.(\d{1,9})")

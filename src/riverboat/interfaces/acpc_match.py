@@ -21,9 +21,9 @@ from riverboat.agents.registry import make_agent
 from riverboat.errors import InputError, shown
 from riverboat.evaluation.intervals import interval
 from riverboat.games.acpc import Rules, read_game
+from riverboat.games.acpc_log import check_names, show_score
 from riverboat.interfaces.acpc_client import Decide, play
 from riverboat.interfaces.acpc_dealer import LOOPBACK, Limits, MatchResult, listen, port_of, run_match
-from riverboat.interfaces.acpc_log import check_names, show_score
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, say
 

@@ -389,7 +389,7 @@ def match(
     ] = 20_000,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards and of agents that draw.")] = 0,
     game: Game = None,
-    histories: Annotated[Path | None, typer.Option(help="Write the hands as PHH: FILE.phhs.")] = None,
+    histories: Annotated[Path | None, typer.Option(help="Write the hands: FILE.phhs (PHH) or FILE.log (ACPC).")] = None,
     json: Json = False,
 ) -> None:
     """Play agents against each other in duplicate hands."""

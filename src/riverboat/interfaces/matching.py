@@ -83,9 +83,9 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
     if options.histories is None:
         file: Any = nullcontext(None)
     else:
-        from riverboat.evaluation.histories import open_histories
+        from riverboat.games.hand_files import open_hands
 
-        file = open_histories(options.histories)
+        file = open_hands(options.histories)
     with file as write, watched(f"{first.name} against {second.name}") as progress:
         found = play_match(first, second, rules, options.hands, options.seed, observe=write, progress=progress)
     if options.json:

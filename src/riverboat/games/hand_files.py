@@ -1,0 +1,147 @@
+"""Files of hands: PHH and the logs of ACPC matches, both ways, with gzip or without.
+
+found = read_hands("heads_up.phhs.gz")
+found.hands, found.refused            # a record, and why hands were not taken
+write_hands("match.log", found.hands)
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from riverboat import disk
+from riverboat.errors import InputError
+from riverboat.games import acpc_log, phh
+from riverboat.games.acpc import Rules
+from riverboat.games.match_state import show_deal
+from riverboat.games.records import UNKNOWN, Hands, Played, record
+from riverboat.texts import read_text
+
+MOST = 1 << 30  # bytes of text
+EXAMPLES = 3  # of each reason, with their places
+KINDS = (".phh", ".phhs", ".log")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a file holds."""
+
+    hands: Hands
+    refused: dict[str, int]  # reason: how many hands
+    examples: dict[str, tuple[str, ...]]  # reason: the first places and what is wrong there
+
+
+def kind_of(path: str | Path) -> str:
+    """`.phh`, `.phhs` or `.log`, by the name of a file; `.gz` may follow."""
+    path = Path(path)
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if suffix not in KINDS:
+        raise InputError(f"hands {str(path)!r}: files of hands are named .phh, .phhs or .log, and .gz may follow")
+    return suffix
+
+
+def read_hands(path: str | Path, rules: Rules | None = None, scale: int | None = None) -> Found:
+    """All hands of a file that can be taken, and why others cannot.
+
+    Amounts are counted in chips, `scale` to a unit of the file: 100 in PHH, where cents are played, 1 in logs. `rules` are
+    those of a log whose first line does not name its game.
+    """
+    text = _text(path)
+    if kind_of(path) == ".log":
+        return Found(_of_log(acpc_log.parse_log(text, rules, str(path)), scale or 1), {}, {})
+    if scale is not None and scale < 1:
+        raise InputError(f"scale={scale}: chips of one unit of money, at least 1")
+    taken: dict[bool, list[Played]] = {False: [], True: []}
+    refused: Counter[str] = Counter()
+    examples: dict[str, tuple[str, ...]] = {}
+    for number, section in phh.sections(text):
+        try:
+            hand = phh.read_hand(section, scale or phh.SCALE)
+            taken[hand.betting.rules.limit].append(hand)
+        except phh.Unreadable as error:
+            refused[error.reason] += 1
+            if refused[error.reason] <= EXAMPLES:
+                examples[error.reason] = (*examples.get(error.reason, ()), f"[{number}] {error}")
+    limit = len(taken[True]) > len(taken[False])
+    if taken[not limit]:
+        refused["another game"] += len(taken[not limit])
+    if not taken[limit]:
+        why = ", ".join(f"{reason} ({count:,})" for reason, count in refused.most_common()) or "it is empty"
+        raise InputError(f"hands {str(path)!r}: none can be read: {why}")
+    return Found(
+        record(taken[limit], taken[limit][0].betting.rules, scale or phh.SCALE), dict(refused.most_common()), examples
+    )
+
+
+def _text(path: str | Path) -> str:
+    path = Path(path)
+    if path.suffix != ".gz":
+        return read_text(path, "hands", MOST)
+    try:
+        with gzip.open(path, "rb") as file:
+            body = file.read(MOST + 1)
+        if len(body) > MOST:
+            raise InputError(f"hands {str(path)!r}: more than {MOST:,} bytes when unpacked")
+        return body.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "no gzip of text, or torn"
+        raise InputError(f"hands {str(path)!r}: {reason}") from None
+
+
+def _of_log(log: acpc_log.MatchLog, scale: int) -> Hands:
+    played = [Played(h.hand, h.names, h.betting, (h.holes[0], h.holes[1], h.board)) for h in log.hands]
+    return record(played, log.rules, scale)
+
+
+@contextmanager
+def open_hands(path: str | Path) -> Iterator[Callable[[Hands], None]]:
+    """A file to write records into, batch by batch: what it gives may be the `observe` of a match."""
+    kind = kind_of(path)
+    if kind == ".phh":
+        raise InputError(f"hands {str(path)!r}: a file of many hands is named FILE.phhs or FILE.log")
+    if Path(path).suffix == ".gz":
+        raise InputError(f"hands {str(path)!r}: write {Path(path).with_suffix('').name!r}, then pack it")
+    with disk.text_file(path) as file:
+        count = 0
+
+        def write(hands: Hands) -> None:
+            nonlocal count
+            if kind == ".log" and count == 0:
+                file.write(f"# name/game/hands/seed record {hands.rules.name.replace(' ', '-')} {len(hands)} 0\n")
+            for i in range(len(hands)):
+                count += 1
+                if kind == ".phhs":
+                    file.write(f"[{count}]\n{phh.show_hand(hands, i)}\n\n")
+                else:
+                    file.write(_logged(hands, i) + "\n")
+
+        yield write
+
+
+def write_hands(path: str | Path, hands: Hands) -> None:
+    """Write a record to a file, whole or not at all."""
+    with open_hands(path) as write:
+        write(hands)
+
+
+def _logged(hands: Hands, i: int) -> str:
+    """The STATE line of a hand; logs have all cards and one set of blinds and stacks."""
+    rules = hands.rules_of(i)
+    if rules != hands.rules:
+        raise InputError(
+            f"hand {hands.number[i]}: blinds and stacks of its own, and a log has those of its game: write .phhs"
+        )
+    holes = hands.hole(i, 0), hands.hole(i, 1)
+    won = hands.won[i].tolist()
+    if not all(holes) or UNKNOWN in won:
+        raise InputError(f"hand {hands.number[i]}: a log has the cards of both seats: write .phhs")
+    state = hands.betting(i)
+    first, second = hands.players(i)
+    cards = show_deal(holes, hands.board(i), state)
+    return acpc_log.show_hand(int(hands.number[i]), state.line, cards, (won[0], won[1]), (first, second))

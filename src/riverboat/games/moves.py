@@ -1,0 +1,48 @@
+"""Moves of hold'em as numbers, as tables and files of hands hold them.
+
+FOLD = -1, CALL = 0 for a check or call, and for a raise the TOTAL that the player has then put in over the whole hand, in
+limit games too. `cr300c/` is 0, 300, 0.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from riverboat.games.acpc import Rules
+from riverboat.games.acpc_betting import Betting, steps
+from riverboat.games.match_state import settled
+
+FOLD, CALL, END = -1, 0, -2  # END: behind the last move of a line
+HIDDEN = 255  # a card that nobody saw, or that is not dealt
+
+
+def show_move(move: int, rules: Rules) -> str:
+    """A move as the protocol writes it: f, c, r300, in limit games r."""
+    return "f" if move == FOLD else "c" if move == CALL else "r" if rules.limit else f"r{move}"
+
+
+def read_move(label: str, state: Betting) -> int:
+    """The number of a legal move that is written as in the protocol."""
+    if not state.legal(label):
+        state.play(label)  # says what is wrong
+    if label in ("f", "c"):
+        return FOLD if label == "f" else CALL
+    return int(label[1:]) if not state.rules.limit else state.move(label).spent[state.turn]
+
+
+def play_move(state: Betting, move: int) -> Betting:
+    """The state after a move given as a number, and after the deal that may follow."""
+    return settled(state.play(show_move(move, state.rules)))
+
+
+@lru_cache(maxsize=1 << 14)
+def moves_of(rules: Rules, line: str) -> tuple[int, ...]:
+    """A line as numbers."""
+    now, found = Betting.start(rules), []
+    for label in steps(line):
+        if label == "/":
+            now = now.next_street()
+        else:
+            found.append(read_move(label, now))
+            now = now.move(label)
+    return tuple(found)

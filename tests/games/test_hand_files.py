@@ -1,0 +1,275 @@
+"""Hands on record: read, written, and held against pokerkit."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pokerkit
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riverboat.agents.yardsticks import Yardstick
+from riverboat.errors import DiskError, InputError
+from riverboat.evaluation.matches import play_match
+from riverboat.games import phh
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.acpc_betting import Betting
+from riverboat.games.hand_files import open_hands, read_hands, write_hands
+from riverboat.games.match_state import settled
+from riverboat.games.moves import HIDDEN
+from riverboat.games.records import UNKNOWN, Hands, Played, join, record
+
+NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")
+GAMES = pytest.mark.parametrize(
+    ("rules", "names"),
+    [
+        (NOLIMIT, ("random", "rule-based")),
+        (replace(NOLIMIT, stacks=(900, 900)), ("random", "random")),  # all-in before the river
+        (replace(NOLIMIT, stacks=(700, 1510)), ("random", "always-call")),
+        (LIMIT, ("random", "rule-based")),
+        (LIMIT, ("always-raise", "always-raise")),  # the cap of every round
+    ],
+    ids=["200bb", "9bb", "unequal", "limit", "caps"],
+)
+
+
+def match(path: Path, rules: Rules, hands: int, names: tuple[str, str]) -> Hands:
+    """A match that is written to a file on the way, and its record."""
+    kept: list[Hands] = []
+    with open_hands(path) as write:
+
+        def observe(batch: Hands) -> None:
+            write(batch)
+            kept.append(batch)
+
+        play_match(*map(Yardstick, names), rules, hands, observe=observe, pairs_at_once=40)
+    return join(kept)
+
+
+def same(one: Hands, two: Hands, *, chips: bool = True) -> None:
+    """Two records of the same hands, whatever their units and numbers of names are."""
+    assert len(one) == len(two)
+    scale = two.scale // one.scale
+    for name in ("number", "cards", "length"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for i in range(len(one)):
+        assert one.players(i) == two.players(i)
+        raised = [m * scale if m > 0 else m for m in one.moves[i, : one.length[i]].tolist()]
+        assert raised == two.moves[i, : two.length[i]].tolist()
+    np.testing.assert_array_equal(one.won * scale, two.won)
+    np.testing.assert_array_equal(one.blinds * scale, two.blinds)
+    if chips:
+        np.testing.assert_array_equal(one.stacks * scale, two.stacks)
+
+
+# --- our own matches --------------------------------------------------------------------------
+
+
+@GAMES
+def test_pokerkit_comes_to_the_same_stacks(rules: Rules, names: tuple[str, str], tmp_path: Path) -> None:
+    hands = match(tmp_path / "match.phhs", rules, 120, names)
+    with (tmp_path / "match.phhs").open("rb") as file:
+        found = list(pokerkit.HandHistory.load_all(file))
+    assert len(found) == 120
+    stacks = rules.stacks or (10_000, 10_000)
+    assert hands.won.any()
+    second = names[1] if names[0] != names[1] else f"{names[1]}-2"
+    for number, (hand, chips) in enumerate(zip(found, hands.won[:, 0].tolist(), strict=True)):
+        *_, end = hand
+        assert not end.status
+        assert tuple(end.stacks) == (stacks[0] + chips, stacks[1] - chips)
+        assert hand.finishing_stacks == list(end.stacks)
+        assert (hand.hand, hand.players) == (number, [names[0], second][:: 1 if number % 2 == 0 else -1])
+
+
+@GAMES
+@pytest.mark.parametrize("suffix", [".phhs", ".phhs.gz", ".log"])
+def test_what_is_written_reads_back(rules: Rules, names: tuple[str, str], suffix: str, tmp_path: Path) -> None:
+    plain = tmp_path / f"match{suffix.removesuffix('.gz')}"
+    hands = match(plain, rules, 60, names)
+    path = plain
+    if suffix.endswith(".gz"):
+        path = tmp_path / f"match{suffix}"
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+    found = read_hands(path, rules)
+    assert found.refused == {}
+    seen = found.hands
+    if suffix != ".log":  # a hand that ends by a fold has cards that a log does not have to hide either
+        assert seen.scale == 100
+    dealt = [rules.board_sizes[hands.betting(i).street] for i in range(len(hands))]
+    cards = hands.cards.copy()
+    for i, shown in enumerate(dealt):  # what was not dealt is in no file
+        cards[i, 2 * rules.hole + shown :] = HIDDEN
+    same(replace(hands, cards=cards), seen, chips=rules.stacks is not None)
+
+
+def test_one_history(tmp_path: Path) -> None:
+    hands = match(tmp_path / "a.phhs", NOLIMIT, 4, ("always-raise", "always-fold"))
+    found = pokerkit.HandHistory.loads(phh.show_hand(hands, 1))
+    assert found.actions == [*found.actions[:2], "p2 cbr 200", "p1 f"]  # the dealer raises, the big blind folds
+    assert (found.variant, found.min_bet, found.finishing_stacks) == ("NT", 100, [19_900, 20_100])
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="game 'leduc': PHH is written for heads-up hold'em"):
+        match(tmp_path / "a.phhs", read_game("leduc"), 4, ("random", "random"))
+    for name in ("a.txt", "a", "a.gz", "a.txt.gz"):
+        with pytest.raises(InputError, match=r"named \.phh, \.phhs or \.log"), open_hands(tmp_path / name):
+            pass
+    with pytest.raises(InputError, match="many hands"), open_hands(tmp_path / "a.phh"):
+        pass
+    with pytest.raises(InputError, match=r"write 'a\.phhs', then pack it"), open_hands(tmp_path / "a.phhs.gz"):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(DiskError), open_hands(tmp_path / "file" / "a.phhs"):
+        pass
+    with pytest.raises(InputError, match=r"cards of both seats: write \.phhs"):
+        write_hands(tmp_path / "a.log", read_hands(_file(tmp_path, MUCKED), None).hands.take(np.array([0])))
+
+
+# --- hands of real tables ---------------------------------------------------------------------
+
+# Made up, in the form in which real collections have them.
+PLAIN = """
+variant = 'NT'
+ante_trimming_status = false
+antes = [0, 0]
+blinds_or_straddles = [5, 10]
+min_bet = 10
+starting_stacks = [404.50, 395]
+actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 cbr 30', 'p1 cc', 'd db 2c9h9c', 'p1 cc', 'p2 cbr 40.25', 'p1 f']
+time = 19:52:40
+hand = 26484825804
+players = ['some/one+', 'another']
+winnings = [0, 0]
+"""
+MUCKED = """
+variant = 'NT'
+antes = [0, 0]
+blinds_or_straddles = [5, 10]
+min_bet = 10
+starting_stacks = [400, 400]
+actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 cc', 'p1 cc', 'd db 2c9h9c', 'p1 cc', 'p2 cc', 'd db 3d', 'p1 cbr 20',
+  'p2 cc', 'd db Ah', 'p1 cc', 'p2 cc', 'p1 sm AsKs', 'p2 sm ????']
+players = ['some/one+', 'third']
+"""
+ALL_IN = """
+variant = 'NT'
+antes = [0, 0]
+blinds_or_straddles = [5, 10]
+min_bet = 10
+starting_stacks = [400, 250.50]
+actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 cbr 250.50', 'p1 cc', 'd db 2c9h9c', 'd db 3d', 'd db Ah']
+players = ['some/one+', 'third']
+"""
+
+
+def _file(tmp_path: Path, *hands: str, name: str = "hands.phhs") -> Path:
+    path = tmp_path / name
+    path.write_text("\n".join(f"[{k}]\n{hand}" for k, hand in enumerate(hands, 1)))
+    return path
+
+
+def test_cents_unseen_cards_and_mucks(tmp_path: Path) -> None:
+    found = read_hands(_file(tmp_path, PLAIN, MUCKED, ALL_IN))
+    hands = found.hands
+    assert (len(hands), found.refused, hands.scale) == (3, {}, 100)
+    assert hands.names == ("some/one+", "another", "third")
+    assert hands.number.tolist() == [26484825804, 0, 0]
+    assert hands.stacks.tolist() == [[40_450, 39_500], [40_000, 40_000], [40_000, 25_050]]
+    assert hands.blinds.tolist() == [[1000, 500]] * 3
+    assert hands.betting(0).line == "r3000c/cr7025f"  # totals of the hand: 30 before the flop and 40.25 on it
+    assert hands.won.tolist() == [[-3000, 3000], [3000, -3000], [UNKNOWN, UNKNOWN]]
+    assert hands.hole(1, 0) != ()
+    assert hands.hole(1, 1) == hands.hole(0, 0) == ()
+    assert [len(hands.board(i)) for i in range(3)] == [3, 5, 5]
+    assert hands.of("third").tolist() == [False, True, True]
+    assert hands.seat_of("another").tolist() == [1, -1, -1]
+    with pytest.raises(InputError, match="plays in none"):
+        hands.of("nobody")
+    for i in range(3):  # pokerkit reads what we write, and ours reads it again
+        text = phh.show_hand(hands, i)
+        assert pokerkit.HandHistory.loads(text).starting_stacks == [x / 100 for x in hands.stacks[i].tolist()]
+        again = record([phh.read_hand(text)], hands.rules, 100)
+        one = hands.take(np.array([i]))
+        assert again.betting(0).line == one.betting(0).line
+        np.testing.assert_array_equal(again.won, one.won)
+        np.testing.assert_array_equal(again.cards, one.cards)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("'NT'", "'PO'"), "another game"),
+        (("variant = 'NT'", ""), "a field is missing"),
+        (("[404.50, 395]", "[404.50, 395, 100]"), "not for two players"),
+        (("antes = [0, 0]", "antes = [1, 1]"), "antes"),
+        (("404.50", "404.505"), "an amount that is no whole number of chips"),
+        (("404.50", "-3"), "an amount that is no whole number of chips"),
+        (("404.50", "'x'"), "an amount that is no whole number of chips"),
+        (("404.50", "nan"), "an amount that is no whole number of chips"),
+        (("404.50", "9"), "a stack within the big blind"),
+        (("'p2 cbr 30'", "'p2 cbr 15'"), "illegal betting or cards"),
+        (("'p2 cbr 30'", "'p1 cbr 30'"), "illegal betting or cards"),
+        (("d db 2c9h9c", "d db 2c9h"), "illegal betting or cards"),
+        (("d db 2c9h9c", "d db 2c9h9h"), "illegal betting or cards"),
+        (("d db 2c9h9c", "d db 2x9h9c"), "illegal betting or cards"),
+        ((", 'p1 f'", ""), "the hand breaks off"),
+        (("'p1 f'", "'p1 sd'"), "another game"),
+        (("'p1 f'", "'p9 f'"), "not for two players"),
+        (("'p1 f'", "''"), "a field of the wrong kind"),
+        (("'p1 f'", "7"), "a field of the wrong kind"),
+        (("'another'", "'some/one+'"), "a field of the wrong kind"),
+        (("hand = 2", "hand = = 2"), "no TOML"),
+    ],
+)
+def test_a_hand_that_cannot_be_read_is_counted_and_spoils_no_other(
+    change: tuple[str, str], reason: str, tmp_path: Path
+) -> None:
+    assert change[0] in PLAIN
+    broken = PLAIN.replace(*change)
+    found = read_hands(_file(tmp_path, MUCKED, broken, PLAIN))
+    assert found.refused == {reason: 1}
+    assert len(found.hands) == 2
+    assert found.examples[reason][0].startswith("[2] ")
+    with pytest.raises(InputError, match=r"none can be read: .*\(2\)"):
+        read_hands(_file(tmp_path, broken, broken))
+
+
+@pytest.mark.parametrize("body", [b"", b"\x1f\x8b", b"\x1f\x8b\x08\x00torn", b"\xff\xfe\x00", b"no toml at all"])
+@pytest.mark.parametrize("name", ["a.phhs", "a.phhs.gz", "a.phh", "a.log"])
+def test_files_that_are_no_hands(body: bytes, name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(body)
+    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+        read_hands(tmp_path / name)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    stacks=st.tuples(st.integers(11, 5_000), st.integers(11, 5_000)),
+    choices=st.lists(st.floats(0, 1), min_size=60, max_size=60),
+    seed=st.integers(0, 10**6),
+)
+def test_any_hand_reads_back(stacks: tuple[int, int], choices: list[float], seed: int) -> None:
+    """Random stacks, moves and cards, through the text of a history."""
+    rules = Rules(blinds=(10, 5), stacks=stacks)
+    state, turn = settled(Betting.start(rules)), iter(choices)
+    while state.actor >= 0:
+        moves = [m for m in ("f", "c") if state.legal(m)]
+        span = state.raise_range()
+        if span is not None:
+            moves += [f"r{span.least}", f"r{span.least + int(next(turn, 0.0) * (span.most - span.least))}"]
+        state = settled(state.play(moves[int(next(turn, 0.3) * len(moves)) % len(moves)]))
+    deck = np.random.default_rng(seed).permutation(52).tolist()
+    shown = rules.board_sizes[state.street]
+    hand = Played(seed, ("a", "b"), state, (tuple(deck[:2]), tuple(deck[2:4]), tuple(deck[4 : 4 + shown])))
+    hands = record([hand], rules)
+    text = phh.show_hand(hands, 0)
+    again = record([phh.read_hand(text, scale=1)], rules)
+    same(hands, again)
+    *_, end = pokerkit.HandHistory.loads(text)
+    assert tuple(end.stacks) == tuple(a + b for a, b in zip(stacks, hands.won[0].tolist(), strict=True))
