@@ -29,7 +29,7 @@ PATIENCE = 1.0  # seconds before the size is guessed
 GUESSING = 0.4  # seconds that the guess may take
 # A guess is unbiased and never negative, so one of SURE times the truth or more has a chance of at most 1 / SURE.
 SURE = 50.0
-ENOUGH = 10_000  # counted before the memory of each is taken from what the process holds
+ENOUGH = 200_000  # counted before the memory of each is taken from what the process holds
 MOST = 2**31 - 2**24  # nodes are numbered in 32 bits
 
 
@@ -71,19 +71,21 @@ def heard(listener: Listener | None = None, memory: int | None = None) -> Iterat
         _TERMS.reset(token)
 
 
-def allowed() -> int:
-    """Bytes that may be taken."""
+def allowed(share: float = SHARE) -> int:
+    """Bytes that may be taken: those that were said, or a share of what is free."""
     said = _TERMS.get().memory
     if said is not None:
         return said
     free = available_memory()
-    return UNKNOWN if free is None else int(SHARE * free)
+    return UNKNOWN if free is None else int(share * free)
 
 
-def _terms(most: int) -> str:
+def _terms(most: int, share: float = SHARE) -> str:
     """What is allowed, and the way out."""
     if _TERMS.get().memory is not None:
         return f"{show_bytes(most)} are allowed; take a smaller game, or allow more"
+    if share == 1.0:
+        return f"{show_bytes(most)} are free; take a smaller game"
     return f"{show_bytes(most)}, half of what is free, are allowed; take a smaller game, or allow more by memory (--memory)"
 
 
@@ -92,21 +94,23 @@ def guessed(about: float) -> str:
     return f"about {about:.2g}" if math.isfinite(about) else "more than 1e+300"
 
 
-def require(what: str, need: float) -> None:
+def require(what: str, need: float, share: float = SHARE) -> None:
     """Refuse work whose memory is known before it begins, where that is not there."""
-    most = allowed()
+    most = allowed(share)
     if need > most:
-        raise MemoryLimitError(f"{what}: needs {show_bytes(need)}, and {_terms(most)}")
+        raise MemoryLimitError(f"{what}: needs {show_bytes(need)}, and {_terms(most, share)}")
 
 
 class Growth:
     """Counts what is made, and looks around now and then."""
 
-    def __init__(self, name: str, doing: str, unit: str, each: int, guess: Guess | None = None) -> None:
+    def __init__(
+        self, name: str, doing: str, unit: str, each: int, guess: Guess | None = None, about: float | None = None
+    ) -> None:
         self.name, self.unit = name, unit
         self.what = f"{doing} {name}"
         self.count = 0
-        self.about: float | None = None
+        self.about = about  # how many there will be, or may be
         self._each = each  # bytes of one, at the least
         self._guess = guess
         self._most = allowed()

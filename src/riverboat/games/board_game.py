@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -18,7 +19,11 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError, listed, shown
+from riverboat.games import probe
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.growth import Growth
+
+BYTES = 250  # of a node while the betting is walked, at the least
 
 Pay: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 Dealt: TypeAlias = tuple[tuple[int, ...], ...]  # the cards of each deal on the way to a node
@@ -169,8 +174,32 @@ def every_deal(dealt: Dealt, board: Sequence[int], cards: Sequence[int], counts:
     yield from work
 
 
-def make(root: BettingState) -> BettingTree:
-    """Walk betting states once. An explicit stack: lines may be longer than Python's recursion allows."""
+@dataclass(frozen=True)
+class _Line:
+    """Betting as a tree that `probe` can go through."""
+
+    state: BettingState
+
+    @property
+    def actor(self) -> int:
+        return self.state.actor
+
+    def actions(self) -> Sequence[str]:
+        return ("/",) if self.actor == CHANCE else self.state.moves()
+
+    def child(self, index: int) -> _Line:
+        return _Line(self.state.next_street() if self.actor == CHANCE else self.state.move(self.actions()[index]))
+
+
+def make(root: BettingState, name: str) -> BettingTree:
+    """Walk the betting states of a game once."""
+    guess = partial(probe.size, _Line(root))
+    with Growth(name, "building the betting of", "nodes", BYTES, guess) as grown:
+        return _walk(root, grown)
+
+
+def _walk(root: BettingState, grown: Growth) -> BettingTree:
+    """An explicit stack: lines may be longer than Python's recursion allows."""
     actor: list[int] = []
     end: list[int] = []
     street: list[int] = []
@@ -186,6 +215,7 @@ def make(root: BettingState) -> BettingTree:
             end[closing] = len(actor)
             continue
         node, who = len(actor), state.actor
+        grown(node)
         over = who == TERMINAL
         actor.append(who)
         end.append(node + 1)

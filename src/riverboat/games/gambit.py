@@ -16,6 +16,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -26,6 +27,7 @@ import numpy as np
 from riverboat.errors import GameFileError
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.normal_form import NormalForm
+from riverboat.growth import Growth
 from riverboat.texts import read_text
 
 _T = TypeVar("_T")
@@ -40,22 +42,33 @@ _TOLERANCE = 1e-9  # for the sum of probabilities; wide enough only for the roun
 
 def load_efg(path: str | os.PathLike[str]) -> ExtensiveForm:
     """The game in an `.efg` file, named like the file."""
-    return _efg(_Reader(_read(path), os.fspath(path)), Path(path).stem)
+    with _reading(_read(path), os.fspath(path)) as reader:
+        return _efg(reader, Path(path).stem)
 
 
 def load_nfg(path: str | os.PathLike[str]) -> NormalForm:
     """The game in an `.nfg` file, named like the file."""
-    return _nfg(_Reader(_read(path), os.fspath(path)), Path(path).stem)
+    with _reading(_read(path), os.fspath(path)) as reader:
+        return _nfg(reader, Path(path).stem)
 
 
 def loads_efg(text: str, name: str = "") -> ExtensiveForm:
     """The game in the text of an `.efg` file, named by `name` or else by its title."""
-    return _efg(_Reader(text, name or "<efg>"), name)
+    with _reading(text, name or "<efg>") as reader:
+        return _efg(reader, name)
 
 
 def loads_nfg(text: str, name: str = "") -> NormalForm:
     """The game in the text of an `.nfg` file, named by `name` or else by its title."""
-    return _nfg(_Reader(text, name or "<nfg>"), name)
+    with _reading(text, name or "<nfg>") as reader:
+        return _nfg(reader, name)
+
+
+@contextmanager
+def _reading(text: str, path: str) -> Iterator[_Reader]:
+    """The tokens of a text, which may have millions of lines."""
+    with Growth(path, "reading", "lines", 0, about=text.count("\n") + 1) as grown:
+        yield _Reader(text, path, grown)
 
 
 def _read(path: str | os.PathLike[str]) -> str:
@@ -130,8 +143,8 @@ class ExtensiveForm:
 class _Reader:
     """The tokens of a file, one at a time with one to look ahead."""
 
-    def __init__(self, text: str, path: str) -> None:
-        self._text, self._path = text, path
+    def __init__(self, text: str, path: str, grown: Growth) -> None:
+        self._text, self._path, self._grown = text, path, grown
         self.line = 0  # of the token taken last
         self._start, self._start_line, self._after = 0, 1, 0  # of the token ahead
         self._scan()
@@ -143,6 +156,7 @@ class _Reader:
         before, self._start = self._start, found.start(self.kind)
         self._start_line += self._text.count("\n", before, self._start)
         self._value, self._after = found[self.kind], found.end()
+        self._grown(self._start_line)
         if self.kind == "open":
             self.fail_ahead('a text starts here and never ends: its closing " is missing')
 

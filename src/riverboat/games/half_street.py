@@ -12,6 +12,7 @@ from functools import cached_property
 
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Compare, Constant, Deal, Outcome, Payoff
+from riverboat.games.betting import MAX_SIZES
 
 ANTE = 0.5  # each: the pot is 1
 
@@ -24,6 +25,10 @@ def grid(stack: float, chip: float = 0.1) -> tuple[float, ...]:
         raise InputError(f"chip={chip:g}: must be above zero")
     if stack < chip:
         raise InputError(f"stack={stack:g}: must be at least one chip of {chip:g}")
+    if stack / chip > MAX_SIZES:
+        raise InputError(
+            f"stack={stack:g} with chip={chip:g}: more than {MAX_SIZES:,} bets; raise chip, or lower stack"
+        )
     bets = [round(k * chip, 10) for k in range(1, int(stack / chip + 1e-9) + 1)]
     return tuple(bets) if abs(bets[-1] - stack) < 1e-9 else (*bets, stack)
 

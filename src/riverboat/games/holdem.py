@@ -143,7 +143,7 @@ class LimitHoldem(BoardStates):
     @cached_property
     def betting(self) -> BettingTree:  # type: ignore[override]
         """The tree of betting."""
-        return make(LimitBetting(self.rules, self.rules.blinds))
+        return make(LimitBetting(self.rules, self.rules.blinds), self.name)
 
 
 def holdem(

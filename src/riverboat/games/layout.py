@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array as column
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -34,9 +35,7 @@ class Layout:
 def from_states(game: PublicGame) -> Layout:
     """Walk a public game once; equal menus, chance events and pay-offs are stored once."""
     root = game.root()
-    with Growth(
-        game.name, "building the tree of", "public states", BYTES, lambda seconds: probe.size(root, seconds)
-    ) as grown:
+    with Growth(game.name, "building the tree of", "public states", BYTES, partial(probe.size, root)) as grown:
         return _walk(game, root, grown)
 
 

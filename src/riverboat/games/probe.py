@@ -9,20 +9,33 @@ from __future__ import annotations
 import math
 import random
 import time as clock
+from collections.abc import Sequence
+from typing import Protocol
 
-from riverboat.games.base import CHANCE, TERMINAL, PublicState, State
+from riverboat.games.base import CHANCE, TERMINAL
 
 LINES = 2_000  # at most
 
 
-def width(state: State | PublicState) -> int:
+class Node(Protocol):
+    """A state of either shape of a game, as far as it is needed here."""
+
+    @property
+    def actor(self) -> int: ...
+
+    def actions(self) -> Sequence[str]: ...
+
+    def child(self, index: int, /) -> Node: ...
+
+
+def width(state: Node) -> int:
     """How many children a state has."""
     if state.actor == CHANCE and hasattr(state, "outcomes"):
         return len(state.outcomes())
     return len(state.actions())
 
 
-def size(root: State | PublicState, seconds: float) -> float:
+def size(root: Node, seconds: float) -> float:
     """About how many nodes there are below a state; at most `seconds` are spent on it."""
     draw = random.Random(0)
     stop = clock.monotonic() + seconds
@@ -33,7 +46,7 @@ def size(root: State | PublicState, seconds: float) -> float:
     return total / lines
 
 
-def _line(root: State | PublicState, draw: random.Random, stop: float) -> float:
+def _line(root: Node, draw: random.Random, stop: float) -> float:
     """The estimate of one line, cut short when time is up: then it is too low."""
     state, product, total = root, 1.0, 1.0
     while state.actor != TERMINAL and clock.monotonic() < stop and math.isfinite(total):

@@ -16,6 +16,7 @@ from riverboat.games.betting import Betting, BettingRules
 
 _RANKS = "23456789TJQKA"
 _SUITS = "cdhs"
+MAX_CARDS = 5_000  # every pair of hands is a number in a table
 
 
 def card_names(ranks: int, suits: int) -> tuple[str, ...]:
@@ -46,6 +47,11 @@ class OneCardPoker:
     def __post_init__(self) -> None:
         if not 1 <= self.suits <= 4:
             raise InputError(f"{self.name}: suits={self.suits}: must be 1 to 4")
+        if self.ranks * self.suits > MAX_CARDS:
+            raise InputError(
+                f"{self.name}: {self.ranks:,} ranks x {self.suits} suits: at most {MAX_CARDS:,} cards, "
+                f"since every pair of them is a deal"
+            )
         if self.ranks < 1 or self.ranks * self.suits < self.rounds + 1:
             raise InputError(
                 f"{self.name}: {self.ranks} ranks x {self.suits} suits: too few cards, {self.rounds + 1} are dealt"
@@ -82,8 +88,12 @@ class _State:
             return TERMINAL if b.round == self.game.rounds - 1 else CHANCE
         return b.actor
 
-    def actions(self) -> tuple[str, ...]:
+    @cached_property
+    def _moves(self) -> tuple[str, ...]:  # asked for again by every child
         return self.betting.moves()
+
+    def actions(self) -> tuple[str, ...]:
+        return self._moves
 
     def outcomes(self) -> tuple[Outcome, ...]:
         cards = self.game.hands[0]
@@ -93,9 +103,11 @@ class _State:
 
     def child(self, index: int) -> _State:
         if self.actor == CHANCE:
-            left = [c for c in range(len(self.game.hands[0])) if c not in self.board]
-            return _State(self.game, self.betting.next_round(), (*self.board, left[index]))
-        return _State(self.game, self.betting.move(self.actions()[index]), self.board)
+            card = index
+            for gone in sorted(self.board):  # the cards that are left are counted
+                card += card >= gone
+            return _State(self.game, self.betting.next_round(), (*self.board, card))
+        return _State(self.game, self.betting.move(self._moves[index]), self.board)
 
     def payoff(self) -> Payoff:
         stakes = self.betting.stakes()

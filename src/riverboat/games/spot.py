@@ -144,7 +144,7 @@ class Spot(BoardStates):
     @cached_property
     def betting(self) -> BettingTree:  # type: ignore[override]
         """The tree of betting."""
-        return make(SpotBetting(self.rules))
+        return make(SpotBetting(self.rules), self.name)
 
     @property
     def streets(self) -> tuple[str, ...]:

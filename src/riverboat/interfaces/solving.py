@@ -13,7 +13,7 @@ from riverboat import disk
 from riverboat.errors import InputError, MemoryLimitError, UnsavedError, shown
 from riverboat.games.base import Game
 from riverboat.interfaces import signals
-from riverboat.interfaces.progress import Live
+from riverboat.interfaces.progress import Live, ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
@@ -74,7 +74,7 @@ def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any]
         raise InputError(f"--schedule and --traversal belong to method cfr, not {method}")
     if len(names) > 1 and options["resume"]:
         raise InputError("--resume goes on with one schedule at a time")
-    made = make_game(spec, _note)
+    made = _prepared(spec)
     if options["until"] is not None:
         options = {**options, "until": target(options["until"], getattr(made, "scale", (made.unit, 1.0))[0])}
     if method != "cfr":
@@ -136,8 +136,20 @@ def already_compiled(tree: AnyTree) -> bool:
     return on_disk(rules.board_kernels(plain, dtype).work if on_boards else rules.kernels(plain, dtype).full_iterations)
 
 
-def _note(name: str, width: float, wanted: float) -> None:
-    say(f"solving {name} first: value known to {width:.2g}, wanted {wanted:.2g}")
+def _prepared(spec: str | Game) -> Game:
+    """A game with the values of the smaller ones that it needs, while a line tells of their solving."""
+    lines: list[ProgressLine] = []
+
+    def note(name: str, width: float, wanted: float) -> None:
+        if not lines:
+            lines.append(ProgressLine("solving smaller games first"))
+        lines[0].update(None, f"{name}: value known to {width:.2g}, wanted {wanted:.2g}")
+
+    try:
+        return make_game(spec, note)
+    finally:
+        for line in lines:
+            line.done()
 
 
 def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any]) -> Run:

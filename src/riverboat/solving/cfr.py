@@ -96,7 +96,9 @@ class CFR:
         self.rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
         self._kernels = rules.kernels(self.schedule, dtype)
         self._walker = Walker(tree, dtype, threads, self._kernels)
-        self._sampler = sampling.sampler(tree, kids=self.traversal.name in ("external", "outcome"))
+        self._sampler = sampling.sampler(
+            tree, pairs=self.traversal.sampled, kids=self.traversal.name in ("external", "outcome")
+        )
         self._blocks = sampling.blocks(tree)
         self._allocate()
 

@@ -65,19 +65,19 @@ def check(tree: Tree, traversal: Traversal) -> None:
         )
 
 
-def sampler(tree: Tree, *, kids: bool) -> Sampler:
-    """Tables for drawing hands and for stepping to the k-th child."""
-    if isinstance(tree, PublicTree):
+def sampler(tree: Tree, *, pairs: bool, kids: bool) -> Sampler:
+    """Tables for drawing `pairs` of hands and for stepping to the k-th child, where they are needed."""
+    if isinstance(tree, PublicTree) and pairs:
         joint = tree.deal.joint()
-        pairs = np.ascontiguousarray(np.argwhere(joint > 0), np.int32)
+        dealt = np.ascontiguousarray(np.argwhere(joint > 0), np.int32)
         accept, alias = _alias(joint[joint > 0])
         marginal = joint.sum(axis=1), joint.sum(axis=0)
     else:
-        pairs, (accept, alias) = np.zeros((1, 2), np.int32), _alias(np.ones(1))
+        dealt, (accept, alias) = np.zeros((1, 2), np.int32), _alias(np.ones(1))
         marginal = np.ones(1), np.ones(1)
     kid_at, children = _kids(tree) if kids else (np.zeros(0, np.int32), np.zeros(0, np.int32))
     cumulative = np.cumsum(marginal[0]), np.cumsum(marginal[1])
-    return Sampler(accept, alias, pairs, marginal, cumulative, tree.total, kid_at, children)
+    return Sampler(accept, alias, dealt, marginal, cumulative, tree.total, kid_at, children)
 
 
 def blocks(tree: Tree) -> tuple[Blocks, ...]:

@@ -53,6 +53,8 @@ def bluff_value(dice: tuple[int, int], note: Note | None = None) -> float:
     smaller = game(f"bluff:{dice[0]},{dice[1]}", note)
     solver = CFR(compile_game(smaller), SCHEDULE)
     low, high = -1.0, 1.0
+    if note is not None:
+        note(smaller.name, high - low, width)
     while high - low > width:
         solver.step(max(10, solver.iteration // 4))
         low, high = solver.quality().bracket

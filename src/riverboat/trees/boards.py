@@ -23,9 +23,10 @@ from riverboat.games.base import TERMINAL, Array
 from riverboat.games.board_game import BoardGame
 from riverboat.games.spot import Spot
 from riverboat.games.spot_locks import check_locks
+from riverboat.growth import Growth, require
 from riverboat.lanes import LANES
 from riverboat.trees import _board_kernels as kernels
-from riverboat.trees.deals import deals
+from riverboat.trees.deals import deals, least_bytes
 from riverboat.trees.streets import forest, seat
 
 NOWHERE = kernels.NOWHERE
@@ -63,14 +64,20 @@ class BoardTree:
         self.streets = len(game.deals) + 1
         self.held = tuple(np.flatnonzero(w > 0).astype(np.int32) for w in game.weights)
         self._check()
+        require(self.name, least_bytes(game), share=1.0)
         self.deals = deals(game)
         self.street_at = self.deals.street_at
-        self._place_rows()
+        with self._growth("numbering the hands of") as grown:
+            self._place_rows(grown)
         self.forest = forest(self.betting, self.streets)
         # a row of sixteen behind the last hand: vectors are walked by sixteen, and one zero must stand behind them
         self.stride = (int(self.rows.max()) // LANES + 1) * LANES
-        self.boards = self._boards()
+        with self._growth("ordering the hands of") as grown:
+            self.boards = self._boards(grown)
         self.seats = tuple(seat(self.forest, self.betting, me, self.stride) for me in (0, 1))
+
+    def _growth(self, doing: str) -> Growth:
+        return Growth(self.name, doing, "boards", 0, about=len(self.deals.masks))
 
     def _check(self) -> None:
         if self.betting.street.max(initial=0) >= self.streets:
@@ -85,7 +92,7 @@ class BoardTree:
 
     # --- rows ---------------------------------------------------------------------------------
 
-    def _place_rows(self) -> None:
+    def _place_rows(self, grown: Growth) -> None:
         """Number each player's hands on each board."""
         count = len(self.deals.masks)
         self.row_of = np.empty((count, 2, HANDS), np.uint16)  # NOWHERE where a hand cannot be held
@@ -94,6 +101,7 @@ class BoardTree:
         reps: list[Array] = []
         room = np.empty(HANDS, np.uint16)
         for b in range(count):
+            grown(b)
             images = self.deals.hand_maps[self.deals.groups[b]]
             for p in (0, 1):
                 self.rows[b, p], self.hand_counts[b, p] = kernels.place_rows(
@@ -108,7 +116,7 @@ class BoardTree:
         at = self.rep_at[board, player]
         return self.rep_hand[at : at + self.rows[board, player]]
 
-    def _boards(self) -> Boards:
+    def _boards(self, grown: Growth) -> Boards:
         """Tables, maps between boards, and hands by strength on the boards of the last street."""
         d, rows, count = self.deals, self.rows, len(self.deals.masks)
         street = np.repeat(np.arange(self.streets), np.diff(self.street_at))
@@ -133,12 +141,14 @@ class BoardTree:
             rep=np.zeros((int(rows.sum()), 10), np.uint16),
         )
         for b in range(1, count):
+            grown(b)
             self._map(boards, b)
         plain, alike = np.arange(HANDS, dtype=np.int16), np.zeros(HANDS, np.uint16)
         last = self.street_at[-2]
         for b in range(last):  # nobody shows a hand there
             self._order(boards, b, plain, alike)
         for low in range(last, count, 256):  # strengths of some boards at a time
+            grown(low)
             strength, order = self._strengths(low, min(low + 256, count))
             for k in range(len(order)):
                 self._order(boards, low + k, order[k], strength[k])

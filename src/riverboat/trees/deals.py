@@ -19,7 +19,11 @@ from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.board_game import BoardGame
+from riverboat.growth import Growth
 from riverboat.trees import _board_kernels as kernels
+
+BOARD_BYTES = 4 * HANDS  # of a board in a `BoardTree`: the row of each player's hands
+ROW_BYTES = 24  # of a row of hands there: where it comes from and goes to, and what it meets at a showdown
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +70,34 @@ class Deals:
         return boards, maps
 
 
+def least_bytes(game: BoardGame) -> float:
+    """What the tree of a game takes at the least: no class of boards, or of hands on them, is larger than its symmetries."""
+    symmetries = len(_symmetries(game)[0])
+    held = sum(np.count_nonzero(w) for w in game.weights)
+    left = len(game.deck.cards) - len(game.board)
+    boards, met, need = 1, 1, 0.0  # deals so far; those that leave a hand
+    for count in game.deals:
+        boards *= comb(left, count)
+        met *= comb(left - 2, count)
+        left -= count
+        need += BOARD_BYTES * boards / symmetries + ROW_BYTES * held * met / symmetries
+    return need
+
+
 def deals(game: BoardGame) -> Deals:
     """Lay out the boards of a game, street by street."""
+    with Growth(game.name, "listing the boards of", "boards", BOARD_BYTES) as grown:
+        return _deals(game, grown)
+
+
+def _deals(game: BoardGame, grown: Growth) -> Deals:
     card_maps, hand_maps = _symmetries(game)
     masks, groups, parents, street_at = [mask_of(game.board)], [np.arange(len(card_maps))], [-1], [0, 1]
     child, member, chance = [1], [0, 1], [1.0]
     member_masks, member_by = [0], [0]
     for s, count in enumerate(game.deals):
         for b in range(street_at[s], street_at[s + 1]):
+            grown(len(masks))
             left = np.array([c for c in game.deck.cards if not masks[b] >> int(c) & 1], np.uint8)
             if len(left) < count + 4:
                 raise InputError(

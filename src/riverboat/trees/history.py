@@ -11,7 +11,7 @@ import math
 from array import array as column
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -86,9 +86,7 @@ class HistoryTree:
         if zero_sum:
             check_players(game.name, game.players)
         root = game.root()
-        with Growth(
-            game.name, "building the tree of", "histories", BYTES, lambda seconds: probe.size(root, seconds)
-        ) as grown:
+        with Growth(game.name, "building the tree of", "histories", BYTES, partial(probe.size, root)) as grown:
             return _compile(game, root, grown, zero_sum=zero_sum)
 
     def _side(self, me: int) -> Side:

@@ -12,6 +12,7 @@ import numpy as np
 from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Matrix, PublicGame, extend
 from riverboat.games.layout import Layout, from_states
+from riverboat.growth import require
 from riverboat.trees import _kernels
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side
 
@@ -50,6 +51,7 @@ class PublicTree:
                     f"{self.hand_counts[player]} hands of player {player}"
                 )
         self._check(layout)
+        require(self.name, self._need(layout))
         menu_width = np.array([len(m) for m in layout.menus] or [0], np.int16)
         chance_width = np.array([len(c) for c in layout.chances] or [0], np.int16)
         first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
@@ -97,6 +99,14 @@ class PublicTree:
                 numbers = np.array(payoff.payoffs)
             if not np.all(np.isfinite(numbers)):
                 raise InputError(f"{self.name}: a pay-off is not finite: {payoff}")
+
+    def _need(self, layout: Layout) -> float:
+        """Bytes that grow with the square of the hands: the pairs of them, and what pay-offs and outcomes do to each."""
+        first, second = self.hand_counts
+        orders = len({p.strengths for p in layout.payoffs if isinstance(p, Compare)})
+        matrices = sum(isinstance(p, Matrix) for p in layout.payoffs)
+        outcomes = sum(len(chance) for chance in layout.chances)
+        return (3 + 2 * matrices) * 8.0 * first * second + (16.0 * orders + 32.0 * outcomes) * (first + second)
 
     def _pair_mass(self) -> float:
         # Pair by pair: all of them less the excluded ones would cancel to nothing where little is left (a rare endgame).
