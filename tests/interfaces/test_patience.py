@@ -55,7 +55,8 @@ def solve(run, name):
     """Exit code, the last line, and whether it was the only one but for progress."""
     code, out, err = run("solve", f"open_spiel:{name}", *BRIEFLY, "--json")
     assert "Traceback" not in err
-    lines = [line for line in err.splitlines() if not line.startswith("building the tree of")]
+    progress = re.compile(r"building the tree of|\S+ dcfr: ")
+    lines = [line for line in err.splitlines() if not progress.match(line)]
     assert len(lines) == (code != 0), (name, lines)
     return code, lines[0] if lines else out
 
