@@ -6,6 +6,7 @@ check every file against the manifest before they use it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -16,12 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from riverboat import disk
+from riverboat import disk, texts
 from riverboat.arrays import Array
-from riverboat.errors import CorruptError, DiskError, InputError
+from riverboat.errors import CorruptError, DiskError, InputError, shown
+from riverboat.fields import Arrays, Fields
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+MOST_MANIFEST = 64 << 20  # bytes
 
 
 def _checksum(path: Path) -> str:
@@ -34,13 +37,13 @@ def write(
     kind: str,
     arrays: Mapping[str, Array],
     meta: Mapping[str, Any],
-    texts: Mapping[str, str] | None = None,
+    kept: Mapping[str, str] | None = None,
 ) -> Path:
     """Write an artefact; the folder appears whole or not at all, and replaces an older one."""
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     try:
         with disk.told(folder):
-            _write(folder, beside, kind, arrays, meta, texts or {})
+            _write(folder, beside, kind, arrays, meta, kept or {})
     finally:
         shutil.rmtree(beside, ignore_errors=True)  # where it was not renamed: no room is taken by what is of no use
     return folder
@@ -52,7 +55,7 @@ def _write(
     kind: str,
     arrays: Mapping[str, Array],
     meta: Mapping[str, Any],
-    texts: Mapping[str, str],
+    kept: Mapping[str, str],
 ) -> None:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
         raise InputError(f"{folder}: holds other files, which would be lost; choose another folder")
@@ -66,9 +69,9 @@ def _write(
     for name, array in arrays.items():
         np.save(beside / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
         files[f"{name}.npy"] = array.nbytes
-    for name, text in texts.items():
-        (beside / name).write_text(text, encoding="utf-8", newline="")
-        files[name] = len(text)
+    for name, words in kept.items():
+        (beside / name).write_text(words, encoding="utf-8", newline="")
+        files[name] = len(words)
     manifest = {
         "format_version": FORMAT_VERSION,
         "kind": kind,
@@ -92,50 +95,96 @@ def _write(
     disk.sync(folder.parent)
 
 
-def manifest(folder: Path) -> dict[str, Any]:
+def manifest(folder: Path) -> Fields:
     """An artefact's manifest, checked against its own checksum."""
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(f"{folder}: no artefact here ({MANIFEST} is missing)")
-    try:
-        signed = json.loads(path.read_text())
-        found: dict[str, Any] = signed["manifest"]
-        body = json.dumps(found, indent=2, sort_keys=True)
-        right = signed["sha256"] == hashlib.sha256(body.encode()).hexdigest()
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
-        right = False
+    right = False
+    with disk.told(path), contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+        if path.stat().st_size <= MOST_MANIFEST and not path.is_symlink():
+            signed = json.loads(path.read_text(encoding="utf-8"))
+            entries = signed["manifest"]
+            body = json.dumps(entries, indent=2, sort_keys=True)
+            right = signed["sha256"] == hashlib.sha256(body.encode()).hexdigest()
     if not right:
         raise CorruptError(f"{path}: the manifest is torn or altered; delete {folder} to do without it")
-    if found["format_version"] != FORMAT_VERSION:
+    found = Fields(str(path), entries)
+    version = found.whole("format_version")
+    if version != FORMAT_VERSION:
         raise InputError(
-            f"{path}: format version {found['format_version']}; this release reads version {FORMAT_VERSION} (docs/formats.md)"
+            f"{path}: format version {version}; this release reads version {FORMAT_VERSION} (docs/formats.md)"
         )
+    found.text("kind")
     return found
 
 
-def read(folder: Path, names: Collection[str] | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
+def read(folder: Path, names: Collection[str] | None = None, *, private: bool = False) -> tuple[Fields, Arrays]:
     """An artefact's manifest and its arrays, memory-mapped; refused unless every checksum agrees.
 
-    With `names`, only these files are looked at.
+    With `names`, only these files are looked at. Mappings that are `private` can be written to, in memory alone: compiled
+    loops take them for ordinary arrays.
     """
     found = manifest(folder)
     arrays: dict[str, Array] = {}
-    for name, facts in found["files"].items():
+    listed = found.table("files")
+    for name in listed:
         if names is not None and name not in names:
             continue
-        path = folder / name
-        if not path.is_file():
-            raise CorruptError(f"{path}: missing; delete {folder} to do without it")
-        size = path.stat().st_size
-        if size != facts["bytes"]:
-            raise CorruptError(
-                f"{path}: {size:,} bytes where {facts['bytes']:,} were written: truncated; delete {folder} to do without it"
-            )
-        if _checksum(path) != facts["sha256"]:
-            raise CorruptError(f"{path}: the checksum does not match; delete {folder} to do without it")
-        if path.suffix == ".npy":
-            arrays[path.stem] = np.load(path, mmap_mode="r", allow_pickle=False)
-    return found, arrays
+        path, facts = folder / name, listed.table(name)
+        if Path(name).name != name or "\\" in name or name in ("", ".", ".."):
+            raise CorruptError(f"{folder / MANIFEST}: file {shown(name)}: files of an artefact lie in its folder")
+        with disk.told(path):
+            if path.is_symlink() or not path.is_file():
+                raise CorruptError(f"{path}: missing, or not a plain file; delete {folder} to do without it")
+            size, written = path.stat().st_size, facts.whole("bytes")
+            if size != written:
+                raise CorruptError(
+                    f"{path}: {size:,} bytes where {written:,} were written: truncated; delete {folder} to do without it"
+                )
+            if _checksum(path) != facts.text("sha256"):
+                raise CorruptError(f"{path}: the checksum does not match; delete {folder} to do without it")
+            if path.suffix == ".npy":
+                arrays[path.stem] = _load(path, private)
+    return found, Arrays(str(folder), arrays)
+
+
+def _load(path: Path, private: bool) -> Array:
+    """Map an array into memory. Its head is text that numpy reads as Python's literals, never as objects."""
+    try:
+        with np.errstate(all="ignore"):  # of sizes that nothing has
+            found = np.lib.format.open_memmap(path, mode="c" if private else "r")
+    except (ValueError, TypeError, OverflowError, SyntaxError, MemoryError, RecursionError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise CorruptError(f"{path}: is no array of numbers: {why}") from None
+    if found.dtype.kind not in "biuf":
+        raise CorruptError(f"{path}: is no array of numbers: it has {found.dtype}")
+    return found.view(np.ndarray) if private else found
+
+
+def text(folder: Path, found: Fields, name: str) -> str:
+    """A file of text that `read` has checked."""
+    if name not in found.table("files"):
+        raise CorruptError(f"{folder}: no {name}; it was not written by this release, or was altered")
+    return texts.read_text(folder / name, "file")
+
+
+def link(source: Path, folder: Path) -> Path:
+    """Have an artefact in another place too: by hard links, which take no room, or as a copy where there are none."""
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    with disk.told(folder):
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        try:
+            for name in (MANIFEST, *manifest(source).table("files")):
+                try:
+                    os.link(source / name, beside / name)
+                except OSError:
+                    shutil.copyfile(source / name, beside / name)
+            beside.rename(folder)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    return folder
 
 
 def discard_leftovers(folder: Path) -> None:

@@ -23,7 +23,7 @@ def start(*arguments, cwd=None):
 
 def busy(log, process):
     """Wait until a run has begun to write its log."""
-    for _ in range(600):
+    for _ in range(3000):  # loops may have to be compiled first
         if log.exists() and log.read_text().count("\n") > 3:
             return
         assert process.poll() is None, process.stderr.read()

@@ -135,7 +135,7 @@ def test_an_unnamed_game_must_be_passed_again(tmp_path):
 
     game = matrix([[1, 0], [0, 1]])
     files.save(Strategy.uniform(compile_game(game)), tmp_path / "s", game)
-    with pytest.raises(InputError, match="pass game="):
+    with pytest.raises(InputError, match="with --game NAME or game="):
         files.load(tmp_path / "s")
     assert len(files.load(tmp_path / "s", game)) == 2
 

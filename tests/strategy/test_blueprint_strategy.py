@@ -151,15 +151,17 @@ def test_an_abstraction_of_ones_own_is_found_by_its_folder(leduc, tmp_path):
     strategy = random_blueprint("leduc", cards=cards, cards_path=home)
     folder = save_blueprint(strategy, tmp_path / "b")
     back = load_blueprint(folder)
-    assert back.cards_path == home.resolve()
+    assert back.cards_path == (folder / "cards").resolve()  # with it, so that the folder is whole
+    shutil.rmtree(home)
+    assert load_blueprint(folder).cards.fingerprint == cards.fingerprint
     assert back.at("cc/", "Ks", "Kh") == strategy.at("cc/", "Ks", "Kh")
-    moved = shutil.move(home, tmp_path / "elsewhere")
-    with pytest.raises(InputError, match=r"'halves'.*no longer at .*cards.*--abstraction DIR"):
+    moved = shutil.move(folder / "cards", tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=r"'halves'.*is not with it.*cards.*--abstraction DIR"):
         load_blueprint(folder)
     assert load_blueprint(folder, moved).cards_path == (tmp_path / "elsewhere").resolve()
     assert load_blueprint(folder, cards).cards is cards
     streets = (cards.streets[0], StreetBuckets(8, labels=cards.streets[1].labels[:, ::-1].copy()))
-    CardAbstraction(streets, cards.deals, cards.deck, name="halves").save(home)
+    CardAbstraction(streets, cards.deals, cards.deck, name="halves").save(folder / "cards")
     with pytest.raises(InputError, match="other buckets"):
         load_blueprint(folder)
 
@@ -203,10 +205,10 @@ def test_folders_that_are_torn_or_hold_something_else_are_refused(leduc, tmp_pat
     with pytest.raises(InputError, match="holds a test, not a blueprint"):
         load_blueprint(artefact.write(tmp_path / "other", "test", {}, {}))
     facts = blueprint.describe(leduc.tree, leduc.cards)
-    with pytest.raises(CorruptError, match=r"without average_1\.npy"):
+    with pytest.raises(CorruptError, match=r"no average_1\.npy"):
         load_blueprint(artefact.write(tmp_path / "half", blueprint.KIND, {"average_0": leduc.average[0]}, facts))
     wrong = {f"average_{street}": table[:, :-1] for street, table in enumerate(leduc.average)}
-    with pytest.raises(InputError, match=r"tables of \[\(3, 13\), \(15, 69\)\]"):
+    with pytest.raises(CorruptError, match=r"average_0\.npy: an array of shape"):
         load_blueprint(artefact.write(tmp_path / "small", blueprint.KIND, wrong, facts))
     with pytest.raises(InputError, match="another tree"):
         load_blueprint(artefact.write(tmp_path / "tree", blueprint.KIND, {

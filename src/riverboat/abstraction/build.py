@@ -19,7 +19,14 @@ import numpy as np
 
 from riverboat import artefact, disk
 from riverboat.abstraction import kmeans, points, potential
-from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction, StreetBuckets, load_abstraction
+from riverboat.abstraction.card_abstraction import (
+    MOST_BUCKETS,
+    STREETS,
+    CardAbstraction,
+    StreetBuckets,
+    load_abstraction,
+    street_buckets,
+)
 from riverboat.abstraction.estimate import Stage, plan
 from riverboat.abstraction.members import Members, extremes, members
 from riverboat.abstraction.perfect_recall import cut_street
@@ -107,6 +114,7 @@ class _Work:
             raise InputError(f"{out}: there is one already; choose another folder, or delete it first")
         if out.exists() and not (out / artefact.MANIFEST).is_file() and any(out.iterdir()):
             raise InputError(f"{out}: holds other files; choose an empty folder")
+        self.folder.mkdir(parents=True, exist_ok=True)
         if not resume and any(path.name != disk.LOCK for path in self.folder.iterdir()):
             raise InputError(f"{self.folder}: a build was stopped here; go on with --resume, or delete it")
         artefact.discard_leftovers(self.folder)
@@ -129,14 +137,14 @@ class _Work:
         if not folder.exists():
             return None
         try:
-            found, arrays = artefact.read(folder)
+            found, arrays = artefact.read(folder, private=True)
+            made = street_buckets(arrays, found.whole("count", 1, MOST_BUCKETS), found.table("facts"))
         except CorruptError:
             shutil.rmtree(folder)  # torn: done again
             return None
         if found["recipe"] != self.recipe.fingerprint:
             raise InputError(f"{folder}: a stage of another recipe; delete {self.folder}, or choose another folder")
-        arrays = {key: np.load(folder / f"{key}.npy", mmap_mode="c") for key in arrays}
-        return StreetBuckets(found["count"], facts=found["facts"], **arrays)
+        return made
 
     def points(self, street: str, method: str) -> Array:
         """What the hands of a street are compared by."""

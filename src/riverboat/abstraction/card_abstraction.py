@@ -25,14 +25,30 @@ from riverboat.abstraction import _lookup_kernels as kernels
 from riverboat.abstraction.public import PublicBuckets
 from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.hand_rules import STANDARD
+from riverboat.cards.hand_rules import RULES, STANDARD
 from riverboat.cards.isomorphism import Indexer, joined
-from riverboat.errors import InputError
+from riverboat.errors import CorruptError, InputError
+from riverboat.fields import Arrays, Fields, check_range
 
 KIND = "card abstraction"
 STREETS = ("preflop", "flop", "turn", "river")
 _TABLES = ("labels", "layer", "cuts", "first")
 _FACTS = ("centres", "sizes", "spread", "nearest", "farthest")
+MOST_BUCKETS = 1 << 31
+_LARGE = 1e300
+_FIGURES = ("cost", "square", "seconds", "passes", "iterations", "threads")
+# What a file may hold: types, dimensions, least and greatest number (None: the last bucket).
+_STORED: dict[str, tuple[tuple[str, ...], int, float, float | None]] = {
+    "labels": (("uint16", "int32"), 2, 0, None),
+    "layer": (("uint8",), 2, 0, 255),
+    "cuts": (("uint16", "int32"), 2, 0, 2**31),
+    "first": (("int64",), 1, 0, MOST_BUCKETS),
+    "centres": (("float32",), 2, -_LARGE, _LARGE),
+    "sizes": (("float64",), 1, 0, _LARGE),
+    "spread": (("float32",), 1, 0, _LARGE),
+    "nearest": (("int64",), 1, -1, MOST_BUCKETS),
+    "farthest": (("int64",), 1, -1, MOST_BUCKETS),
+}
 
 
 def nothing(dtype: Any = np.uint16, dims: int = 2) -> Array:
@@ -209,23 +225,79 @@ class CardAbstraction:
 
 
 def load_abstraction(folder: str | Path) -> CardAbstraction:
-    """The abstraction in a folder, its tables mapped into memory."""
+    """The abstraction in a folder, its tables mapped into memory. Loops trust what they say, so every number is checked."""
     folder = Path(folder)
-    found, arrays = artefact.read(folder)
-    if found["kind"] != KIND:
-        raise InputError(f"{folder}: holds a {found['kind']}, not a {KIND}; `riverboat abstract` makes one")
-    # Private mappings: compiled loops take them for ordinary arrays, and one compilation serves all.
-    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in arrays}
+    kind = artefact.manifest(folder).text("kind")
+    if kind != KIND:
+        raise InputError(f"{folder}: holds a {kind}, not a {KIND}; `riverboat abstract` makes one")
+    found, arrays = artefact.read(folder, private=True)  # one compilation of the loops then serves all
+    ranks = found.table("deck")
+    rules = ranks.text("rules", RULES) if "rules" in ranks else STANDARD
+    deck = Deck(ranks.text("ranks"), ranks.text("suits"), ranks.whole("hole", 1, 2), rules)
+    deals, counts, facts = found.wholes("deals", 1, 5), found.wholes("counts", 1, MOST_BUCKETS), found.tables("streets")
+    if len(facts) != len(counts) or not 1 <= len(counts) <= min(len(deals) + 1, len(STREETS)) or sum(deals) > 5:
+        raise CorruptError(f"{folder}: {len(counts)} counts and {len(facts)} streets with boards of {deals} cards")
     streets = []
-    for r, (count, facts) in enumerate(zip(found["counts"], found["streets"], strict=True)):
+    for r, count in enumerate(counts):
         mine = {name: arrays[f"{r}_{name}"] for name in (*_TABLES, *_FACTS) if f"{r}_{name}" in arrays}
-        streets.append(StreetBuckets(count, facts=facts, **mine))
-    deck = Deck(**{"rules": STANDARD, **found["deck"]})
-    cards = found["public_cards"]
-    public = PublicBuckets(np.array(arrays["public"]), cards, deck) if cards is not None else None
-    return CardAbstraction(
-        tuple(streets), tuple(found["deals"]), deck, public, found["name"], found["recipe"], found["fingerprint"]
+        streets.append(street_buckets(Arrays(f"{folder}, street {r}", mine), count, facts[r]))
+    public = None
+    if found["public_cards"] is not None:
+        labels = arrays.take("public", ("int32", "int64"), (None,), 0, MOST_BUCKETS)
+        public = PublicBuckets(np.array(labels), found.whole("public_cards", 1, 5), deck)
+    made = CardAbstraction(
+        tuple(streets), deals, deck, public, found.text("name"), found.plain("recipe"), found.text("fingerprint")
     )
+    _check_tables(str(folder), made)
+    return made
+
+
+def street_buckets(arrays: Arrays, count: int, facts: Fields) -> StreetBuckets:
+    """The buckets of a street from a file, each array of its type."""
+    taken = {}
+    for name, (dtypes, dims, low, high) in _STORED.items():
+        if name in arrays:
+            most = (
+                (MOST_BUCKETS if "cuts" in arrays else count - 1) if high is None else high
+            )  # values, where they are cut
+            each = count if name in _FACTS else None
+            taken[name] = arrays.take(name, dtypes, (each, None)[:dims], low, most)
+    for key in facts:
+        if key in _FIGURES:
+            facts.number(key, 0)
+    known = Fields(facts.where, {"facts": dict(facts)}).plain("facts")
+    strange = next((name for name in arrays if name not in _STORED), None)
+    if strange is not None:
+        raise CorruptError(f"{arrays.where}: {strange}.npy is nothing that a street has")
+    return StreetBuckets(count, facts=known, **taken)
+
+
+def _check_tables(where: str, made: CardAbstraction) -> None:
+    """Refuse tables that do not fit each other: a look-up would read beside them."""
+    before = 1
+    for r, (street, shown) in enumerate(zip(made.streets, made.shown, strict=True)):
+        layers, here = len(street.labels), f"{where}, street {r}"
+        if not street.labels.size and street.count != made.indexer(r).size():
+            raise CorruptError(f"{here}: {street.count:,} buckets and no labels; {made.indexer(r).size():,} hands")
+        if street.cuts.size:
+            families, parts = len(street.cuts), street.cuts.shape[1] + 1
+            if families not in (1, before) or families * parts != street.count:
+                raise CorruptError(f"{here}: cuts of {families:,} × {parts:,} parts for {street.count:,} buckets")
+        if layers > 1:
+            boards = Indexer.for_deck(made.deck, (shown,)).size() if shown else 0
+            publics = made.public.count if made.public is not None else 0
+            decided = made.public is not None and shown >= made.public.cards
+            if not decided or street.layer.shape != (boards, publics):
+                raise CorruptError(f"{here}: {layers} layers of labels, and layers of shape {street.layer.shape}")
+            reached = made.public.openings(shown) > 0 if made.public is not None else street.layer < 0
+            if (street.layer[reached] >= layers).any():
+                raise CorruptError(f"{here}: a board in a layer beyond the {layers}")
+        for members in (street.nearest, street.farthest):
+            check_range(here, members, -1, made.indexer(r).size() - 1)
+        firsts = street.first.tolist()
+        if firsts and (firsts != sorted(firsts) or firsts[0] != 0 or firsts[-1] != street.count):
+            raise CorruptError(f"{here}: first.npy: must rise from 0 to {street.count:,}")
+        before = street.count
 
 
 def lossless(deals: tuple[int, ...] = (3, 1, 1), deck: Deck = FULL_DECK) -> CardAbstraction:

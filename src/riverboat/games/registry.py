@@ -50,6 +50,14 @@ def make(spec: str) -> Game:
     return game
 
 
+def inert(spec: str) -> bool:
+    """Whether making the game imports nothing of the user's and reads no file: only such a name is taken from a file."""
+    head, _, tail = spec.partition(":")
+    if Path(spec).suffix.lower() in FILES:
+        return False
+    return head in GAMES or (head == "open_spiel" and "file" not in tail.lower())
+
+
 def remember(game: Game, spec: str) -> None:
     """Note on a game how it was named, so that artefacts can name it again."""
     with contextlib.suppress(AttributeError):  # a class with slots

@@ -59,8 +59,8 @@ def load(path: str | Path) -> Spot:
         raise InputError(f"{path}: {error}") from None
 
 
-def loads(text: str, folder: str | Path = ".", name: str = "spot") -> Spot:
-    """A spot from the text of a file; `folder` is where files with ranges are looked for."""
+def loads(text: str, folder: str | Path | None = ".", name: str = "spot") -> Spot:
+    """A spot from the text of a file; `folder` is where files with ranges are looked for, None: nowhere."""
     table = parse_toml(text)
     _known(table, KEYS, "")
     missing = [key for key in ("board", "pot", "stack", "ranges") if key not in table]
@@ -108,10 +108,12 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
-def _beside(text: str, folder: str | Path) -> str:
+def _beside(text: str, folder: str | Path | None) -> str:
     """`@name` as a path from the spot file's folder."""
     if not text.lstrip().startswith("@"):
         return text
+    if folder is None:
+        raise InputError(f"range {shown(text)}: no file is read here; write the range itself")
     return f"@{Path(folder) / Path(text.strip()[1:]).expanduser()}"
 
 
@@ -126,13 +128,13 @@ def _deck(table: Mapping[str, Any]) -> Deck:
     return Deck(ranks, suits, rules=rules)
 
 
-def _locks(tables: Any, folder: str | Path) -> list[Lock]:
+def _locks(tables: Any, folder: str | Path | None) -> list[Lock]:
     if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
         raise InputError("lock: write each lock as a section [[lock]]")
     return [_lock(table, f"lock {number}", folder) for number, table in enumerate(tables, 1)]
 
 
-def _lock(table: Mapping[str, Any], where: str, folder: str | Path) -> Lock:
+def _lock(table: Mapping[str, Any], where: str, folder: str | Path | None) -> Lock:
     _known(table, ("line", "hands", "strategy"), where)
     strategy = table.get("strategy")
     if not isinstance(strategy, Mapping) or not strategy:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
-from riverboat.errors import DiskError, InputError, MemoryLimitError, RiverboatError
+from riverboat.errors import InputError
 from riverboat.growth import heard
-from riverboat.interfaces import signals
-from riverboat.interfaces.growing import Told
-from riverboat.interfaces.progress import ProgressLine
-from riverboat.interfaces.terminal import complaint, duration, say
-
-FAULT = 70  # exit code of what nobody thought of, EX_SOFTWARE elsewhere
+from riverboat.interfaces import endings
+from riverboat.interfaces.terminal import duration
 
 app = typer.Typer(
     help="Solve imperfect-information games, with a proof of how good the answer is.",
@@ -41,6 +35,9 @@ Agent = Annotated[
 ]
 Game = Annotated[str | None, typer.Option(help="A game or .game file; what the agents play by default.")]
 Folder = Annotated[Path, typer.Argument(help="Folder of a run or a strategy.")]
+SolvedGame = Annotated[
+    str | None, typer.Option("--game", help="The game it was solved from, where that was module:object.")
+]
 
 
 @app.command()
@@ -156,6 +153,7 @@ def show(
     sort: Annotated[str | None, typer.Option(help="Spots: sort the table by a column, such as ev.")] = None,
     board: Annotated[str | None, typer.Option(help="Blueprints and card abstractions: the board, AsKd2c.")] = None,
     abstraction: Annotated[Path | None, typer.Option(help="Blueprints: where their card abstraction is now.")] = None,
+    game: SolvedGame = None,
     json: Json = False,
 ) -> None:
     """Read an artefact: what it is, and the strategy, one information set or one node of it."""
@@ -163,7 +161,7 @@ def show(
     from riverboat.interfaces.spot_reading import View
 
     view = View(hand, table, player, runouts, picture, sort, limit, board, range_text)
-    reading.show(folder, line, view, json, abstraction)
+    reading.show(folder, line, view, json, abstraction, game)
 
 
 @app.command()
@@ -174,24 +172,25 @@ def export(
     line: Annotated[str | None, typer.Option(help="The node, such as b94-c/8h; the root by default.")] = None,
     depth: Annotated[int | None, typer.Option(min=1, help="All nodes from there on, over so many streets.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; stdout by default.")] = None,
+    game: SolvedGame = None,
 ) -> None:
     """Write strategies, EVs, equities and reach of every hand."""
-    from riverboat.interfaces import spot_reading
-    from riverboat.strategy import files
+    from riverboat.interfaces import reading, spot_reading
 
-    spot_reading.export(files.load_solved(folder), line, depth, out, csv=csv, json=json)
+    spot_reading.export(reading.load(folder, game), line, depth, out, csv=csv, json=json)
 
 
 @app.command()
 def exploitability(
     folder: Folder,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of the walk.")] = 1,
+    game: SolvedGame = None,
     json: Json = False,
 ) -> None:
     """Exact exploitability and certified value interval of a strategy."""
     from riverboat.interfaces import reading
 
-    reading.exploitability(folder, threads, json)
+    reading.exploitability(folder, threads, json, game)
 
 
 @app.command()
@@ -200,12 +199,13 @@ def respond(
     player: Annotated[int | None, typer.Option(help="Who responds, 0 or 1; both by default.")] = None,
     out: Annotated[Path | None, typer.Option(help="Save the best response as a strategy (needs --player).")] = None,
     limit: Annotated[int, typer.Option(min=0, max=MANY, help="Rows to print at most.")] = 30,
+    game: SolvedGame = None,
     json: Json = False,
 ) -> None:
     """Best response to a strategy, and its value."""
     from riverboat.interfaces import reading
 
-    reading.respond(folder, player, out, limit, json)
+    reading.respond(folder, player, out, limit, json, game)
 
 
 @app.command()
@@ -548,46 +548,7 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors become one line and an exit code."""
-    told = Told()
-    try:
-        with signals.raised(), heard(told):
-            code: Any = app(arguments, standalone_mode=False)
-            sys.stdout.flush()
-    except (KeyboardInterrupt, typer.Abort):
-        code = 130
-    except Exception as error:
-        _end(*_told(error))
-    if code == 130:  # also what typer makes of any signal
-        _end(f"interrupted{told.interrupted}", signals.Interrupted.last)
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-def _end(line: str, code: int) -> NoReturn:
-    ProgressLine.stop()
-    if line:
-        say(line)
-    sys.exit(code)
-
-
-def _told(error: Exception) -> tuple[str, int]:
-    """What a person is told of an error, in one line, and the exit code."""
-    if isinstance(error, BrokenPipeError):  # who reads along has enough: `riverboat show … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
-        return "", 1
-    if isinstance(error, RiverboatError):
-        line, code = str(error), error.exit_code
-    elif isinstance(error, MemoryError):
-        line, code = f"not enough memory: {error}", MemoryLimitError.exit_code
-    elif isinstance(error, OSError):
-        place = "" if error.filename is None else f"{error.filename}: "
-        line, code = f"{place}{(error.strerror or str(error)).lower()}", DiskError.exit_code
-    elif hasattr(error, "format_message"):  # the command line itself is wrong
-        line, code = error.format_message(), InputError.exit_code
-    else:  # nobody thought of it
-        if os.environ.get("RIVERBOAT_TRACEBACK"):
-            raise error
-        line, code = f"{type(error).__name__}: {error} (a fault of Riverboat; RIVERBOAT_TRACEBACK=1 shows where)", FAULT
-    return complaint(line), code
+    endings.run(app, arguments)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ import numpy as np
 from riverboat import disk
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, show_cards
-from riverboat.errors import GameFileError, InputError
+from riverboat.errors import CorruptError, GameFileError, InputError
+from riverboat.fields import Fields
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces import solving, spots
@@ -195,8 +196,32 @@ def _done(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]:
     whole, _, torn = path.read_text().rpartition("\n")
     if torn:
         disk.write_text(path, f"{whole}\n" if whole else "")
-    rows = [json.loads(line) for line in whole.splitlines()]
+    rows = [_checked(path, number, line) for number, line in enumerate(whole.splitlines(), 1)]
     return {row["board"]: row for row in rows}
+
+
+def _checked(path: Path, number: int, line: str) -> dict[str, Any]:
+    """A line of a board that is done, with all that the table needs."""
+    try:
+        row = Fields(f"{path}, line {number}", json.loads(line))
+    except (ValueError, RecursionError):
+        raise CorruptError(f"{path}, line {number}: is no JSON; delete {path} to solve all boards again") from None
+    found = dict(row)
+    if "node" in row:  # what a line that is never played earns is not a number
+        node = row.table("node")
+        if not all(isinstance(node[key], float | int | None) for key in ("played", *_FIGURES)):
+            raise CorruptError(f"{node.where}: figures that are no numbers")
+    Fields(row.where, {"row": {key: value for key, value in found.items() if key != "node"}}).plain("row")
+    row.text("board")
+    row.text("mark")
+    row.flag("reached")
+    for key in (*_FIGURES, "exploitability_pct"):
+        row.number(key)
+    for place in (row, node) if "node" in row else (row,):
+        frequencies = place.table("frequencies")
+        for move in frequencies:
+            frequencies.number(move, 0, 1.001)
+    return found
 
 
 # --- the table --------------------------------------------------------------------------------
@@ -208,7 +233,8 @@ def aggregate(found: list[dict[str, Any]], name: str, line: str = "") -> ReportT
     """
     places = [row["node"] if line else row for row in found]
     menus = [list(place["frequencies"]) for place in places]
-    assert all(a == b for a, b in pairwise(menus))  # sizes do not depend on the cards
+    if any(a != b for a, b in pairwise(menus)):  # sizes do not depend on the cards
+        raise CorruptError(f"{name}: boards of different moves; they were not solved from one spot")
     columns = [Column("board"), Column("weight", COUNT, rank=2)]
     columns += [Column("played", SHARE, rank=2)] if line else []
     columns += [Column(move, SHARE) for move in menus[0]]

@@ -23,7 +23,14 @@ from riverboat.strategy.table import Strategy
 from riverboat.words import show_bytes
 
 
-def show(folder: Path, infoset: str | None, view: View, json: bool, abstraction: Path | None = None) -> None:
+def load(folder: Path, game: str | None) -> Strategy | Solution:
+    """A strategy; the game is named by the user where it cannot be made from what stands in the folder."""
+    return files.load_solved(folder, None if game is None else make_game(game))
+
+
+def show(
+    folder: Path, infoset: str | None, view: View, json: bool, abstraction: Path | None = None, game: str | None = None
+) -> None:
     """An artefact's facts, and its strategy or one information set; of hold'em a node."""
     found = artefact.manifest(files.newest(folder))
     if found["kind"] == card_abstraction.KIND:
@@ -32,7 +39,7 @@ def show(folder: Path, infoset: str | None, view: View, json: bool, abstraction:
     if found["kind"] in blueprint.KINDS:
         blueprint_reading.show(folder, infoset, view, json, abstraction)
         return
-    strategy, limit = files.load_solved(folder), view.limit
+    strategy, limit = load(folder, game), view.limit
     if isinstance(strategy, Solution):
         spot_reading.show(strategy, found, infoset, view, json)
         return
@@ -47,8 +54,8 @@ def show(folder: Path, infoset: str | None, view: View, json: bool, abstraction:
         else:
             _rows(strategy, [infoset], 1)
         return
-    facts = {"kind": found["kind"], "game": found["game"], "unit": found["unit"], "infosets": len(strategy)}
-    facts |= dict(found["provenance"])
+    facts = {"kind": found["kind"], "game": found["game"], "unit": strategy.tree.unit, "infosets": len(strategy)}
+    facts |= found.plain("provenance", 1)
     if json:
         emit(facts | {"strategy": _some(strategy, limit)})
         return
@@ -79,9 +86,9 @@ def _rows(strategy: Strategy, names: list[str] | None, limit: int) -> None:
         say(f"… {len(strategy) - len(rows):,} more; name one, or raise --limit")
 
 
-def exploitability(folder: Path, threads: int, json: bool) -> None:
+def exploitability(folder: Path, threads: int, json: bool, game: str | None = None) -> None:
     """Exact exploitability of a strategy."""
-    strategy = files.load_solved(folder)
+    strategy = load(folder, game)
     if isinstance(strategy, Solution):
         quality = spot_reading.quality(strategy)
     else:
@@ -111,9 +118,11 @@ def exploitability(folder: Path, threads: int, json: bool) -> None:
     )
 
 
-def respond(folder: Path, player: int | None, out: Path | None, limit: int, json: bool) -> None:
+def respond(
+    folder: Path, player: int | None, out: Path | None, limit: int, json: bool, game: str | None = None
+) -> None:
     """Best responses to a strategy."""
-    strategy = files.load_strategy(folder)
+    strategy = files.load_strategy(folder, None if game is None else make_game(game))
     if player is not None and player not in range(strategy.tree.players):
         raise InputError(f"--player {player}: there are players 0 to {strategy.tree.players - 1}")
     if out is not None and player is None:

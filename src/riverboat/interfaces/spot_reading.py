@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from riverboat import disk
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
+from riverboat.fields import Fields
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import ReportTable
 from riverboat.solving.response import Quality
@@ -51,7 +52,7 @@ def node_of(solution: Solution, line: str | None) -> Spotlight:
     return solution["" if line in (None, ROOT) else str(line)]
 
 
-def show(solution: Solution, found: dict[str, Any], line: str | None, view: View, json: bool) -> None:
+def show(solution: Solution, found: Fields, line: str | None, view: View, json: bool) -> None:
     """Facts of a solution and its root; or of one node its summary, its grid and its table, or what else is asked for."""
     if view.board is not None:
         raise InputError(f"--board {view.board}: the cards of a spot stand in its lines, such as x-x/8h")
@@ -147,14 +148,16 @@ def _cards(solution: Solution, line: str, view: View, json: bool) -> None:
         print_rows(plain_console(), table, view.limit)
 
 
-def _facts(solution: Solution, found: dict[str, Any], json: bool) -> None:
+def _facts(solution: Solution, found: Fields, json: bool) -> None:
     game = solution.tree.game
     facts: dict[str, Any] = {"kind": found["kind"], "game": solution.tree.name, "board": show_cards(game.board)}
     facts |= {key: getattr(game, key) for key in ("pot", "stack") if hasattr(game, key)}
-    facts |= {"unit": found["unit"], "infosets": solution.tree.infoset_count} | dict(found["provenance"])
-    history = [row for row in found.get("history", ()) if row["exploitability"] is not None]
+    facts |= {"unit": solution.tree.unit, "infosets": solution.tree.infoset_count} | found.plain("provenance", 1)
+    history = (
+        [row for row in found.tables("history") if row["exploitability"] is not None] if "history" in found else []
+    )
     if history:
-        facts |= {"exploitability": history[-1]["exploitability"], "seconds": history[-1]["seconds"]}
+        facts |= {key: history[-1].number(key) for key in ("exploitability", "seconds")}
     facts["actions"] = list(solution[""].actions)
     if json:
         emit(facts | {"root": node_report.summary(solution[""]).to_dict()})

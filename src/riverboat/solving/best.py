@@ -43,10 +43,14 @@ class Best:
 
     def keep(self, quality: Quality, iteration: int, table: Array) -> None:
         """Keep a copy of the averages."""
-        self.quality, self.iteration, self._dtype = quality, iteration, table.dtype
+        self.quality, self.iteration = None, -1  # until it is whole: a disk may be full
         if table.nbytes <= IN_MEMORY:
             self._table = table.copy()
-            return
+        else:
+            self._put_away(table)
+        self.quality, self.iteration, self._dtype = quality, iteration, table.dtype
+
+    def _put_away(self, table: Array) -> None:
         if self._file is None:
             place = self.folder if self.folder is not None and self.folder.is_dir() else None
             self._file = tempfile.TemporaryFile(dir=place)  # noqa: SIM115 - it lives as long as the run

@@ -22,7 +22,7 @@ import numpy as np
 from riverboat import artefact
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _cluster_kernels as kernels
 from riverboat.solving.blueprint_tables import BLOCK, Pruning, Tables, make_game
@@ -171,8 +171,9 @@ class Blade:
         found, arrays = artefact.read(self._place(folder))
         for key, mine in (facts | self._owned()).items():
             if found.get(key) != mine:
-                raise InputError(f"{self._place(folder)}: {key} is {found.get(key)}, not {mine}: of another checkpoint")
-        self.put(arrays["cells"])
+                value = shown(found.get(key))
+                raise InputError(f"{self._place(folder)}: {key} is {value}, not {mine}: of another checkpoint")
+        self.put(arrays.take("cells", (self.tables.cells.dtype,), self.tables.cells.shape))
 
     def _place(self, folder: str) -> Path:
         return Path(folder) / f"blade-{self.share.number:04d}"

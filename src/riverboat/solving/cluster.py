@@ -29,7 +29,7 @@ import numpy as np
 from riverboat import artefact
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
-from riverboat.errors import CorruptError, InputError
+from riverboat.errors import CorruptError, InputError, shown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving.blade import shares
 from riverboat.solving.blueprint_tables import BLOCK, Pruning, Weighting, as_weighting
@@ -289,10 +289,12 @@ class Distributed:
         if not (folder / HEAD).is_dir():
             raise CorruptError(f"{folder}: no part of the head: the checkpoint was not finished; take an earlier one")
         found, arrays = artefact.read(folder / HEAD)
-        facts = self._facts(int(found["iterations"]))
+        facts = self._facts(found.whole("iterations"))
         for key, mine in facts.items():
             if found[key] != mine:
-                raise InputError(f"{folder}: {key} is {found[key]}, not {mine}: of another run")
+                raise InputError(f"{folder}: {key} is {shown(found[key])}, not {mine}: of another run")
+        for name, table in {**self._numbers(), "head": self.head.tables.cells}.items():
+            arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
         self.engine.ask("load", str(folder), facts)
         self._put_head(arrays)
         self._kept = folder

@@ -7,7 +7,7 @@ import math
 import shutil
 import time as clock
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from riverboat import artefact, disk
-from riverboat.errors import DiskError, InputError, NumericalError, UnsavedError
+from riverboat.errors import DiskError, InputError, NumericalError, UnsavedError, shown
 from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.solving import ladder
@@ -201,7 +201,9 @@ class Run:
             # About a quarter of a second a chunk, so that stoppers and progress bars are heard.
             chunk = max(1, min(chunk * 2, int(some * 0.25 / max(spent, 1e-6))))
             if self.solver.iteration >= due:
-                self.best.offer(self.check(), self.solver.iteration, self.solver.averages)
+                quality = self.check()
+                with suppress(OSError):  # no room to keep it: the run goes on without
+                    self.best.offer(quality, self.solver.iteration, self.solver.averages)
             if self.folder is not None and self.seconds - saved_at >= self.checkpoint_seconds:
                 started = clock.perf_counter()
                 self._attempt(self.save)
@@ -326,24 +328,34 @@ class Run:
         artefact.discard_leftovers(self.folder)
         place = files.checkpoints(self.folder)[-1]
         found, arrays = artefact.read(place)
+        found.text("kind", ("checkpoint",))
         asked_game = registry.make(game) if isinstance(game, str) else game
         self.game, self.tree = files.rebuild(place, found, asked_game)
         schedule = default_schedule(self.tree) if schedule is None else schedule
-        asked, past, state = self._asked(schedule, traversal, seed), found["provenance"], found["state"]
+        asked, past, state = self._asked(schedule, traversal, seed), found.table("provenance"), found.table("state")
         if dtype is not None:
             asked["dtype"] = dtype
         for key, value in asked.items():
             if past[key] != value:
-                raise InputError(f"{place}: this run has {key}={past[key]!r}, not {value!r}; resume it with the same")
-        options = {key: state[key] for key in ("tick", "epsilon") if key in state}
-        self.solver = make_solver(self.tree, schedule, traversal, seed, threads, past["dtype"], options)
-        self.solver.restore(arrays, state)
-        self.seconds = state["seconds"]
-        self.history = [Progress(**row) for row in found["history"]]
+                raise InputError(
+                    f"{place}: this run has {key}={shown(past[key])}, not {value!r}; resume it with the same"
+                )
+        options: dict[str, Any] = {}
+        if "tick" in state:
+            options = {"tick": state.whole("tick", 1), "epsilon": state.number("epsilon", 0, 1)}
+        self.solver = make_solver(self.tree, schedule, traversal, seed, threads, past.text("dtype"), options)
+        mine, example = self.solver.state()
+        for name, table in mine.items():
+            arrays.take(name, (table.dtype,), table.shape)
+        self.solver.restore(arrays, state.like(example))
+        self.seconds = state.number("seconds", 0)
+        self.history = [row.make(Progress) for row in found.tables("history")]
         if "best" in state:
-            facts = state["best"]
-            kept = Quality(tuple(facts["best"]), tuple(facts["values"]), facts["total"])
-            self.best.keep(kept, int(facts["iteration"]), np.asarray(arrays["best"]))
+            facts = state.table("best")
+            (first, second), (one, two) = facts.row("best", 2), facts.row("values", 2)
+            kept = Quality((first, second), (one, two), None if facts["total"] is None else facts.number("total"))
+            table = arrays.take("best", (self.solver.averages.dtype,), self.solver.averages.shape)
+            self.best.keep(kept, facts.whole("iteration"), np.asarray(table))
 
     def _asked(self, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
         schedule_name, traversal_name = CFR.describe(schedule, traversal)

@@ -186,17 +186,20 @@ def pcfr_plus(*, gamma: float = 2.0, alternating: bool = True) -> Schedule:
     return replace(_TABLE["pcfr+"], gamma=gamma, alternating=alternating)
 
 
-def parse(text: str | AnySchedule) -> AnySchedule:
-    """A schedule by name with numbers (`dcfr:alpha=1.5,beta=0,gamma=2`), or `module:object`."""
+def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
+    """A schedule by name with numbers (`dcfr:alpha=1.5,beta=0,gamma=2`), or `module:object`.
+
+    Without `imports` the last is refused: what stands in a file does not say which code is run.
+    """
     if not isinstance(text, str):
         return text
     head, _, tail = text.partition(":")
     name = _ALIASES.get(head.lower(), head.lower())
     if name in _TABLE:
         return _with_options(_TABLE[name], text, tail)
-    if tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
+    if imports and tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
         return _import(text, head, tail)
-    raise unknown("schedule", head, [*SCHEDULES, "module:object"])
+    raise unknown("schedule", head, [*SCHEDULES, *(["module:object"] if imports else [])])
 
 
 def _with_options(schedule: Schedule, text: str, tail: str) -> Schedule:

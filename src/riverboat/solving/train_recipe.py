@@ -26,6 +26,7 @@ from typing import Any
 from riverboat.errors import InputError, unknown
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.menus import Menu, menu_from
+from riverboat.solving import schedules
 from riverboat.solving.blueprint_tables import DTYPES, Pruning, Weighting
 from riverboat.texts import parse_toml, read_toml
 
@@ -91,8 +92,11 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
     dtype = str(training.get("dtype", "float32"))
     if dtype not in DTYPES:
         raise unknown("dtype", dtype, DTYPES)
+    schedule = str(training.get("weighting", "none"))
+    if schedule != "none":
+        schedules.parse(schedule, imports=False)  # a file does not say which code is run
     weighting = Weighting(
-        str(training.get("weighting", "none")),
+        schedule,
         _whole(training, "period", 1 << 20),
         _whole(training, "until", 0) or None,
     )

@@ -23,7 +23,16 @@ from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.games.action_tree import ActionTree
 from riverboat.strategy import files
-from riverboat.strategy.blueprint import CHECKPOINT, BlueprintStrategy, describe, save_blueprint, slots, to_steps
+from riverboat.strategy.blueprint import (
+    CARDS,
+    CHECKPOINT,
+    SNAPSHOTS,
+    BlueprintStrategy,
+    describe,
+    save_blueprint,
+    slots,
+    to_steps,
+)
 
 KEEP = 2  # checkpoints
 CHUNK_SECONDS = 0.5  # between two looks at the clock
@@ -113,17 +122,21 @@ class Training:
         if found and not resume:
             raise InputError(f"{self.out}: a run is there already; go on with --resume, or choose another folder")
         if not found:
-            if self.out.exists() and any(path.name != disk.LOCK for path in self.out.iterdir()):
+            if self.out.exists() and any(path.name not in (disk.LOCK, CARDS) for path in self.out.iterdir()):
                 raise InputError(f"{self.out}: holds other files; choose an empty folder")
-            self.out.mkdir(parents=True, exist_ok=True)
+            with disk.told(self.out):
+                self.out.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(self.out / CARDS, ignore_errors=True)  # of a run that was killed before it saved anything
+            self._keep_cards()
             return
         artefact.discard_leftovers(self.out)
         meta, arrays = artefact.read(found[-1])
+        meta.text("kind", (CHECKPOINT,))
         mine = describe(self.solver.tree, self.solver.cards, self.cards_path)
         for key in ("rules", "menu", "fingerprint"):
             if meta[key] != mine[key]:
                 raise InputError(f"{found[-1]}: trained with another game or menu; choose another folder")
-        if meta["abstraction"]["fingerprint"] != mine["abstraction"]["fingerprint"]:
+        if meta.table("abstraction").text("fingerprint") != mine["abstraction"]["fingerprint"]:
             raise InputError(f"{found[-1]}: trained with another card abstraction; choose another folder")
         parts = _parts(found[-1])
         if parts.is_dir() != isinstance(self.solver, Parted):
@@ -135,9 +148,17 @@ class Training:
         if isinstance(self.solver, Parted):
             self.solver.load(parts)
         else:
+            for name, table in self.solver.state().items():
+                arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
             self.solver.restore(arrays)
-        self.seconds = float(meta["provenance"]["seconds"])
+        self.seconds = meta.table("provenance").number("seconds", 0)
+        self._keep_cards()
         shutil.rmtree(self.out / "strategy", ignore_errors=True)  # of the run that was over before this one
+
+    def _keep_cards(self) -> None:
+        """Put the card abstraction into the run's folder: what is trained there is read without any other."""
+        if self.cards_path is not None and not (self.out / CARDS).exists():
+            artefact.link(self.cards_path, self.out / CARDS)
 
     def run(
         self,
@@ -227,7 +248,7 @@ class Training:
         return written
 
     def _snapshots(self) -> list[Path]:
-        return sorted((self.out / "snapshots").glob("[0-9]*"))
+        return sorted((self.out / SNAPSHOTS).glob("[0-9]*"))
 
     def _last_snapshot(self, now: BlueprintStrategy) -> BlueprintStrategy | None:
         found = self._snapshots()
@@ -238,7 +259,7 @@ class Training:
         return replace(now, average=tables, provenance={"folder": found[-1].name})
 
     def _keep_snapshot(self, strategy: BlueprintStrategy) -> None:
-        save_blueprint(strategy, self.out / "snapshots" / f"{self.solver.iterations:015d}")
+        save_blueprint(strategy, self.out / SNAPSHOTS / f"{self.solver.iterations:015d}")
         found = self._snapshots()
         if len(found) > self.snapshots:
             for old in found[1:-1:2]:

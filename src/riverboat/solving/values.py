@@ -46,9 +46,9 @@ def bluff_value(dice: tuple[int, int], note: Note | None = None) -> float:
     recipe = {"version": VERSION, "schedule": SCHEDULE, "width": width}
     try:
         kept = json.loads(path.read_text())
-        if kept["recipe"] == recipe:
+        if kept["recipe"] == recipe and -1 <= kept["value"] <= 1:
             return float(kept["value"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass  # not there, or not ours: solve it
     smaller = game(f"bluff:{dice[0]},{dice[1]}", note)
     solver = CFR(compile_game(smaller), SCHEDULE)

@@ -24,17 +24,22 @@ from riverboat import artefact
 from riverboat.abstraction.card_abstraction import CardAbstraction, load_abstraction, lossless
 from riverboat.arrays import Array
 from riverboat.cards.notation import Cards, parse_cards, show_cards
-from riverboat.errors import CorruptError, InputError, RiverboatError
+from riverboat.errors import InputError, RiverboatError
+from riverboat.fields import Arrays, Fields
 from riverboat.games.acpc import Rules, parse_game, show_game
 from riverboat.games.action_tree import ActionTree, compile_actions
 from riverboat.games.menus import Menu, parse_menu, show_menu
 from riverboat.strategy import _blueprint_kernels as kernels
+from riverboat.strategy.files import CHECKPOINT as CHECKPOINTS
 from riverboat.strategy.files import newest
 
 KIND = "blueprint"
 CHECKPOINT = "blueprint checkpoint"  # of a run that goes on: read the same way, and what is learnt beside it left alone
 KINDS = (KIND, CHECKPOINT)
 STEPS = 255  # in which compact tables count
+CARDS = "cards"  # the folder of the card abstraction, in that of a run or of a strategy
+SNAPSHOTS = "snapshots"
+MOST_STREETS = 4
 _TRIES = 5
 
 
@@ -237,13 +242,16 @@ def describe(tree: ActionTree, cards: CardAbstraction, cards_path: str | Path | 
 
 
 def save_blueprint(strategy: BlueprintStrategy, folder: str | Path, compact: bool = False) -> Path:
-    """Write a strategy as an artefact: its tables as they are, or one byte for each move."""
+    """Write a strategy as an artefact: its tables as they are, or one byte for each move. Its cards are put with it."""
     facts = describe(strategy.tree, strategy.cards, strategy.cards_path)
     tables = strategy.average
     if compact:
         tables = tuple(to_steps(table, *strategy.slots(street)) for street, table in enumerate(tables))
     arrays = {f"average_{street}": table for street, table in enumerate(tables)}
-    return artefact.write(Path(folder), KIND, arrays, facts | {"provenance": dict(strategy.provenance)})
+    written = artefact.write(Path(folder), KIND, arrays, facts | {"provenance": dict(strategy.provenance)})
+    if strategy.cards_path is not None and _cards_folder(written) is None:
+        artefact.link(strategy.cards_path, written / CARDS)
+    return written
 
 
 def to_steps(sums: Array, slot: Array, count: Array) -> Array:
@@ -258,40 +266,37 @@ def load_blueprint(folder: str | Path, abstraction: CardAbstraction | str | Path
 
     The card abstraction is looked for where it lay; `abstraction` gives it, or the folder that it lies in now.
     """
-    place, found, tables = _read(Path(folder))
-    rules = parse_game(found["rules"], found["game"], f"{place}, rules")
-    menu = None if found["menu"] is None else parse_menu(found["menu"])
+    place, found, arrays = _read(Path(folder))
+    name = found.text("game")
+    rules = parse_game(found.text("rules", lines=True), name, f"{place}, rules")
+    menu = None if found["menu"] is None else parse_menu(found.text("menu", lines=True))
     tree = compile_actions(rules, menu)
-    if tree.fingerprint != found["fingerprint"]:
-        raise InputError(
-            f"{place}: trained on another tree of {found['game']!r}: this release builds other moves for it"
-        )
-    cards, path = _find_cards(place, found["abstraction"], rules, abstraction)
-    provenance = {**found.get("provenance", {}), "folder": place.name}
-    return BlueprintStrategy(rules, menu, tree, cards, tables, provenance, path)
+    if tree.fingerprint != found.text("fingerprint"):
+        raise InputError(f"{place}: trained on another tree of {name!r}: this release builds other moves for it")
+    cards, path = _find_cards(place, found.table("abstraction"), rules, abstraction)
+    tables = []
+    for street, (count, width) in enumerate(zip(cards.counts[: rules.rounds], tree.width.tolist(), strict=False)):
+        tables.append(arrays.take(f"average_{street}", ("uint8", "uint16", "float32", "float64"), (count, width), 0.0))
+    provenance = {**found.plain("provenance", 1), "folder": place.name}
+    return BlueprintStrategy(rules, menu, tree, cards, tuple(tables), provenance, path)
 
 
-def _read(folder: Path) -> tuple[Path, dict[str, Any], tuple[Array, ...]]:
+def _read(folder: Path) -> tuple[Path, Fields, Arrays]:
     """The manifest and the tables of the average. A run may put a newer checkpoint in the place of one that is being read."""
     for trial in range(_TRIES):
         before = _standing(folder)
         try:
             place = newest(folder)
-            found = artefact.manifest(place)
-            if found["kind"] not in KINDS:
-                raise InputError(f"{place}: holds a {found['kind']}, not a blueprint; `riverboat train` makes one")
-            names = [f"average_{street}.npy" for street in range(len(found["abstraction"]["buckets"]))]
-            missing = [name for name in names if name not in found["files"]]
-            if missing:
-                raise CorruptError(f"{place}: a {found['kind']} without {missing[0]}")
-            artefact.read(place, names)  # a checkpoint's regrets may be as large again
-            # Private mappings: compiled loops take them for ordinary arrays.
-            tables = tuple(np.load(place / name, mmap_mode="c", allow_pickle=False).view(np.ndarray) for name in names)
+            kind = artefact.manifest(place).text("kind")
+            if kind not in KINDS:
+                raise InputError(f"{place}: holds a {kind}, not a blueprint; `riverboat train` makes one")
+            names = [f"average_{street}.npy" for street in range(MOST_STREETS)]
+            found, arrays = artefact.read(place, names, private=True)  # a checkpoint's regrets may be as large again
         except (RiverboatError, OSError):
             if trial == _TRIES - 1 or _standing(folder) == before:
                 raise
             continue
-        return place, found, tables
+        return place, found, arrays
     raise AssertionError
 
 
@@ -305,25 +310,41 @@ def _standing(folder: Path) -> tuple[Path, int] | None:
 
 
 def _find_cards(
-    place: Path, facts: Mapping[str, Any], rules: Rules, given: CardAbstraction | str | Path | None
+    place: Path, facts: Fields, rules: Rules, given: CardAbstraction | str | Path | None
 ) -> tuple[CardAbstraction, Path | None]:
-    """The card abstraction that a strategy was trained on, and its folder."""
-    path = facts["path"] if given is None or isinstance(given, CardAbstraction) else given
+    """The card abstraction that a strategy was trained on, and its folder.
+
+    It lies in the folder of the run, or with the strategy. Where it lay when the run began is told, and never followed: a
+    folder does not say which other folders are read.
+    """
+    name = facts.text("name")
     if isinstance(given, CardAbstraction):
-        cards = given
-    elif path is None:
-        cards = lossless(rules.board[1:], rules.deck)
-    elif given is None and not (Path(path) / artefact.MANIFEST).is_file():
-        raise InputError(
-            f"{place}: the card abstraction {facts['name']!r} that it was trained on is no longer at {path}: "
-            "say where it is with --abstraction DIR"
-        )
+        cards, path = given, None
+    elif given is None and facts["path"] is None:
+        cards, path = lossless(rules.board[1:], rules.deck), None
     else:
+        path = _cards_folder(place) if given is None else Path(given)
+        if path is None:
+            raise InputError(
+                f"{place}: the card abstraction {name!r} that it was trained on is not with it (it lay at "
+                f"{facts.text('path')}): say where it is with --abstraction DIR"
+            )
         cards = load_abstraction(path)
-    if cards.fingerprint != facts["fingerprint"]:
+    if cards.fingerprint != facts.text("fingerprint"):
         where = f"the one at {path}" if path is not None else "the one given"
         raise InputError(
-            f"{place}: trained on the card abstraction {facts['name']!r}, and {where} puts hands into other buckets: "
+            f"{place}: trained on the card abstraction {name!r}, and {where} puts hands into other buckets: "
             "give the right one with --abstraction DIR"
         )
-    return cards, None if path is None else Path(path).resolve()
+    return cards, None if path is None else path.resolve()
+
+
+def _cards_folder(place: Path) -> Path | None:
+    """The card abstraction beside a strategy: in its folder, or in the run's, of which it is a part."""
+    folders = [place]
+    if place.name == "strategy" or place.name.startswith(CHECKPOINTS):
+        folders.append(place.parent)
+    if place.parent.name == SNAPSHOTS:
+        folders.append(place.parent.parent)
+    found = [f / CARDS for f in folders if (f / CARDS / artefact.MANIFEST).is_file() and not (f / CARDS).is_symlink()]
+    return found[0] if found else None

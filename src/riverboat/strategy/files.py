@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from riverboat import artefact
-from riverboat.errors import CorruptError, InputError
+from riverboat.errors import CorruptError, InputError, shown
+from riverboat.fields import Fields
 from riverboat.games import registry, spot_file
 from riverboat.games.base import Game
+from riverboat.games.bluff import Bluff
 from riverboat.games.spot import Spot
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
+from riverboat.texts import read_text
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
 
@@ -19,38 +24,61 @@ if TYPE_CHECKING:
     from riverboat.strategy.blueprint import BlueprintStrategy
 
 CHECKPOINT = "checkpoint-"
+_SOLVED = ("strategy", "checkpoint", "solution")
+_GAME_FILES = tuple(f"game{suffix}" for suffix in registry.FILES)
 
 
 def describe(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, str]]:
     """What it takes to build the game again, and the text of its file where it came from one."""
     spec = registry.spec_of(game)
-    facts: dict[str, Any] = {"game": spec or tree.name, "rebuild": spec is not None, "fingerprint": tree.fingerprint}
+    rebuilds = spec is not None and registry.inert(spec)
+    facts: dict[str, Any] = {"game": spec or tree.name, "rebuild": rebuilds, "fingerprint": tree.fingerprint}
     values = getattr(game, "values", None)
     if values:
         facts["values"] = [[*pair, value] for pair, value in sorted(values.items())]
     path = Path(spec or "")
     if isinstance(game, Spot):  # whole, with its ranges, whatever file or object it came from
         return {**facts, "rebuild": True, "game_file": "game.toml"}, {"game.toml": spot_file.dumps(game)}
-    if path.suffix in registry.FILES and path.is_file():
-        return {**facts, "game_file": f"game{path.suffix}"}, {f"game{path.suffix}": path.read_text()}
+    if path.suffix.lower() in registry.FILES and path.is_file():
+        name = f"game{path.suffix.lower()}"
+        return {**facts, "rebuild": True, "game_file": name}, {name: read_text(path, "game file")}
     return facts, {}
 
 
-def rebuild(folder: Path, found: dict[str, Any], game: Game | None = None) -> tuple[Game, AnyTree]:
-    """The game of an artefact and its tree; refused where the tree is another one."""
+def rebuild(folder: Path, found: Fields, game: Game | None = None) -> tuple[Game, AnyTree]:
+    """The game of an artefact and its tree; refused where the tree is another one.
+
+    Reading a folder never runs code: a name that stands in it is one of our own games, or means the file beside it. Any
+    other game is given by who reads.
+    """
+    name = found.text("game")
     if game is None:
-        if not found["rebuild"]:
-            raise InputError(f"{folder}: solved from a game object named {found['game']!r}; pass game=… to read it")
-        if "game_file" in found:
-            game = registry.make(str(folder / found["game_file"]))
-        else:
-            game = registry.make(found["game"])
-    if "values" in found and hasattr(game, "with_values"):
-        game = game.with_values({(int(a), int(b)): float(v) for a, b, v in found["values"]})
+        game = _game(folder, found, name)
+    if isinstance(game, Bluff) and "values" in found:
+        game = game.with_values({(int(a), int(b)): value for a, b, value in found.numbers("values", 3)})
     tree = solver_tree(game)
-    if tree.fingerprint != found["fingerprint"]:
-        raise InputError(f"{folder}: solved for {found['game']!r}, another game or version of it: the trees differ")
+    if tree.fingerprint != found.text("fingerprint"):
+        raise InputError(f"{folder}: solved for {shown(name)}, another game or version of it: the trees differ")
     return game, tree
+
+
+def _game(folder: Path, found: Fields, name: str) -> Game:
+    """The game that an artefact names, or whose file it has."""
+    if "game_file" in found:
+        file = found.text("game_file", _GAME_FILES)
+        words = artefact.text(folder, found, file)
+        if file == "game.toml":
+            try:
+                return spot_file.loads(words, None)
+            except InputError as error:
+                raise InputError(f"{folder / file}: {error}") from None
+        return registry.make(str(folder / file))
+    if not found.flag("rebuild") or not registry.inert(name):
+        raise InputError(
+            f"{folder}: solved from the game {shown(name)}, which is not made from a name in a file: give it again, "
+            "with --game NAME or game=…"
+        )
+    return registry.make(name)
 
 
 def save(strategy: Strategy | Solution, folder: str | Path, game: Game | None = None) -> Path:
@@ -101,20 +129,25 @@ def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | 
 def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solution:
     """The same where a blueprint will not do."""
     place = newest(folder)
-    kind = artefact.manifest(place)["kind"]
-    if kind.startswith("blueprint"):
-        raise InputError(f"{folder}: holds a {kind}; read it with show, or load_blueprint")
+    kind = artefact.manifest(place).text("kind")
+    if kind not in _SOLVED:
+        raise InputError(f"{folder}: holds a {kind}, which is no strategy of a solved game")
     found, arrays = artefact.read(place)
-    if "table" not in found or found["table"] not in arrays:
-        raise CorruptError(f"{place}: a {found.get('kind')!r} artefact without a strategy")
     _, tree = rebuild(place, found, game)
-    table = arrays[found["table"]]
-    provenance = {**found.get("provenance", {}), "folder": place.name}
+    provenance = {**found.plain("provenance", 1), "folder": place.name}
+    name = found.text("table", ("probabilities", "average", "best"))
     if isinstance(tree, BoardTree):
+        table = arrays.take(name, ("uint16", "float32", "float64"), (None,), 0.0)
+        if len(table) < tree.table:
+            raise CorruptError(f"{place}: {name}.npy has {len(table):,} numbers for a table of {tree.table:,}")
         return Solution(tree, table, provenance)
-    if found["kind"] == "strategy":
-        return Strategy(tree, table, provenance)
-    return Strategy.from_sums(tree, table, provenance)
+    table = arrays.take(name, ("float32", "float64"), (tree.table,), 0.0)
+    strategy = Strategy.from_sums(tree, table, provenance)
+    if name != "probabilities":
+        return strategy
+    if not np.allclose(strategy.probabilities, table, rtol=0, atol=1e-6):
+        raise CorruptError(f"{place}: {name}.npy: the probabilities of a decision do not sum to one")
+    return Strategy(tree, table, provenance)
 
 
 def load_strategy(folder: str | Path, game: Game | None = None) -> Strategy:

@@ -1,0 +1,62 @@
+"""How commands end: every error is one line and an exit code (docs/formats.md)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+import typer
+
+from riverboat.errors import DiskError, InputError, MemoryLimitError, RiverboatError
+from riverboat.growth import heard
+from riverboat.interfaces import signals
+from riverboat.interfaces.growing import Told
+from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.terminal import complaint, say
+
+FAULT = 70  # exit code of what nobody thought of, EX_SOFTWARE elsewhere
+
+
+def run(app: typer.Typer, arguments: list[str] | None = None) -> NoReturn:
+    """Run a command to its exit code."""
+    told = Told()
+    try:
+        with signals.raised(), heard(told):
+            code: Any = app(arguments, standalone_mode=False)
+            sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except Exception as error:
+        _end(*_told(error))
+    if code == 130:  # also what typer makes of any signal
+        _end(f"interrupted{told.interrupted}", signals.Interrupted.last)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end(line: str, code: int) -> NoReturn:
+    ProgressLine.stop()
+    if line:
+        say(line)
+    sys.exit(code)
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """What a person is told of an error, in one line, and the exit code."""
+    if isinstance(error, BrokenPipeError):  # who reads along has enough: `riverboat show … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        return "", 1
+    if isinstance(error, RiverboatError):
+        line, code = str(error), error.exit_code
+    elif isinstance(error, MemoryError):
+        line, code = f"not enough memory: {error}", MemoryLimitError.exit_code
+    elif isinstance(error, OSError):
+        place = "" if error.filename is None else f"{error.filename}: "
+        line, code = f"{place}{(error.strerror or str(error)).lower()}", DiskError.exit_code
+    elif hasattr(error, "format_message"):  # the command line itself is wrong
+        line, code = error.format_message(), InputError.exit_code
+    else:  # nobody thought of it
+        if os.environ.get("RIVERBOAT_TRACEBACK"):
+            raise error
+        line, code = f"{type(error).__name__}: {error} (a fault of Riverboat; RIVERBOAT_TRACEBACK=1 shows where)", FAULT
+    return complaint(line), code
