@@ -8,6 +8,7 @@ import pytest
 
 import riverboat as rb
 from riverboat.errors import InputError, NumericalError
+from riverboat.interfaces.cli import main
 from riverboat.solving import best, ladder
 from riverboat.solving.response import Quality
 from riverboat.solving.run import LIMIT, STALLED, TARGET, Run, after_iterations
@@ -49,6 +50,28 @@ def test_it_is_what_a_folder_holds_and_a_resumed_run_goes_on_from_the_end(tmp_pa
     resumed = rb.solve("leduc", iterations=COUNT + 9, out=tmp_path, resume=True, **ROCKY)
     again = rb.solve("leduc", iterations=COUNT + 9, **ROCKY)
     np.testing.assert_array_equal(resumed.strategy.probabilities, again.strategy.probabilities)
+
+
+def test_the_command_says_so(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(
+            [
+                "solve",
+                "leduc",
+                "--schedule",
+                "vanilla",
+                "--traversal",
+                "outcome",
+                "--seed",
+                "3",
+                "--iterations",
+                f"{COUNT}",
+            ]
+        )
+    assert ended.value.code == 0
+    said = capsys.readouterr().err
+    result = rb.solve("leduc", iterations=COUNT, **ROCKY)
+    assert f"the answer is that of iteration {result.answer_iteration}" in said
 
 
 def test_large_tables_wait_in_a_file(tmp_path, monkeypatch):

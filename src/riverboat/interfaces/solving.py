@@ -199,7 +199,9 @@ def go(run: Run, options: dict[str, Any], unsaved: Unsaved) -> Result:
                     raise came
                 return False
 
-            return finish(run, [stop, *stops], options["until"], watch, limited=len(stops) > 1)
+            result = finish(run, [stop, *stops], options["until"], watch, limited=len(stops) > 1)
+            say_where_it_rose(result)
+            return result
     except UnsavedError as error:
         unsaved.append(error)
         found: Result = error.result
@@ -250,6 +252,16 @@ _COLUMNS = (
     Column("method"), Column("iterations", FIGURE, rank=2), Column("seconds", FIGURE, rank=3),
     Column("value (certified)", FIGURE), Column("exploitability", FIGURE), Column("NashConv", FIGURE, rank=4),
 )  # fmt: skip
+
+
+def say_where_it_rose(result: Result) -> None:
+    """Say where the answer is not that of the last iteration."""
+    best, last = result.answer_iteration, result.history[-1].exploitability if result.history else None
+    if best is not None and best < result.iterations and last is not None:
+        say(
+            f"exploitability rose to {last:.4g} {result.unit} after iteration {best:,}: the answer is that of iteration "
+            f"{best:,}, {result.exploitability:.4g} {result.unit}"
+        )
 
 
 def missed(result: Result, options: Mapping[str, Any]) -> str | None:
