@@ -13,7 +13,7 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.continuous.game import JOINER, ROOT, ContinuousGame, Decision, Leaf, Situation, Tree
-from riverboat.continuous.profile import Bands, Profile
+from riverboat.continuous.iterate import steps_of
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Compare, Constant, Deal, Matrix, Outcome, Payoff
 from riverboat.strategy.table import Strategy
@@ -27,15 +27,13 @@ class Steps:
     steps: int
 
     def __post_init__(self) -> None:
-        if self.game.players != 2:
-            raise InputError(f"{self.game.name}: {self.game.players} players; steps are for two")
         if self.steps < 2:
             raise InputError(f"{self.game.name}: {self.steps} steps: must be 2 or more")
-        if self.game.constant_sum is None:
-            raise InputError(f"{self.game.name}: leaves do not pay one sum; use the iteration instead")
-        names = [s.name for s in self.game.situations]
-        if len(names) < _decisions(self.game.tree):
-            raise InputError(f"{self.game.name}: hidden moves; use the iteration instead")
+        if not has_program(self.game):
+            raise InputError(
+                f"{self.game.name}: a game in steps has a linear program for two players whose moves are all seen and whose "
+                "pay-offs have one sum; use the iteration instead"
+            )
 
     @property
     def name(self) -> str:
@@ -53,18 +51,13 @@ class Steps:
         return JOINER
 
     @cached_property
+    def _cut(self) -> tuple[Array, Array]:
+        return steps_of(self.game, self.steps)
+
+    @property
     def edges(self) -> Array:
         """Borders of the steps. float64 [steps + 1]"""
-        signals = self.game.signals
-        both = signals.below.mean(axis=0)
-        found: Array = np.interp(np.linspace(0.0, 1.0, self.steps + 1), both, signals.edges)
-        found[0], found[-1] = signals.low, signals.high
-        return np.maximum.accumulate(found)
-
-    @cached_property
-    def middle(self) -> Array:
-        """Places that stand for the steps. float64 [steps]"""
-        return (self.edges[:-1] + self.edges[1:]) / 2
+        return self._cut[0]
 
     @cached_property
     def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -75,8 +68,8 @@ class Steps:
     @cached_property
     def weights(self) -> tuple[Array, Array]:
         """Probability of each step, for each player."""
-        cdf = [self.game.signals.cdf(p, self.edges) for p in (0, 1)]
-        return np.diff(cdf[0]), np.diff(cdf[1])
+        first, second = self._cut[1]
+        return first, second
 
     @cached_property
     def deal(self) -> Deal:
@@ -149,13 +142,11 @@ class Steps:
                 found[number][:, k] = [row[move] for move in situation.moves]
         return found
 
-    def profile(self, frequencies: dict[int, Array]) -> Profile:
-        """Bands of the likeliest moves; a step that mixes is split, so that no share is lost."""
-        bands = []
-        for number in range(len(self.game.situations)):
-            best = np.argmax(frequencies[number], axis=0)
-            bands.append(Bands(tuple(map(int, best)), tuple(map(float, self.edges[1:-1]))).merged())
-        return Profile(self.game, tuple(bands))
+
+def has_program(game: ContinuousGame) -> bool:
+    """Two players, one sum, and no hidden moves: the game in steps is a linear program."""
+    seen = len(game.situations) == _decisions(game.tree)
+    return game.players == 2 and game.constant_sum is not None and seen
 
 
 def _decisions(tree: Tree) -> int:

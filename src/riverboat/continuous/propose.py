@@ -9,18 +9,21 @@ reach count for nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.continuous.discrete import Steps
+from riverboat.continuous.discrete import Steps, has_program
 from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.iterate import iterate
 from riverboat.continuous.profile import Bands, Profile
 from riverboat.continuous.qualitative import Model, every, of_profile
 from riverboat.solving.lp import preferred
 from riverboat.strategy.table import Tree
 from riverboat.trees.compile import compile_game
 
+_SEEN = 0.02  # frequencies below this are noise of the solver
 PENALTIES = (0.03, 0.02, 0.01, 0.005, 0.002)
 
 
@@ -28,7 +31,8 @@ PENALTIES = (0.03, 0.02, 0.01, 0.005, 0.002)
 class Reading:
     """What a finite game plays: by situation the frequency of each move, and how often each step gets there."""
 
-    steps: Steps
+    game: ContinuousGame
+    edges: Array  # float64 [steps + 1]
     frequencies: dict[int, Array]  # float64 [moves, steps]
     weights: dict[int, Array]  # float64 [steps], by the player's own moves and the probability of the step
 
@@ -43,18 +47,22 @@ class Proposal:
 
 
 def read(game: ContinuousGame, steps: int = 60) -> Reading:
-    """Solve the game in steps by linear programming, and take the tidiest of its equilibria."""
-    finite = Steps(game, steps)
-    tree = compile_game(finite)
-    found = finite.frequencies(preferred(tree, _tidy(finite, tree)).strategy)
+    """Solve the game in steps: by linear programming and the tidiest of its equilibria, else by iteration."""
+    if has_program(game):
+        finite = Steps(game, steps)
+        tree = compile_game(finite)
+        found = finite.frequencies(preferred(tree, _tidy(finite, tree)).strategy)
+        edges, dealt = finite.edges, np.stack(finite.weights)
+    else:
+        edges, dealt, found = iterate(game, steps)
     weights: dict[int, Array] = {}
     for s, situation in enumerate(game.situations):
-        reach = finite.weights[situation.player]
+        reach = dealt[situation.player]
         if situation.parent is not None:
             before, move = situation.parent
             reach = weights[before] * found[before][move]
         weights[s] = reach
-    return Reading(finite, found, weights)
+    return Reading(game, edges, found, weights)
 
 
 def _tidy(finite: Steps, tree: Tree) -> Array:
@@ -91,20 +99,77 @@ def propose(game: ContinuousGame, steps: int = 60) -> list[Proposal]:
         found.setdefault(proposal.model.bands, proposal)
     for model in river_models(game):
         found.setdefault(model.bands, fit(reading, model))
-    return sorted(found.values(), key=lambda p: 0.005 * len(p.model.thresholds) - p.fit)
+    return sorted([by_mass(reading), *found.values()], key=lambda p: 0.005 * len(p.model.thresholds) - p.fit)
 
 
 def simplify(reading: Reading, penalty: float) -> Proposal:
     """The bands that agree best with what is played, less `penalty` for each."""
     bands, agreed, weight = [], 0.0, 0.0
-    for s in range(len(reading.steps.game.situations)):
+    for s in range(len(reading.game.situations)):
         worth = reading.frequencies[s] * reading.weights[s]
-        one, score = _segments(worth, reading.steps.edges, penalty * max(float(reading.weights[s].sum()), 1e-9))
+        one, score = _segments(worth, reading.edges, penalty * max(float(reading.weights[s].sum()), 1e-9))
         bands.append(one)
         agreed += score
         weight += float(reading.weights[s].sum())
-    profile = Profile(reading.steps.game, tuple(bands))
+    profile = Profile(reading.game, tuple(bands))
     return Proposal(of_profile(profile), profile, agreed / weight)
+
+
+def by_mass(reading: Reading) -> Proposal:
+    """Bands that play every move as often as it is played, however thinly it is spread.
+
+    The likeliest moves give runs of steps. What another move has inside a run widens its own neighbouring run where it
+    touches it, and becomes a band of its own where it does not.
+    """
+    bands = []
+    for s in range(len(reading.game.situations)):
+        played, weight = reading.frequencies[s], reading.weights[s]
+        reached = np.flatnonzero(weight > 1e-3 * weight.max())
+        nearest = reached[np.abs(np.arange(len(weight))[:, None] - reached).argmin(axis=1)]
+        moves, widths = _runs(played[:, nearest])
+        cuts = np.interp(np.cumsum(widths)[:-1], np.arange(len(reading.edges)), reading.edges)
+        bands.append(Bands(tuple(moves), tuple(map(float, cuts))).merged())
+    profile = Profile(reading.game, tuple(bands))
+    return Proposal(of_profile(profile), profile, 1.0)
+
+
+def _runs(played: Array) -> tuple[list[int], list[float]]:
+    """Moves and widths in steps, so that every move keeps its share. played: float64 [moves, steps]"""
+    steps = played.shape[1]
+    best = np.argmax(played, axis=0)
+    borders = [0, *(np.flatnonzero(np.diff(best)) + 1), steps]
+    runs = [(int(best[a]), a, b) for a, b in pairwise(borders)]
+    more = np.zeros(len(runs))  # what neighbours give to each run
+    pieces: list[list[tuple[float, int, float]]] = [[] for _ in runs]  # bands inside: where, which, how wide
+    for n, (move, low, high) in enumerate(runs):
+        for other in range(len(played)):
+            if other == move:
+                continue
+            inside = played[other, low:high] > _SEEN
+            ends = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(int), [0]])))
+            for a, b in ends.reshape(-1, 2) + low:
+                width = float(played[other, a:b].sum())
+                more[n] -= width
+                if a == low and n > 0 and runs[n - 1][0] == other:
+                    more[n - 1] += width
+                elif b == high and n + 1 < len(runs) and runs[n + 1][0] == other:
+                    more[n + 1] += width
+                else:
+                    centre = float((played[other, a:b] * (np.arange(a, b) + 0.5)).sum() / width)
+                    pieces[n].append((centre, other, width))
+    moves: list[int] = []
+    widths: list[float] = []
+    for (move, low, high), extra, inner in zip(runs, more, pieces, strict=True):
+        left = max(high - low + extra, 0.0)
+        taken = 0.0
+        for centre, other, width in sorted(inner):
+            part = min(max((centre - low) / (high - low) * left - taken, 0.0), left - taken)
+            moves += [move, other]
+            widths += [part, width]
+            taken += part
+        moves.append(move)
+        widths.append(left - taken)
+    return moves, widths
 
 
 def fit(reading: Reading, model: Model) -> Proposal:
@@ -112,11 +177,11 @@ def fit(reading: Reading, model: Model) -> Proposal:
     bands, agreed, weight = [], 0.0, 0.0
     for s, moves in enumerate(model.bands):
         worth = reading.frequencies[s] * reading.weights[s]
-        one, score = _placed(worth, reading.steps.edges, moves)
+        one, score = _placed(worth, reading.edges, moves)
         bands.append(one)
         agreed += score
         weight += float(reading.weights[s].sum())
-    return Proposal(model, Profile(reading.steps.game, tuple(bands)), agreed / weight)
+    return Proposal(model, Profile(reading.game, tuple(bands)), agreed / weight)
 
 
 def _segments(worth: Array, edges: Array, penalty: float) -> tuple[Bands, float]:

@@ -100,7 +100,7 @@ def solve_models(game: ContinuousGame, models: Sequence[Model], method: str = "a
     """Several models at once; the best answer first."""
     reading = None
     if any(_method(game, model) == "newton" for model in models) or method == "newton":
-        reading = _reading(game, steps)
+        reading = read(game, steps)
     return sorted((solve_model(game, model, method, reading=reading) for model in models), key=lambda a: a.share)
 
 
@@ -128,21 +128,8 @@ def _method(game: ContinuousGame, model: Model) -> str:
     return "lp" if game.signals.equal else "milp"
 
 
-def _reading(game: ContinuousGame, steps: int = 60) -> Reading | None:
-    """The game in steps, where it has a linear program."""
-    try:
-        return read(game, steps)
-    except InputError:
-        return None
-
-
 def _start(game: ContinuousGame, model: Model, reading: Reading | None) -> Array:
-    reading = reading or _reading(game)
-    if reading is not None:
-        return fit(reading, model).profile.cuts
-    low, high = game.signals.low, game.signals.high
-    spread = [np.linspace(low, high, len(moves) + 1)[1:-1] for moves in model.bands]
-    return np.concatenate(spread) if spread else np.zeros(0)
+    return fit(reading or read(game), model).profile.cuts
 
 
 def _rising(model: Model, cuts: Array) -> Array:
