@@ -16,6 +16,7 @@ from riverboat.continuous.holdem import Betting, Ranks, RiverPlayer, solution
 from riverboat.continuous.propose import read
 from riverboat.continuous.qualitative import Model
 from riverboat.continuous.signals import uniform
+from riverboat.continuous.solve import solve as solve_game
 from riverboat.continuous.solve import solve_model
 from riverboat.games.base import CHANCE
 from riverboat.games.spot import Spot
@@ -30,6 +31,7 @@ OPENER = "22+,A2s+,A8o+,K5s+,KTo+,Q8s+,QTo+,J8s+,JTo,T7s+,96s+,86s+,75s+,64s+,54
 CALLER = "22-JJ,A2s-AJs,A7o-AQo,K4s-KQs,KTo-KQo,Q7s+,Q9o+,J8s+,J9o+,T7s+,97s+,86s+,75s+,65s,54s"
 POT, BET = 400, "25%"  # chips; a limit river with four bets in the pot, and one raise
 PATIENT = 40  # stages where it is not time that counts, but whether a model applies
+REST = 10  # rivers without a model for which the slow way is tried
 PER_TURN = 20  # rivers that are reached from one turn
 APPLIES = 0.005  # a model applies where its certified ε is at most so much of the pot
 LOW, HIGH = "r f c r", "f r c r"  # bluff-raises with the weakest hands, or with the best that would fold
@@ -180,6 +182,13 @@ def measure(river: Reached, us: RiverPlayer) -> Figures:
     )
 
 
+def proposed(river: Reached, betting: Betting) -> bool:
+    """Whether a model that is read off this river's game in steps is an equilibrium, ranks told apart inside."""
+    spot = river.spot()
+    game = betting.game(Ranks.make(spot.board, spot.weights).signals.untied())
+    return solve_game(game)[0].solved
+
+
 def cover(epsilon: Array, size: int) -> tuple[float, tuple[int, ...]]:
     """The largest share of rivers to which one of `size` models applies, and which they are. epsilon: [rivers, models]"""
     applies = epsilon <= APPLIES
@@ -208,6 +217,12 @@ def run(full: bool, seed: int) -> Report:
         which = ", ".join(names[n] for n in some) if size < len(names) else "all"
         rows.append(new(f"rivers to which one of the best {size} models applies", share, note=which))
     rows.append(finding("a third model is needed", 1.0, float(cover(epsilon, 3)[0] > cover(epsilon, 2)[0])))
+    rest = [river for river, row in zip(rivers, epsilon, strict=True) if row.min() > APPLIES][:REST]
+    if rest:
+        share = sum(proposed(river, us.betting) for river in rest) / len(rest)
+        rows.append(
+            new("of the rest, solved by models read off their own game in steps", share, note=f"of {len(rest)}")
+        )
     for number, name in enumerate(names):
         share = float((epsilon[:, number] <= APPLIES).mean())
         rows.append(new(f"applies: {name}", share, note="P0 first to act / bluff-raises"))

@@ -36,6 +36,7 @@ MODULES: dict[str, str] = {
     "continuous-von-neumann": "continuous_von_neumann",
     "continuous-limit-river": "continuous_limit_river",
     "continuous-holdem-rivers": "continuous_holdem_rivers",
+    "continuous-three-players": "continuous_three_players",
 }
 
 
