@@ -104,12 +104,12 @@ def _plan(recipe: Recipe, stages: list[estimate.Stage], threads: int) -> dict[st
                 "stage": f"{s.kind} {s.name}" if s.kind == "table" else s.name,
                 "about": s.about,
                 "seconds": round(s.seconds / shares, 1),
-                "memory_mb": round(s.memory / 1e6),
+                "memory_mb": round(s.memory / 1e6, 3),
             }
             for s in stages
         ],
         "seconds": round(sum(s.seconds for s in stages) / shares, 1),
-        "memory_mb": round(max(s.memory for s in stages) / 1e6),
+        "memory_mb": round(max(s.memory for s in stages) / 1e6, 3),
         "figures_are": "estimates from measured rates",
         "units": {"seconds": "s", "memory_mb": "MB (10^6 bytes) at the peak"},
     }
@@ -137,9 +137,9 @@ def describe(made: CardAbstraction, out: Path) -> dict[str, Any]:
         "counts": list(made.counts),
         "public_buckets": made.public.count if made.public is not None else None,
         "fingerprint": made.fingerprint,
-        "megabytes": round(sum(street.nbytes for street in made.streets) / 1e6, 1),
+        "megabytes": round(sum(street.nbytes for street in made.streets) / 1e6, 3),
         "streets": {
-            name: {**street.facts, "buckets": street.count, "table_mb": round(street.nbytes / 1e6, 1)}
+            name: {**street.facts, "buckets": street.count, "table_mb": round(street.nbytes / 1e6, 3)}
             for name, street in zip(STREETS, made.streets, strict=False)
         },
         "units": {"megabytes": "MB (10^6 bytes) of tables", "cost": "mean distance to the centre, in `unit`"},

@@ -23,6 +23,7 @@ from riverboat.interfaces.terminal import duration, plain_console, say
 from riverboat.solving.train_recipe import load_train_recipe
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
+from riverboat.words import quote
 
 RECIPE = "demo"
 PAIRS = 10_000  # of hands against each yardstick, at most
@@ -49,7 +50,7 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
     for what, command in (
         ("play against it", f"riverboat play {registry.DEFAULT}"),
         ("play it against others", f"riverboat match {registry.DEFAULT} rule-based --hands 100000"),
-        ("see what it does first", f"riverboat show {str(folder)!r} preflop"),
+        ("see what it does first", f"riverboat show {quote(folder)} preflop"),
     ):
         console.print(f"{what}: {command}", soft_wrap=True)
     return played

@@ -11,6 +11,7 @@ from riverboat.abstraction import card_abstraction
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.interfaces import abstraction_reading, blueprint_reading, spot_reading
+from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import View
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.kept import folder as cache_folder
@@ -25,7 +26,8 @@ from riverboat.words import show_bytes
 
 def load(folder: Path, game: str | None) -> Strategy | Solution:
     """A strategy; the game is named by the user where it cannot be made from what stands in the folder."""
-    return files.load_solved(folder, None if game is None else make_game(game))
+    with ProgressLine(f"reading {folder}"):
+        return files.load_solved(folder, None if game is None else make_game(game))
 
 
 def show(
@@ -93,7 +95,8 @@ def exploitability(folder: Path, threads: int, json: bool, game: str | None = No
         quality = spot_reading.quality(strategy)
     else:
         response.check_zero_sum(strategy.tree)
-        quality = response.quality(strategy, threads)
+        with ProgressLine("best responses"):
+            quality = response.quality(strategy, threads)
     low, high = quality.bracket
     facts: dict[str, Any] = {
         "game": strategy.tree.name,

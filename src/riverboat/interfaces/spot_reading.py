@@ -13,6 +13,7 @@ from riverboat import disk
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.fields import Fields
+from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import ReportTable
 from riverboat.solving.response import Quality
@@ -23,6 +24,7 @@ from riverboat.strategy.table import Strategy
 if TYPE_CHECKING:
     from rich.console import Console
 
+FIGURES = "EVs and equities"  # what takes its time
 ONE_HAND = re.compile(r"\s*(?:[2-9TJQKA][cdhs][\s,]*){2}", re.IGNORECASE)
 ROOT = "root"  # the line of the first decision, where an empty text is awkward to type
 
@@ -70,9 +72,9 @@ def _node(node: Spotlight, view: View, json: bool) -> None:
     if view.picture is not None:
         node_report.grid(node, view.player).save(view.picture)
         say(f"picture: {view.picture}")
-    parts = _parts(node, view)
+    with ProgressLine(FIGURES):  # what is computed once is kept by the node
+        parts, summary = _parts(node, view), node_report.summary(node).to_dict()
     if json:
-        summary = node_report.summary(node).to_dict()
         emit(summary | {name: part.to_dict() for name, part in parts.items()})
         return
     console = plain_console()
@@ -141,7 +143,8 @@ def _cards(solution: Solution, line: str, view: View, json: bool) -> None:
                         ("--picture", view.picture), ("--range", view.range or None)):  # fmt: skip
         if given is not None:
             raise InputError(f"line {line!r} and {name}: '*' is any card, and one node is asked for; name the card")
-    table = sort_rows(card_report.over(solution, line), view.sort)
+    with ProgressLine(f"{FIGURES} on every card"):
+        table = sort_rows(card_report.over(solution, line), view.sort)
     if json:
         emit({"line": line, "deals": len(table) - 1, "means": table[node_report.ALL], **table.to_dict()})
     else:
@@ -159,15 +162,18 @@ def _facts(solution: Solution, found: Fields, json: bool) -> None:
     if history:
         facts |= {key: history[-1].number(key) for key in ("exploitability", "seconds")}
     facts["actions"] = list(solution[""].actions)
+    root = solution[""]
+    with ProgressLine(FIGURES):
+        told = node_report.summary(root).to_dict()
     if json:
-        emit(facts | {"root": node_report.summary(solution[""]).to_dict()})
+        emit(facts | {"root": told})
         return
     console = plain_console()
     for key, value in facts.items():
         console.print(f"{key:>14}  {_shown(value)}")
     console.print()
-    _overview(console, solution[""])
-    example = next((name for name in solution[""].actions if name not in "xcf"), facts["actions"][0])
+    _overview(console, root)
+    example = next((name for name in root.actions if name not in "xcf"), facts["actions"][0])
     say(f"name a line to see a node: root for the root's table of hands, or moves such as {example}")
 
 
@@ -180,8 +186,9 @@ def _shown(value: Any) -> str:
 def quality(solution: Solution) -> Quality:
     """Best responses to a solution and what it earns, in the unit of the game."""
     tree = solution.tree
-    best = [tree.per_chip * solution.earnings(p, respond=True) for p in (0, 1)]
-    values = [tree.per_chip * solution.earnings(p) for p in (0, 1)]
+    with ProgressLine("best responses"):
+        best = [tree.per_chip * solution.earnings(p, respond=True) for p in (0, 1)]
+        values = [tree.per_chip * solution.earnings(p) for p in (0, 1)]
     total = None if tree.constant is None else tree.per_chip * tree.constant
     return Quality((best[0], best[1]), (values[0], values[1]), total)
 

@@ -20,6 +20,7 @@ from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.threads import Walker
 from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees.public import PublicTree
+from riverboat.words import show_bytes
 
 DTYPES = ("float64", "float32")
 ROUNDING = 1e-14  # of the largest pay-off
@@ -106,7 +107,7 @@ class CFR:
         need, free = table_bytes(self.tree, self.schedule, self.dtype), available_memory()
         if free is not None and need > free:
             raise MemoryLimitError(
-                f"{self.tree.name}: the tables need {need / 2**30:.1f} GB and {free / 2**30:.1f} GB are free; "
+                f"{self.tree.name}: the tables need {show_bytes(need)} and {show_bytes(free)} are free; "
                 f"{'float32 halves them' if self.dtype == 'float64' else 'use a larger machine'}"
             )
         self.regret = np.zeros(self.tree.table, self.dtype)
