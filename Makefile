@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Many small processes: what one has parsed the next should find.
 unexport PYTHONDONTWRITEBYTECODE
 # One process for each core; a file stays in one of them, since its tests share fixtures and compiled loops.
-TESTS := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile
+TESTS := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 PIP := $(BIN)/python -m pip install -q --prefer-binary --disable-pip-version-check
 

@@ -447,6 +447,7 @@ def _shares(regret: Any, prediction: Any, instant: Any, t: float) -> None:
     regret[:] += instant.sum()
 
 
+@pytest.mark.slow  # compiles every walk anew; tests/solving/test_rules.py compares rules with the built-in ones
 def test_a_rule() -> None:
     check_schedule(Rule(matching, add, "plus", gamma=1.0))
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.conftest import LONG
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "tests").rglob("*.py"))
@@ -125,8 +127,13 @@ def test_what_cannot_fail_is_seen(body: str, right: bool) -> None:
 
 def test_nothing_is_skipped_for_want_of_a_package() -> None:
     """A test that waits for a package runs: the package is one that `make test` installs, or a listed exception."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    installed = " ".join(extras["dev"] + extras["openspiel"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    named = re.search(r"\[(.*)\]", next(text for text in extras["dev"] if text.startswith("riverboat[")))
+    assert named is not None
+    installed = " ".join(
+        extras["dev"] + [text for extra in named[1].split(",") for text in extras[extra]] + project["dependencies"]
+    )
     for file, tree in parsed().items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
@@ -139,3 +146,8 @@ def test_nothing_is_skipped_for_want_of_a_package() -> None:
                 package = OPTIONAL[target.value]
                 assert package in installed or " " in package
             assert name not in ("skip", "xfail"), f"{file.name}:{node.lineno}: {name}"
+
+
+def test_the_long_files_are_there() -> None:
+    assert all((ROOT / "tests" / name).is_file() for name in LONG)
+    assert len(set(LONG)) == len(LONG)

@@ -1,10 +1,12 @@
 """The wheel works outside the checkout."""
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
 import venv
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -26,8 +28,10 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
     site = next((tmp_path / "venv" / "lib").glob("python*/site-packages"))
     (site / "dependencies.pth").write_text(here + "\n")
     code = "import riverboat; print(riverboat.__file__)"
-    found = subprocess.run([python, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    run = partial(subprocess.run, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    found = run([python, "-c", code])
     assert str(site) in found.stdout
     command = [site.parents[2] / "bin" / "riverboat", "solve", "kuhn", "--json"]
-    solved = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    solved = run(command)
     assert json.loads(solved.stdout)["exploitability"] < 1e-3

@@ -5,9 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from riverboat.cards import _showdown_kernels as showdown
 from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.equity import class_pairs, equity, hand_classes, preflop_table, range_shares, runouts
+from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, parse_cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
@@ -121,6 +123,24 @@ def test_sampling_agrees_with_enumeration(monkeypatch):
         assert abs(a - b) < 2.5 * e
 
 
+def test_starting_hands_on_some_boards():
+    """The loop behind the table of all starting hands against every pair of hands, one board at a time."""
+    boards, times = canonical_boards(5)
+    boards, times = boards[::50_000], times[::50_000]
+    group, found, below = hand_classes(), np.zeros((169, 169), np.int64), np.zeros((53, 169), np.int32)
+    showdown.class_boards(boards, times, HAND_CARDS, group, ranking.tables(7), showdown.scratch(), below, found)
+    expected = np.zeros_like(found)
+    for board, weight in zip(boards, times, strict=True):
+        live = np.flatnonzero(~np.isin(HAND_CARDS, board).any(axis=1))
+        cards = HAND_CARDS[live]
+        ranks = np.array([ranking.rank([*hand, *board.tolist()]) for hand in cards.tolist()])
+        apart = ~(cards[:, None, :, None] == cards[None, :, None, :]).any(axis=(2, 3))
+        twice = np.where(apart, 2 * (ranks[:, None] > ranks) + (ranks[:, None] == ranks), 0)
+        np.add.at(expected, (group[live][:, None], group[live]), int(weight) * twice)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.slow
 def test_all_starting_hands_against_one_another(tmp_path, monkeypatch):
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path))
     table = preflop_table(threads=2)
