@@ -176,3 +176,44 @@ def test_presets_and_what_is_wrong_in_a_recipe():
             loads(text)
     with pytest.raises(InputError, match=r"presets: .*demo"):
         load_train_recipe("demon")
+
+
+# Which values each entry takes, of all these; the others are refused by its name.
+VALUES = {
+    "int": "3", "zero": "0", "negative": "-3", "float": "2.5", "inf": "inf", "nan": "nan", "10^400": "1" + "0" * 400,
+    "true": "true", "text": "'x'", "list": "[1]", "table": "{ x = 1 }",
+}  # fmt: skip
+ENTRIES = {
+    "name": {"text"}, "about": {"text"}, "game": set(), "abstraction": {"text"}, "menu": set(), "training": set(),
+    "training.time": {"text"}, "training.weighting": set(), "training.period": {"int"}, "training.until": {"int", "zero"},
+    "training.prune": {"int", "float"}, "training.prune_after": {"int", "zero"}, "training.dtype": set(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_entries_of_a_recipe_have_their_kinds(entry, kind):
+    table = {"game": "'leduc'"} | ({"training.prune": "300"} if entry == "training.prune_after" else {})
+    text = "\n".join(f"{key} = {value}" for key, value in (table | {entry: VALUES[kind]}).items())
+    if kind in ENTRIES[entry]:
+        loads(text)
+        return
+    with pytest.raises(InputError, match=r"menu|game" if entry in ("menu", "game") else entry.split(".")[-1]) as caught:
+        loads(text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_what_goes_with_pruning_needs_it():
+    with pytest.raises(InputError, match="prune_after = 5: nothing is pruned without prune"):
+        loads("game = 'leduc'\n[training]\nprune_after = 5")
+    with pytest.raises(InputError, match="prune_after = 'x': must be a whole number"):
+        loads("game = 'leduc'\n[training]\nprune_after = 'x'")
+
+
+@pytest.mark.parametrize(
+    "limits", [{"iterations": -1}, {"iterations": 0}, {"seconds": -1.0}, {"seconds": float("nan")}]
+)
+def test_limits_of_a_run(limits, tmp_path):
+    with pytest.raises(InputError, match=f"{next(iter(limits))}=.*above zero"):
+        training(tmp_path / "run").run(**limits)

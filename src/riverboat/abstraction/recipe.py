@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.abstraction.card_abstraction import STREETS
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.texts import parse_toml, read_toml
 
 CANONICAL = {"preflop": 169, "flop": 1_286_792, "turn": 13_960_050, "river": 123_156_254}
@@ -200,20 +200,25 @@ def loads(text: str, name: str = "recipe") -> Recipe:
     streets = tuple(_section(table.get(street, {}), StreetRecipe, f"[{street}]") for street in STREETS)
     public = _section(table["public"], PublicRecipe, "[public]") if "public" in table else None
     seed = table.get("seed", 1)
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise InputError(f"seed = {seed!r}: a whole number from 0")
-    return Recipe(streets, public, str(table.get("name", name)), str(table.get("about", "")), seed)
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 63:
+        raise InputError(f"seed = {shown(seed)}: a whole number from 0")
+    for key in ("name", "about"):
+        if not isinstance(table.get(key, ""), str):
+            raise InputError(f"{key} = {shown(table[key])}: must be a text in quotes")
+    return Recipe(streets, public, table.get("name", name), table.get("about", ""), seed)
 
 
 def _section(table: Any, kind: type[Any], where: str) -> Any:
     if not isinstance(table, Mapping):
-        raise InputError(f"{where} = {table!r}: write a table of its own")
+        raise InputError(f"{where} = {shown(table)}: write a table of its own")
     known = {f.name: f for f in fields(kind)}
     _known(table, tuple(known), where)
     for key, value in table.items():
         expected = str if known[key].type == "str" else int
         if not isinstance(value, expected) or isinstance(value, bool):
-            raise InputError(f"{where} {key} = {value!r}: must be {'a text' if expected is str else 'a whole number'}")
+            raise InputError(
+                f"{where} {key} = {shown(value)}: must be {'a text' if expected is str else 'a whole number'}"
+            )
     if kind is PublicRecipe and "buckets" not in table:
         raise InputError(f"{where}: say how many buckets")
     return kind(**table)

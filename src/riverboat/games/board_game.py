@@ -18,16 +18,17 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError, listed, shown
+from riverboat.errors import InputError, MemoryLimitError, listed, shown
 from riverboat.games import probe
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.growth import Growth
-
-BYTES = 250  # of a node while the betting is walked, at the least
+from riverboat.growth import Growth, guessed
 
 Pay: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 Dealt: TypeAlias = tuple[tuple[int, ...], ...]  # the cards of each deal on the way to a node
 
+MOST_NODES = 500_000  # of a betting tree: half a minute; on a river with 500 hands tables of 1.5 GB
+GUESSED_WRONG = 5  # how much too high a guess may be
+NODE_BYTES = 250  # of a betting node while the tree is made, at the least
 ANY: tuple[int, ...] = ()  # a deal that a line writes as `*`: whatever comes
 
 
@@ -191,11 +192,19 @@ class _Line:
         return _Line(self.state.next_street() if self.actor == CHANCE else self.state.move(self.actions()[index]))
 
 
-def make(root: BettingState, name: str) -> BettingTree:
-    """Walk the betting states of a game once."""
+def make(root: BettingState, name: str, table_bytes: int = 0) -> BettingTree:
+    """Walk the betting states of a game once; refused where memory does not hold it, or `table_bytes` for each node."""
     guess = partial(probe.size, _Line(root))
-    with Growth(name, "building the betting of", "nodes", BYTES, guess) as grown:
+    with Growth(name, "building the betting of", "betting nodes", NODE_BYTES + table_bytes, guess) as grown:
         return _walk(root, grown)
+
+
+def _check_size(grown: Growth) -> None:
+    """Trees that would take minutes to lay out and years to solve are refused, as soon as they are known to be ones."""
+    about = max(grown.count, grown.about or 0)
+    if grown.count > MOST_NODES or about > GUESSED_WRONG * MOST_NODES:
+        count = f"more than {grown.count:,}" if grown.about is None else guessed(about)
+        raise MemoryLimitError(f"{grown.name}: {count} betting nodes, and at most {MOST_NODES:,} are laid out")
 
 
 def _walk(root: BettingState, grown: Growth) -> BettingTree:
@@ -216,6 +225,7 @@ def _walk(root: BettingState, grown: Growth) -> BettingTree:
             continue
         node, who = len(actor), state.actor
         grown(node)
+        _check_size(grown)
         over = who == TERMINAL
         actor.append(who)
         end.append(node + 1)

@@ -26,6 +26,7 @@ _SIZE = re.compile(
     rf"(?P<number>{_NUMBER})(?P<kind>[%xc])|(?P<all>a)|(?P<streets>{_NUMBER})?e(?:(?P<cap>{_NUMBER})%)?", re.IGNORECASE
 )
 _SHARE = re.compile(rf"\s*({_NUMBER})\s*%\s*")
+MOST = 10**16  # of a number in a size
 ALLOWED = "write 52% of the pot, 2.5x the bet faced, 100c chips, a for all-in, or 2e geometric over two streets"
 
 
@@ -104,6 +105,8 @@ def _parse(token: str, where: str, raising: bool) -> Size:
                 f"{where}: at most {_show(cap)}% of the pot leaves nothing to bet; the cap must be above zero"
             )
         return Size("e", number, cap)
+    if number > MOST:
+        raise InputError(f"{where}: more than anyone has; write a for all-in")
     if number <= 0:
         raise InputError(f"{where}: a bet must be above zero; leave it out for no bet")
     if kind == "x" and not raising:

@@ -18,7 +18,7 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
 from riverboat.cards.notation import Cards, parse_cards, show_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError, shown, unknown
+from riverboat.errors import InputError, MemoryLimitError, shown, unknown
 from riverboat.games.board_game import BettingTree, make
 from riverboat.games.board_states import BoardStates
 from riverboat.games.sizes import Thresholds, parse_share, parse_sizes
@@ -27,6 +27,8 @@ from riverboat.games.spot_locks import Lock, check_locks
 
 STREETS = ("flop", "turn", "river")
 PLAYERS = ("oop", "ip")
+HELD_BYTES = 6  # that a node takes in the tables for each hand, at the least
+MOST_CHIPS = 2**53  # beyond it a float64 skips whole numbers
 Menus: TypeAlias = str | Mapping[str, Any]
 
 
@@ -144,7 +146,10 @@ class Spot(BoardStates):
     @cached_property
     def betting(self) -> BettingTree:  # type: ignore[override]
         """The tree of betting."""
-        return make(SpotBetting(self.rules), self.name)
+        try:
+            return make(SpotBetting(self.rules), self.name, HELD_BYTES * min(len(held) for held in self.held))
+        except MemoryLimitError as error:
+            raise MemoryLimitError(f"{error}: {_longest_menu(self)}") from None
 
     @property
     def streets(self) -> tuple[str, ...]:
@@ -226,6 +231,18 @@ def _wrong(where: str, error: InputError) -> InputError:
     return InputError(f"{where}: {error}")
 
 
+def _longest_menu(spot: Spot) -> str:
+    """Which list of sizes makes a tree large, and what makes it smaller."""
+    lists = [
+        (len(sizes or ()), f"{street} {kind} of {player}")
+        for player, menus in zip(PLAYERS, spot.rules.menus, strict=True)
+        for street, menu in zip(spot.streets, menus, strict=True)
+        for kind, sizes in (("bets", menu.bets), ("raises", menu.raises), ("donks", menu.donks))
+    ]
+    count, where = max(lists, key=lambda found: found[0])
+    return f"the {where} are {count} sizes; fewer of them, a raise_cap or merge = '10%' make the tree smaller"
+
+
 # --- what a spot must be ----------------------------------------------------------------------
 
 
@@ -246,23 +263,32 @@ def _check_rules(rules: SpotRules) -> None:
     _whole("pot", rules.pot)
     _whole("stack", rules.stack)
     if rules.pot <= 0:
-        raise InputError(f"pot={rules.pot}: must be above zero; a spot is played for what is in the middle")
+        raise InputError(f"pot={shown(rules.pot)}: must be above zero; a spot is played for what is in the middle")
     if rules.stack <= 0:
         raise InputError(
-            f"stack={rules.stack}: too little to call any bet; give the chips that the shorter player has behind, at least 1"
+            f"stack={shown(rules.stack)}: too little to call any bet; give the chips that the shorter player has behind"
+        )
+    if rules.pot + 2 * rules.stack > MOST_CHIPS:
+        raise InputError(
+            f"pot={shown(rules.pot)} and stack={shown(rules.stack)}: more than 2^53 chips in all cannot be counted exactly; "
+            "divide all amounts by the same number"
         )
     rate, cap = rules.rake.rate, rules.rake.cap
     if not _number(rate) or not 0 <= rate < 1:
         raise InputError(f"rake rate {shown(rate)}: must be a share from 0 to below 1, such as 0.05")
     if not _number(cap) or not cap >= 0:
         raise InputError(f"rake cap {shown(cap)}: must be chips, 0 or more; leave it out for no cap")
+    if rate == 0 and cap != inf:
+        raise InputError(
+            f"rake cap {cap:g} without a rate: nothing would be taken; give a rate such as 0.05, or no rake"
+        )
     if not isinstance(rules.donk_bets, bool):
         raise InputError(f"donk_bets={shown(rules.donk_bets)}: must be true or false")
     if rules.raise_cap is not None:
         _whole("raise_cap", rules.raise_cap)
         if rules.raise_cap < 0:
             raise InputError(
-                f"raise_cap={rules.raise_cap}: raises a street must not be negative; leave it out for no cap"
+                f"raise_cap={shown(rules.raise_cap)}: raises a street must not be negative; leave it out for no cap"
             )
 
 

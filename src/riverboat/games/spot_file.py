@@ -41,6 +41,7 @@ from riverboat.games.spot_locks import Lock
 from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("board", "pot", "stack", "name", "rake", "deck", "ranges", "bets", "tree", "lock")
+NEEDED = ("board", "pot", "stack", "ranges", "bets")
 DECK_KEYS = ("ranks", "suits", "rules")
 THRESHOLDS = tuple(field.name for field in fields(Thresholds))
 TREE_KEYS = (*THRESHOLDS, "donk_bets", "raise_cap")
@@ -63,9 +64,13 @@ def loads(text: str, folder: str | Path | None = ".", name: str = "spot") -> Spo
     """A spot from the text of a file; `folder` is where files with ranges are looked for, None: nowhere."""
     table = parse_toml(text)
     _known(table, KEYS, "")
-    missing = [key for key in ("board", "pot", "stack", "ranges") if key not in table]
+    missing = [key for key in NEEDED if key not in table]
+    if missing == ["bets"]:
+        raise InputError(
+            'no bets are given; write [bets] and flop = { bet = "50%" }, or flop = {} for a hand that is checked down'
+        )
     if missing:
-        raise InputError(f"no {missing[0]} is given; a spot needs board, pot, stack and ranges")
+        raise InputError(f"no {missing[0]} is given; a spot needs {', '.join(NEEDED[:-1])} and {NEEDED[-1]}")
     ranges, rake, tree = (_table(table, key) for key in ("ranges", "rake", "tree"))
     _known(ranges, PLAYERS, "ranges")
     _known(rake, ("rate", "cap"), "rake")
@@ -140,7 +145,7 @@ def _lock(table: Mapping[str, Any], where: str, folder: str | Path | None) -> Lo
     if not isinstance(strategy, Mapping) or not strategy:
         raise InputError(f"{where}: no strategy; write strategy = {{ x = 0.25, b94 = 0.75 }}")
     for move, chance in strategy.items():
-        if isinstance(chance, bool) or not isinstance(chance, int | float):
+        if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 <= chance <= 1:
             raise InputError(f"{where}: {shown(move)} = {shown(chance)}: must be a probability from 0 to 1")
     if "line" not in table:
         raise InputError(f'{where}: no line; write line = "b94-c/8h", or "" for the root')

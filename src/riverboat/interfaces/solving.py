@@ -6,6 +6,7 @@ import re
 import time as clock
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from math import inf, nan
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -105,13 +106,16 @@ def target(text: str, unit: str) -> float:
     number = text.strip()
     if number.endswith("%"):
         if "%" not in unit:
-            raise InputError(f"--until {text!r}: exploitability is counted in {unit} here; write a plain number")
+            raise InputError(f"--until {shown(text)}: exploitability is counted in {unit} here; write a plain number")
         number = number[:-1]
     try:
-        return float(number)
+        wanted = float(number)
     except ValueError:
+        wanted = nan
+    if not 0 < wanted < inf:
         example = "0.5%" if "%" in unit else "1e-3"
-        raise InputError(f"--until {text!r}: write a number in {unit}, such as {example}") from None
+        raise InputError(f"--until {shown(text)}: write a number above zero in {unit}, such as {example}")
+    return wanted
 
 
 def size_of_memory(text: str) -> int:

@@ -29,7 +29,7 @@ from riverboat.trees.compile import solver_tree
 from riverboat.words import show_bytes
 
 BY_FLAGS = "spot"  # the name that goes with flags instead of a file
-NEEDED = ("board", "pot", "stack", "oop", "ip")
+NEEDED = ("board", "pot", "stack", "oop", "ip", "bets")
 
 
 # --- what users write -------------------------------------------------------------------------
@@ -49,7 +49,8 @@ def read(name: str, flags: Mapping[str, Any]) -> Spot:
     for key in NEEDED:
         if key not in given:
             needed = ", ".join(map(_flag, NEEDED))
-            raise InputError(f"solve spot: {_flag(key)} is missing; a spot by flags needs {needed}")
+            more = ", or --bets '' for a hand that is checked down" if key == "bets" else ""
+            raise InputError(f"solve spot: {_flag(key)} is missing; a spot by flags needs {needed}{more}")
     sizes: dict[str, str] = {key: given.pop(key) for key in ("bets", "raises", "donks") if key in given}
     given["rake"] = _share(given.get("rake", "0"))
     given.setdefault("rake_cap", inf)
@@ -100,6 +101,8 @@ def command(
     for flag, given in (("--keep", keep), ("--line", line is not None)):
         if given and boards is None:
             raise InputError(f"{flag} goes with --boards")
+    if keep and options["out"] is None:
+        raise InputError("--keep needs --out, the folder where the solutions are kept")
     if estimate:
         game = read(name, flags) if solving.is_spot(name) else make_game(name)
         spot_estimate.print_estimate(game, schedule, options["threads"], json)

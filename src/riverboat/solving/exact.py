@@ -37,8 +37,9 @@ def solve_exact(
     callback: Callable[[Progress], None] | None = None,
 ) -> Result:
     """Solve on the sequence form; `lp` is exact, `egt` stops at `until` (1e-4 where nothing is given)."""
-    from riverboat.solving.run import Progress, Result
+    from riverboat.solving.run import Progress, Result, stoppers
 
+    stoppers(iterations, time, until)  # refuses what is no limit
     if out is not None and Path(out).is_dir() and files.checkpoints(Path(out)):
         raise InputError(f"{out}: holds a CFR run; choose another folder")
     made = make_game(game)

@@ -23,7 +23,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.menus import Menu, menu_from
 from riverboat.solving import schedules
@@ -31,6 +31,7 @@ from riverboat.solving.blueprint_tables import DTYPES, Pruning, Weighting
 from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("name", "about", "game", "abstraction", "menu", "training")
+MOST = 2**53  # of a number
 TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype")
 
 
@@ -78,7 +79,7 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
     _known(table, KEYS, "recipe")
     if "game" not in table:
         raise InputError("no game: write game = 'nolimit-200bb', or the path of an ACPC game file")
-    game = str(table["game"])
+    game = _text(table, "game", "")
     rules = read_game(folder / game if folder is not None and (folder / game).is_file() else game)
     if rules.limit and "menu" in table:
         raise InputError(f"[menu]: {rules.name} is a limit game, its bets are in the rules; leave it out")
@@ -87,42 +88,51 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
     menu = None if rules.limit else menu_from(table["menu"])
     training = table.get("training", {})
     if not isinstance(training, Mapping):
-        raise InputError(f"training = {training!r}: write a table of its own, [training]")
+        raise InputError(f"training = {shown(training)}: write a table of its own, [training]")
     _known(training, TRAINING, "[training]")
-    dtype = str(training.get("dtype", "float32"))
+    dtype = _text(training, "dtype", "float32", "[training] ")
     if dtype not in DTYPES:
         raise unknown("dtype", dtype, DTYPES)
-    schedule = str(training.get("weighting", "none"))
-    if schedule != "none":
-        schedules.parse(schedule, imports=False)  # a file does not say which code is run
-    weighting = Weighting(
-        schedule,
-        _whole(training, "period", 1 << 20),
-        _whole(training, "until", 0) or None,
-    )
-    pruning = None
+    clock = _whole(training, "period", 1 << 20), _whole(training, "until", 0) or None
+    schedule = _text(training, "weighting", "none", "[training] ")
+    try:
+        if schedule != "none":
+            schedules.parse(schedule, imports=False)  # a file does not say which code is run
+        weighting = Weighting(schedule, *clock)
+    except InputError as error:
+        raise InputError(f"[training] weighting, period: {error}") from None
+    pruning, begins = None, _whole(training, "prune_after", 0)
+    if "prune_after" in training and "prune" not in training:
+        raise InputError(f"[training] prune_after = {begins}: nothing is pruned without prune; write prune = 300 too")
     if "prune" in training:
         least = training["prune"]
-        if not isinstance(least, (int, float)) or isinstance(least, bool) or least <= 0:
-            raise InputError(f"[training] prune = {least!r}: a number of big blinds above zero")
-        pruning = Pruning(-float(least) * rules.big_blind, _whole(training, "prune_after", 0))
+        if not isinstance(least, (int, float)) or isinstance(least, bool) or not 0 < least <= MOST:
+            raise InputError(f"[training] prune = {shown(least)}: a number of big blinds above zero")
+        pruning = Pruning(-float(least) * rules.big_blind, begins)
     return TrainRecipe(
         rules,
         menu,
-        str(table.get("abstraction", "lossless")),
+        _text(table, "abstraction", "lossless"),
         weighting,
         pruning,
         dtype,
-        str(training["time"]) if "time" in training else None,
-        str(table.get("name", name)),
-        str(table.get("about", "")),
+        _text(training, "time", "", "[training] ") or None,
+        _text(table, "name", name),
+        _text(table, "about", ""),
     )
+
+
+def _text(table: Mapping[str, Any], key: str, default: str, where: str = "") -> str:
+    found = table.get(key, default)
+    if not isinstance(found, str):
+        raise InputError(f"{where}{key} = {shown(found)}: must be a text in quotes")
+    return found
 
 
 def _whole(table: Mapping[str, Any], key: str, default: int) -> int:
     found = table.get(key, default)
-    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
-        raise InputError(f"[training] {key} = {found!r}: must be a whole number from 0")
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= MOST:
+        raise InputError(f"[training] {key} = {shown(found)}: must be a whole number from 0")
     return found
 
 

@@ -8,6 +8,7 @@ strategy gets a folder of its own. Snapshots of the strategy stay, so that a lat
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -169,6 +170,9 @@ class Training:
         """Train until a limit or until `stop()`, then write a checkpoint and the strategy. Limits count earlier sittings."""
         if seconds is None and iterations is None:
             raise InputError("no limit: say for how many seconds or iterations to train")
+        for what, limit in (("seconds", seconds), ("iterations", iterations)):
+            if limit is not None and not 0 < limit < math.inf:
+                raise InputError(f"{what}={limit:g}: must be above zero")
         limits = [("seconds", seconds), ("iterations", iterations)]
         if self._share(limits) < 1:
             self.solver.step(1)  # compiles the loops where that has not been done: no training time
