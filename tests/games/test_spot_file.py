@@ -108,7 +108,7 @@ def spots(draw: st.DrawFn) -> Spot:
         Thresholds(draw(SHARES), draw(SHARES), draw(SHARES)),
         draw(st.booleans()),
         draw(st.none() | st.integers(0, 3)),
-        draw(st.sampled_from([Rake(), Rake(0.05), Rake(0.05, 7.5), Rake(1e-9, 0.0)])),
+        draw(st.sampled_from([Rake(), Rake(0.05), Rake(0.05, 7.5), Rake(1e-9, 0.0), Rake(0.0, 3)])),
     )
     name = draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8))
     return Spot(board, rules, (ranges[0], ranges[1]), tuple(draw(st.lists(LOCKS, max_size=2))), deck, name)

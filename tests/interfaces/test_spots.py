@@ -233,7 +233,7 @@ def test_a_wrong_file_gives_one_line(run, files, change, message):
         (["solve", "spot", "--board", "Td9d6hQc"], "--pot is missing"),
         (["solve", "spot", *FLAGS, "--rake", "much"], "write a share such as 5%"),
         (["solve", "spot", *FLAGS, "--donks", "1% / 2% / 3%"], "3 lists of sizes for 2 streets"),
-        (["solve", "spot", *FLAGS, "--until", "half"], "write a number in % of pot"),
+        (["solve", "spot", *FLAGS, "--until", "half"], "write a number above zero in % of pot"),
         (["solve", "spot", *FLAGS, "--memory", "some"], "write 2GB"),
         (["solve", "spot", *FLAGS, "--dtype", "int8"], "one of compact"),
         (["solve", "spot", *FLAGS, "--traversal", "pcs"], "walked in full"),

@@ -56,7 +56,7 @@ class Spot(BoardStates):
         bets: Menus = "",
         raises: str | None = None,
         donks: str | None = None,
-        rake: float = 0.0,
+        rake: float | None = None,
         rake_cap: float = inf,
         add_all_in: str = "0%",
         force_all_in: str = "0%",
@@ -74,6 +74,10 @@ class Spot(BoardStates):
         the hand is checked down.
         """
         cards = _board(board)
+        if rake is None and rake_cap != inf:
+            raise InputError(
+                f"rake cap {shown(rake_cap)} without a rate: nothing would be taken; give a rate such as 0.05"
+            )
         if isinstance(bets, str):
             menu = {"bet": bets} | {k: v for k, v in (("raise", raises), ("donk", donks)) if v is not None}
             bets = {STREETS[len(cards) - 3]: menu}
@@ -86,9 +90,9 @@ class Spot(BoardStates):
             parse_share(force_all_in, "force_all_in"),
             parse_share(merge, "merge"),
         )
-        rules = SpotRules(
-            pot, stack, read_menus(bets, len(cards)), thresholds, donk_bets, raise_cap, Rake(rake, rake_cap)
-        )
+        taken = Rake(0.0 if rake is None else rake, rake_cap)
+        menus = read_menus(bets, len(cards))
+        rules = SpotRules(pot, stack, menus, thresholds, donk_bets, raise_cap, taken)
         return Spot(cards, rules, (_range(oop, "oop"), _range(ip, "ip")), tuple(locks), deck, name)
 
     def lock(self, line: str, strategy: Mapping[str, float], hands: str | Range | None = None) -> Spot:
@@ -278,10 +282,6 @@ def _check_rules(rules: SpotRules) -> None:
         raise InputError(f"rake rate {shown(rate)}: must be a share from 0 to below 1, such as 0.05")
     if not _number(cap) or not cap >= 0:
         raise InputError(f"rake cap {shown(cap)}: must be chips, 0 or more; leave it out for no cap")
-    if rate == 0 and cap != inf:
-        raise InputError(
-            f"rake cap {cap:g} without a rate: nothing would be taken; give a rate such as 0.05, or no rake"
-        )
     if not isinstance(rules.donk_bets, bool):
         raise InputError(f"donk_bets={shown(rules.donk_bets)}: must be true or false")
     if rules.raise_cap is not None:

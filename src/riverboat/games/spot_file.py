@@ -85,7 +85,7 @@ def loads(text: str, folder: str | Path | None = ".", name: str = "spot") -> Spo
         oop=_beside(_text(ranges["oop"], "ranges.oop"), folder),
         ip=_beside(_text(ranges["ip"], "ranges.ip"), folder),
         bets=_table(table, "bets"),
-        rake=rake.get("rate", 0.0),
+        rake=rake.get("rate"),
         rake_cap=rake.get("cap", inf),
         locks=_locks(table.get("lock", []), folder),
         deck=_deck(table),

@@ -52,7 +52,7 @@ def read(name: str, flags: Mapping[str, Any]) -> Spot:
             more = ", or --bets '' for a hand that is checked down" if key == "bets" else ""
             raise InputError(f"solve spot: {_flag(key)} is missing; a spot by flags needs {needed}{more}")
     sizes: dict[str, str] = {key: given.pop(key) for key in ("bets", "raises", "donks") if key in given}
-    given["rake"] = _share(given.get("rake", "0"))
+    given["rake"] = _share(given["rake"]) if "rake" in given else None
     given.setdefault("rake_cap", inf)
     given["deck"] = Deck.of_rules(given.pop("rules", STANDARD))
     return Spot.make(bets=_menus(sizes, len(parse_board(given["board"]))), **given)

@@ -79,8 +79,6 @@ def listing(json: bool) -> None:
 
 def train(source: str, options: Options) -> None:
     """Train a blueprint in a folder."""
-    if options.iterations is not None and options.iterations <= 0:
-        raise InputError(f"--iterations {options.iterations}: must be above zero")
     recipe = load_train_recipe(source)
     cards, path = None, None
     if options.abstraction is not None or recipe.abstraction == "lossless":
