@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def read_toml(path: str | Path, what: str) -> str:
     return read_text(path, what, MOST_TOML)
 
 
-def parse_toml(text: str) -> dict[str, Any]:
+def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
     """The table that a TOML text says."""
     text = text.removeprefix("\ufeff")
     if len(text) > MOST_TOML:
@@ -50,7 +51,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     if _DOTTED.search(text):
         raise InputError(deep)
     try:
-        table = tomllib.loads(text)
+        table = tomllib.loads(text, parse_float=parse_float)
     except RecursionError:
         raise InputError(deep) from None
     except ValueError as error:  # TOMLDecodeError is one; so is a whole number of thousands of digits

@@ -8,7 +8,6 @@ cents, and now and then a hand that cannot be: each hand is read by itself, and 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
@@ -21,6 +20,7 @@ from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.moves import CALL, FOLD, play_move
 from riverboat.games.records import UNKNOWN, Hands, Played
+from riverboat.texts import parse_toml
 
 SCALE = 100  # chips of one unit of money: histories of real games count in cents
 DEEP = 1000  # big blinds that are written as stacks where the rules have none
@@ -51,8 +51,8 @@ def sections(text: str) -> Iterator[tuple[str, str]]:
 def read_hand(text: str, scale: int = SCALE) -> Played:
     """One hand; `Unreadable` where it is broken or of another game."""
     try:
-        table = tomllib.loads(text, parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+        table = parse_toml(text, parse_float=Decimal)
+    except InputError as error:
         raise Unreadable("no TOML", str(error)[:80]) from None
     missing = [key for key in _LEAST if key not in table]
     if missing:
