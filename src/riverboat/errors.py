@@ -100,3 +100,17 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5) if len(name) <= MOST_SHOWN else []
     hint = f"; did you mean {close[0]!r}?" if close else ""
     return InputError(f"unknown {kind} {shown(name)}{hint} (known: {listed(names)})")
+
+
+def within(name: str, value: int, low: int, high: int) -> None:
+    """Refuse a number outside its range."""
+    if not low <= value <= high:
+        raise InputError(f"{name}={value:,}: must be {low:,} to {high:,}")
+
+
+MAX_THREADS = 1024
+
+
+def check_threads(threads: int) -> None:
+    """Refuse a number of threads that no machine has."""
+    within("threads", threads, 1, MAX_THREADS)

@@ -82,7 +82,7 @@ def test_an_open_spiel_game_that_grows_without_end(run, names):
 @pytest.mark.slow
 def test_every_open_spiel_game_ends_with_a_word(run, names, monkeypatch):
     """Solved, refused in one line, or interrupted after telling how it grows; never a traceback, never long silence."""
-    monkeypatch.setattr("riverboat.interfaces.cli.Told", Hurried)
+    monkeypatch.setattr("riverboat.interfaces.endings.Told", Hurried)
     ends = {}
     for name in names:
         started = clock.monotonic()
@@ -122,7 +122,7 @@ ABSURD = {
 
 @pytest.mark.parametrize(("name", "expected"), ABSURD.items())
 def test_absurd_options_are_refused_or_heard(run, monkeypatch, name, expected):
-    monkeypatch.setattr("riverboat.interfaces.cli.Told", Hurried)
+    monkeypatch.setattr("riverboat.interfaces.endings.Told", Hurried)
     monkeypatch.setattr(sys.modules[__name__], "BUDGET", 2.5)
     code, out, err = run("solve", name, *BRIEFLY, "--json")
     assert (code, out) == (expected, "")
@@ -169,3 +169,20 @@ def test_ctrl_c_has_a_word():
     assert process.returncode == 130
     assert re.match(r"building the tree of open_spiel:dots_and_boxes: [0-9,]+", first)
     assert re.match(r"interrupted while building the tree of open_spiel:dots_and_boxes, at [0-9,]+ histories", last)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 10**6])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["solve", "kuhn", "--iterations", "1"],
+        ["equity", "AA", "KK"],
+        ["features", "preflop"],
+        ["abstract", "tiny", "--estimate"],
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_threads_have_one_range(run, command, threads):
+    code, out, err = run(*command, "--threads", threads)
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"error: .*threads.*(must be 1 to 1,024|(greater|less) than or equal to \d+)", err.strip())

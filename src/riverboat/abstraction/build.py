@@ -43,7 +43,7 @@ from riverboat.abstraction.recipe import CANONICAL, Recipe, StreetRecipe
 from riverboat.arrays import Array
 from riverboat.cards.features import BOARD_CARDS, FULL, rounds
 from riverboat.cards.isomorphism import Indexer
-from riverboat.errors import CorruptError, InputError
+from riverboat.errors import CorruptError, InputError, check_threads
 
 Progress: TypeAlias = Callable[[Stage, float], None]  # the stage, and how much of it is done
 KIND = "abstraction stage"
@@ -62,8 +62,7 @@ def build(
 ) -> CardAbstraction:
     """Build an abstraction in a folder. With `resume`, stages that are done there already are not done again."""
     out = Path(out)
-    if threads < 1:
-        raise InputError(f"threads={threads}: must be at least 1")
+    check_threads(threads)
     if resume and (out / artefact.MANIFEST).is_file():
         made = load_abstraction(out)
         if made.recipe != recipe.to_dict():

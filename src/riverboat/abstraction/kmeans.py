@@ -20,7 +20,7 @@ import numpy as np
 from riverboat.abstraction import _kmeans_kernels as kernels
 from riverboat.arrays import Array
 from riverboat.cards.equity import spread
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, check_threads, unknown
 
 METRICS = ("emd", "l2")
 DTYPES = ("float16", "float32", "uint16", "uint8")
@@ -86,8 +86,9 @@ def cluster(
     the medians of the cumulative histograms, which minimise the distance, by means whose weights fall with it.
     """
     n, weight = _check(points, weights, k, metric)
-    if restarts < 1 or iterations < 1 or threads < 1:
-        raise InputError(f"restarts={restarts}, iterations={iterations}, threads={threads}: each must be at least 1")
+    check_threads(threads)
+    if restarts < 1 or iterations < 1:
+        raise InputError(f"restarts={restarts}, iterations={iterations}: each must be at least 1")
     if sample is not None and sample < k:
         raise InputError(f"sample={sample}: must be at least k={k}")
     if medians and metric != "emd":

@@ -213,7 +213,7 @@ def _counts(
     known = _sequences(before, game, threads)
     boards, times = game.boards(r)
     rooms: SimpleQueue[Array] = SimpleQueue()
-    totals = [np.zeros((sequences, width), np.int64) for _ in range(max(1, threads))]
+    totals = [np.zeros((sequences, width), np.int64) for _ in range(threads)]
     for total in totals:
         rooms.put(total)
 

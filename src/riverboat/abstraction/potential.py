@@ -28,7 +28,7 @@ from riverboat.arrays import Array
 from riverboat.cards._isomorphism_kernels import NOWHERE
 from riverboat.cards.equity import spread
 from riverboat.cards.isomorphism import Indexer
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, check_threads, unknown
 
 Histograms: TypeAlias = kernels.Histograms
 Ground: TypeAlias = kernels.Ground
@@ -261,8 +261,9 @@ def cluster(
         raise InputError(f"weights of shape {weight.shape}: expected one above zero for each of {hands:,} hands")
     if not 1 <= k <= hands:
         raise InputError(f"k={k} clusters of {hands:,} hands: must be 1 to {hands:,}")
-    if restarts < 1 or iterations < 1 or threads < 1:
-        raise InputError(f"restarts={restarts}, iterations={iterations}, threads={threads}: each must be at least 1")
+    check_threads(threads)
+    if restarts < 1 or iterations < 1:
+        raise InputError(f"restarts={restarts}, iterations={iterations}: each must be at least 1")
     if sample is not None and sample < k:
         raise InputError(f"sample={sample}: must be at least k={k}")
     _checked(points, np.zeros((1, clusters)), ground)

@@ -19,18 +19,23 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards import _runout_kernels, ranking
 from riverboat.cards import _showdown_kernels as kernels
+from riverboat.cards.dealing import can_be_dealt
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, HANDS, Deck
 from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError, shown
+from riverboat.errors import InputError, check_threads, shown, within
 from riverboat.kept import kept
 
 Side: TypeAlias = str | Range
 Progress: TypeAlias = Callable[[float], None]
 
-MULTIWAY_RUNOUTS = 200_000_000  # showdowns that are still enumerated
+MULTIWAY_RUNOUTS = 200_000_000  # showdowns that are still enumerated,
+MULTIWAY_COMBINATIONS = 1_000_000  # over at most so many combinations of hands
+MAX_SAMPLES = 1_000_000_000
+CHUNK = 20_000  # samples in one compiled call
+DRAWS = 1000  # for one sample, at most and on average
 _CARDS = np.array(HAND_CARDS)
 _VERSION = 1
 
@@ -66,6 +71,8 @@ def equity(
         raise InputError(
             f"board {shown(show_cards(known))} has {len(known)} cards: none, three, four or five are dealt"
         )
+    check_threads(threads)
+    within("samples", samples, 1, MAX_SAMPLES)
     if not 2 <= len(sides) <= 10:
         raise InputError(f"{len(sides)} hands or ranges: two to ten can be compared")
     foreign = [card for card in known if card not in deck.cards]
@@ -78,9 +85,11 @@ def equity(
     held = [np.flatnonzero(weights) for weights in ranges]
     if all(len(h) == 1 for h in held):
         return _hands([int(h[0]) for h in held], known, deck)
+    if can_be_dealt(held) is False:
+        raise InputError("the ranges cannot be held together: no deal gives every player a hand of its range")
     if len(sides) == 2:
         return _two_ranges(ranges[0], ranges[1], known, deck, threads, progress)
-    return _several(ranges, held, known, deck, samples, seed)
+    return _several(ranges, held, known, deck, samples, seed, progress)
 
 
 def _gone(deck: Deck) -> np.uint64:
@@ -213,9 +222,10 @@ def spread(
     chunk: int = 4096,
 ) -> list[tuple[Array, ...]]:
     """Do the work chunk by chunk on threads; answers come in order, so that sums do not depend on their number."""
+    check_threads(threads)
     parts = [slice(k, min(k + chunk, count)) for k in range(0, count, chunk)]
     done: list[tuple[Array, ...]] = []
-    with ThreadPoolExecutor(max(1, threads)) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         for k, answer in enumerate(pool.map(work, parts), start=1):
             done.append(answer)
             if progress is not None:
@@ -224,34 +234,51 @@ def spread(
 
 
 def _several(
-    ranges: list[Array], held: list[Array], board: tuple[int, ...], deck: Deck, samples: int, seed: int
+    ranges: list[Array],
+    held: list[Array],
+    board: tuple[int, ...],
+    deck: Deck,
+    samples: int,
+    seed: int,
+    progress: Progress | None,
 ) -> Equity:
     """More than two players with ranges: every combination where that is feasible, else samples."""
     players = len(ranges)
     left = math.comb(len(deck.cards) - len(board) - 2 * players, 5 - len(board))
-    if math.prod(len(h) for h in held) * left <= MULTIWAY_RUNOUTS:
-        return _enumerated(ranges, held, board, deck)
+    ways = math.prod(len(h) for h in held)
+    if ways <= MULTIWAY_COMBINATIONS and ways * left <= MULTIWAY_RUNOUTS:
+        return _enumerated(ranges, held, board, deck, progress)
     tables = ranking.tables(7, deck.rules)
     _, _, best, share, square, wins = _scratch(players)
     cumulative = np.cumsum(np.array(ranges), axis=1)
     rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
-    _runout_kernels.sample_multiway(
-        _CARDS, cumulative, np.array(board, np.uint8), _gone(deck), samples, tables, rng,
-        np.zeros((players, 2), np.uint8), best, share, square, wins,
-    )  # fmt: skip
-    done = share.sum()
-    if not done > 0:
-        raise InputError("the ranges cannot be held together: hands share cards")
+    done, draws = 0, 0
+    while done < samples and draws < DRAWS * (samples + 1000):  # hands that collide are drawn again
+        some = min(CHUNK, samples - done)
+        draws += _runout_kernels.sample_multiway(
+            _CARDS, cumulative, np.array(board, np.uint8), _gone(deck), some, tables, rng,
+            np.zeros((players, 2), np.uint8), best, share, square, wins,
+        )  # fmt: skip
+        done = round(share.sum())
+        if progress is not None:
+            progress(max(done / samples, draws / (DRAWS * (samples + 1000))))
+    if not done:
+        raise InputError(f"the ranges can hardly be held together: {draws:,} draws had hands that share cards")
     mean = share / done
     error = 1.96 * np.sqrt(np.maximum(square / done - mean**2, 0) / done)
-    return Equity(tuple(mean.tolist()), False, tuple(error.tolist()), round(done))
+    return Equity(tuple(mean.tolist()), False, tuple(error.tolist()), done)
 
 
-def _enumerated(ranges: list[Array], held: list[Array], board: tuple[int, ...], cards_of: Deck) -> Equity:
+def _enumerated(
+    ranges: list[Array], held: list[Array], board: tuple[int, ...], cards_of: Deck, progress: Progress | None
+) -> Equity:
     tables, known, gone = ranking.tables(7, cards_of.rules), np.array(board, np.uint8), _gone(cards_of)
     deck, chosen, best, share, square, wins = _scratch(len(ranges))
     total, showdowns = 0.0, 0
-    for hands in product(*held):
+    ways = math.prod(len(h) for h in held)
+    for k, hands in enumerate(product(*held)):
+        if progress is not None:
+            progress(k / ways)
         cards = _CARDS[list(hands)].ravel()
         if len(set(cards.tolist())) < len(cards):
             continue

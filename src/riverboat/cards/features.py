@@ -21,7 +21,7 @@ from riverboat.cards import _showdown_kernels as kernels
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.equity import hand_classes, spread
 from riverboat.cards.isomorphism import Indexer, canonical_boards
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, check_threads, unknown
 
 Progress: TypeAlias = Callable[[float], None]
 
@@ -98,6 +98,7 @@ def river_strengths(threads: int = 1, progress: Progress | None = None) -> Array
 
 def features(street: str, bins: int = 50, threads: int = 1, progress: Progress | None = None) -> Features:
     """E[HS], E[HS²] and the histogram of river strength of every canonical hand of a street."""
+    check_threads(threads)
     bin_of = bin_numbers(bins)
     if street == "river":
         return _river(bin_of, bins, threads, progress)

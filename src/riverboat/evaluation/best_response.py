@@ -25,7 +25,7 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import SUITS, Deck
 from riverboat.cards.isomorphism import Indexer
 from riverboat.cards.ranking import tables as ranking_tables
-from riverboat.errors import InputError, MemoryLimitError
+from riverboat.errors import InputError, MemoryLimitError, check_threads
 from riverboat.evaluation import _response_kernels as kernels
 from riverboat.evaluation.duel import side
 from riverboat.games.acpc import Rules
@@ -72,8 +72,7 @@ def quality(strategy: BlueprintStrategy, threads: int = 1, most_minutes: float =
 
     Refused where it would take more than `most_minutes`, by `estimate`. The result does not depend on the number of threads.
     """
-    if threads < 1:
-        raise InputError(f"threads={threads}: must be at least 1")
+    check_threads(threads)
     threads = min(threads, os.cpu_count() or 1)
     _check(strategy, threads, most_minutes)
     start = time.perf_counter()

@@ -11,7 +11,7 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, check_threads, unknown
 from riverboat.evaluation import _duel_kernels as kernels
 from riverboat.evaluation.intervals import Interval, interval
 from riverboat.games.action_tree import CALL, FOLD, RAISE, ActionTree
@@ -81,8 +81,7 @@ def duel(
     _check(first, second)
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
-    if threads < 1:
-        raise InputError(f"threads={threads}: must be at least 1")
+    check_threads(threads)
     pairs, key = hands // 2, np.uint64(seed % 2**64)
     game, sides = _game(first.tree), (side(first), side(second))
     chunks = range(0, pairs, CHUNK)

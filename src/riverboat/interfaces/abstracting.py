@@ -11,7 +11,7 @@ from rich.console import Console
 from riverboat.abstraction import estimate
 from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.recipe import Recipe, load_recipe, presets
-from riverboat.errors import InputError, MemoryLimitError
+from riverboat.errors import InputError, MemoryLimitError, check_threads
 from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.memory import available_memory
@@ -94,7 +94,8 @@ def _close(bars: dict[str, Bar]) -> None:
 
 
 def _plan(recipe: Recipe, stages: list[estimate.Stage], threads: int) -> dict[str, Any]:
-    shares = max(1, threads)
+    check_threads(threads)
+    shares = threads
     return {
         "recipe": recipe.to_dict(),
         "counts": list(recipe.counts),

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from riverboat.errors import InputError
+from riverboat.errors import MAX_THREADS, InputError
 from riverboat.growth import heard
 from riverboat.interfaces import endings
 from riverboat.interfaces.terminal import duration
@@ -22,7 +22,7 @@ app = typer.Typer(
 
 # What whole numbers of options may be: beyond, they are a slip, and the loops count in 64 bits.
 MANY = 10**15
-THREADS = 1024
+THREADS = MAX_THREADS
 SEED = 2**63 - 1
 PORT = 2**16 - 1
 

@@ -22,7 +22,7 @@ import numpy as np
 from riverboat import artefact
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
-from riverboat.errors import InputError, shown, unknown
+from riverboat.errors import InputError, check_threads, shown, unknown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _cluster_kernels as kernels
 from riverboat.solving.blueprint_tables import BLOCK, Pruning, Tables, make_game
@@ -74,8 +74,7 @@ class Blade:
     def __init__(self, tree: ActionTree, cards: CardAbstraction, share: Share) -> None:
         if share.mode not in MODES:
             raise unknown("mode", share.mode, MODES)
-        if share.threads < 1:
-            raise InputError(f"threads={share.threads}: must be at least 1")
+        check_threads(share.threads)
         self.tree, self.cards, self.share = tree, cards, share
         owned = [(int(s.first[share.first]), int(s.first[share.end])) for s in cards.streets[1 : tree.rules.rounds]]
         self.rows = [(0, 0), *owned]  # by street: buckets of the abstraction that are here

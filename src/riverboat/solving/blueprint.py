@@ -27,7 +27,7 @@ import numpy as np
 
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, check_threads, unknown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _blueprint_kernels as kernels
 from riverboat.solving import walk_room
@@ -59,8 +59,7 @@ class Blueprint:
     ) -> None:
         if mode not in MODES:
             raise unknown("mode", mode, MODES)
-        if threads < 1:
-            raise InputError(f"threads={threads}: must be at least 1")
+        check_threads(threads)
         if batch < 1:
             raise InputError(f"batch={batch}: deals that wait together in the deterministic mode, at least 1")
         self.tree, self.cards, self.seed = tree, cards, seed

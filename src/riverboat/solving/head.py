@@ -17,7 +17,7 @@ import numpy as np
 
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.errors import InputError, check_threads
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _blueprint_kernels as walks
 from riverboat.solving import _cluster_kernels as kernels
@@ -63,8 +63,7 @@ class Head:
     ) -> None:
         if batch < 1:
             raise InputError(f"batch={batch}: deals that are sent together, at least 1")
-        if threads < 1:
-            raise InputError(f"threads={threads}: must be at least 1")
+        check_threads(threads)
         self.tree, self.cards, self.seed, self.threads, self.prune = tree, cards, seed, threads, prune
         self.tables = Tables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
         self.game = make_game(tree, cards, self.tables)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.errors import InputError
+from riverboat.errors import check_threads
 from riverboat.games.base import Array
 from riverboat.solving import _kernels
 from riverboat.strategy.table import Tree
@@ -30,8 +30,7 @@ class Walker:
     """Room for full walks of a tree, and threads to do them."""
 
     def __init__(self, tree: Tree, dtype: Any, threads: int = 1, kernels: Any = _kernels) -> None:
-        if threads < 1:
-            raise InputError(f"threads={threads}: must be at least 1")
+        check_threads(threads)
         self.tree, self.dtype, self.kernels = tree, np.dtype(dtype), kernels
         small = len(tree.nodes.actor) < SMALL or not isinstance(tree, PublicTree)
         self.threads = 1 if small else min(threads, os.cpu_count() or 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, check_threads
 from riverboat.games.base import Array
 from riverboat.lanes import LANES
 from riverboat.strategy import _board_kernels as kernels
@@ -33,8 +33,7 @@ class BoardWalker:
     """Room for walks of a tree, and threads to do them. Values come in chips, whatever scale walks use inside."""
 
     def __init__(self, tree: BoardTree, dtype: Any = np.float32, threads: int = 1, loops: Any = kernels) -> None:
-        if threads < 1:
-            raise InputError(f"threads={threads}: must be at least 1")
+        check_threads(threads)
         if int(tree.forest.width.max(initial=0)) > kernels.MAX_WIDTH:
             raise InputError(f"{tree.name}: {tree.forest.width.max()} moves at one node, more than {kernels.MAX_WIDTH}")
         self.tree, self.dtype, self.loops = tree, np.dtype(dtype), loops
