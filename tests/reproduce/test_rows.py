@@ -39,6 +39,12 @@ SLIP = Explained(2.0, "a slip", within=0.1)
         (printed("moved on", 1.0, 2.2, explained=SLIP), "moved"),
         (printed("moved to the paper's", 1.0, 1.0, explained=SLIP), "moved"),
         (printed("noise", 1.0, 2.3, interval=(2.0, 2.6), rivals=(0.0,), explained=SLIP), "explained"),
+        # A certified interval has no noise to hide in.
+        (printed("proved", 1.0, 2.05, interval=(0.8, 3.3), rivals=(0.0,), certified=True, explained=SLIP), "explained"),
+        (
+            printed("proved, moved", 1.0, 2.2, interval=(0.8, 3.6), rivals=(0.0,), certified=True, explained=SLIP),
+            "moved",
+        ),
         (printed("drowned", 1.0, 2.3, interval=(0.8, 3.8), rivals=(0.0,), explained=SLIP), "blurred"),
         (theorem("holds", 0.0, 1e-10), "match"),
         (theorem("fails", 0.0, 1e-8), "differs"),

@@ -39,7 +39,7 @@ class Explained:
 
     at: float  # ours, then
     why: str
-    within: float  # how far ours may be from that now, beside the half-width of its interval
+    within: float  # how far ours may be from that now, beside the noise of an estimate
 
     def __post_init__(self) -> None:
         if not self.why:
@@ -60,6 +60,7 @@ class Row:
     rounding: float = 0.0  # half a unit of the last printed digit; for theorems what rounding may be off
     low: float | None = None  # our interval, for estimates
     high: float | None = None
+    certified: bool = False  # the interval is proved, not drawn: its middle has no noise
     error: float = 0.0  # of the paper's own estimate
     rivals: tuple[float, ...] = ()  # what other rules or conventions have in this place
     null: float | None = None  # the number that the interval of a new figure is tested against
@@ -130,7 +131,7 @@ class Row:
         found = self._compare(self.paper)
         if self.explained is None:
             return found
-        allowed = self.explained.within + self.half
+        allowed = self.explained.within + (0.0 if self.certified else self.half)
         if abs(self.ours - self.explained.at) > allowed:
             return "moved"
         if found in FAILS:
@@ -164,6 +165,7 @@ def printed(
     *,
     digits: int | None = None,
     interval: tuple[float, float] | None = None,
+    certified: bool = False,
     error: float = 0.0,
     rivals: Sequence[float] = (),
     explained: Explained | None = None,
@@ -172,7 +174,20 @@ def printed(
     """A figure that a paper prints with so many decimals, or exactly (1/3, √2)."""
     rounding = 0.5 * 10.0**-digits if digits is not None else 1e-9 * max(1.0, abs(paper))
     low, high = interval if interval is not None else (None, None)
-    return Row(name, "printed", ours, paper, "=", rounding, low, high, error, tuple(rivals), None, explained, note)
+    return Row(
+        name,
+        "printed",
+        ours,
+        paper,
+        rounding=rounding,
+        low=low,
+        high=high,
+        certified=certified,
+        error=error,
+        rivals=tuple(rivals),
+        explained=explained,
+        note=note,
+    )
 
 
 def theorem(
