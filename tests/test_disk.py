@@ -13,6 +13,7 @@ import pytest
 
 from riverboat import artefact, disk
 from riverboat.errors import DiskError, InputError
+from riverboat.strategy import files
 
 HOLDER = """
 import sys, time
@@ -135,3 +136,45 @@ while done < 20:
     assert [w.wait(timeout=60) for w in workers] == [0, 0, 0], time.monotonic() - started
     assert (tmp_path / "count").read_text() == "60"
     assert not Path(tmp_path / disk.LOCK).exists()
+
+
+# --- nothing is lost --------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_or_a_device_stays_what_it_is(tmp_path):
+    """A file that is renamed into the place of `/dev/stdout` would take it away from everybody."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen([sys.executable, "-c", f"print(open({str(pipe)!r}).read())"], stdout=subprocess.PIPE)
+    with disk.text_file(pipe) as file:
+        file.write("said")
+    assert reader.communicate(timeout=60)[0].strip() == b"said"
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_an_artefact_replaces_its_own_kind_alone(tmp_path):
+    folder = tmp_path / "made"
+    artefact.write(folder, "blueprint", {"x": np.zeros(2)}, {})
+    artefact.write(folder, "blueprint", {"x": np.ones(2)}, {})
+    with pytest.raises(InputError, match="holds a blueprint, which would be lost"):
+        artefact.write(folder, "strategy", {"x": np.ones(3)}, {})
+    assert artefact.manifest(folder)["kind"] == "blueprint"
+
+
+@pytest.mark.parametrize("inside", ["manifest.json", "strategy/manifest.json", "checkpoint-000000000001/manifest.json"])
+def test_a_folder_that_holds_something_is_not_free(inside, tmp_path):
+    files.check_free(tmp_path)
+    files.check_free(tmp_path / "nowhere")
+    (tmp_path / inside).parent.mkdir(exist_ok=True)
+    (tmp_path / inside).write_text("{}")
+    with pytest.raises(InputError, match="holds"):
+        files.check_free(tmp_path)
+
+
+def test_pictures_go_by_their_names(tmp_path):
+    assert disk.check_picture("a/B.PNG").name == "B.PNG"
+    for name in ("picture", "x.", "x.doc", ".png", ""):
+        with pytest.raises(InputError, match=r"use \.png, \.svg or \.pdf"):
+            disk.check_picture(name)

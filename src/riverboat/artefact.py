@@ -59,6 +59,11 @@ def _write(
 ) -> None:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
         raise InputError(f"{folder}: holds other files, which would be lost; choose another folder")
+    if (folder / MANIFEST).is_file():
+        with contextlib.suppress(CorruptError):  # what cannot be read is no loss
+            there = manifest(folder).get("kind")
+            if there != kind:
+                raise InputError(f"{folder}: holds a {there}, which would be lost; choose another folder")
     if folder.exists() and not folder.is_dir():
         raise DiskError(f"{folder}: is a file, and a folder is to be written")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +77,7 @@ def _write(
     for name, words in kept.items():
         (beside / name).write_text(words, encoding="utf-8", newline="")
         files[name] = len(words)
-    manifest = {
+    made = {
         "format_version": FORMAT_VERSION,
         "kind": kind,
         **meta,
@@ -80,8 +85,8 @@ def _write(
             name: {"sha256": _checksum(beside / name), "bytes": (beside / name).stat().st_size} for name in files
         },
     }
-    body = json.dumps(manifest, indent=2, sort_keys=True)
-    signed = {"manifest": manifest, "sha256": hashlib.sha256(body.encode()).hexdigest()}
+    body = json.dumps(made, indent=2, sort_keys=True)
+    signed = {"manifest": made, "sha256": hashlib.sha256(body.encode()).hexdigest()}
     (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
     for path in beside.iterdir():
         disk.sync(path)

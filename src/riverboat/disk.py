@@ -13,11 +13,12 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TextIO, cast
+from typing import IO, Any, TextIO, cast
 
 from riverboat.errors import DiskError, InputError
 
 LOCK = ".lock"
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
 _FAR = 1 << 30  # the byte that Windows locks: behind what is written, so that others can read it
 
 
@@ -47,17 +48,36 @@ def sync(path: Path) -> None:
 def beside(path: str | Path) -> Iterator[Path]:
     """A file to write in the place of `path`, which it takes when the block ends well. Folders on the way are made."""
     path = Path(path)
-    draft = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")  # pictures go by the suffix
     with told(path):
         if path.is_dir():
             raise DiskError(f"{path}: is a folder, and a file is to be written")
+        if path.exists() and not path.is_file():  # a device or a pipe stays what it is
+            yield path
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")  # pictures go by the suffix
         try:
             yield draft
             sync(draft)
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def check_picture(path: str | Path) -> Path:
+    """The path, if its name says which kind of picture it is to be. Commands ask before they work for minutes."""
+    path = Path(path)
+    if path.suffix.lower() not in PICTURES:
+        raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
+    return path
+
+
+def save_picture(figure: Any, path: str | Path) -> Path:
+    """Write a figure of Matplotlib."""
+    path = check_picture(path)
+    with beside(path) as draft:
+        figure.savefig(draft, dpi=130)
+    return path
 
 
 @contextlib.contextmanager

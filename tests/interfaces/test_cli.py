@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from riverboat.interfaces.terminal import duration
+from riverboat.errors import InputError
+from riverboat.interfaces.terminal import complaint, duration
 
 SOLVE_KEYS = {
     "game", "method", "schedule", "traversal", "iterations", "seconds", "value", "value_low", "value_high",
@@ -152,6 +153,17 @@ def test_durations():
     assert duration("90s") == 90
     assert duration("1h30m") == 5400
     assert duration("2.5") == 2.5
+    for text in ("", "s", "5x", "1e3s", "-5s", "nan", "٣s", "9" * 400, "9" * 400 + "h", "1h30"):
+        with pytest.raises(InputError, match="time"):
+            duration(text)
+
+
+def test_an_error_is_one_line_that_a_terminal_can_show():
+    line = complaint("first\nsecond\x1b[31m \udcff " + "x" * 5000 + " and the way out")
+    assert line.startswith("error: first second\\x1b[31m \\udcff xxx")
+    assert line.endswith("and the way out")
+    assert line.isprintable()
+    assert len(line) < 500
 
 
 def test_help_is_quick_and_imports_nothing_heavy():

@@ -37,12 +37,7 @@ _SUITS = (("♣", CALL), ("♦", FOLD), ("♥", RAISES[1]), ("♠", INK))  # in 
 
 def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure as .png, .svg or .pdf."""
-    path = Path(path)
-    if path.suffix.lstrip(".").lower() not in figure.canvas.get_supported_filetypes():
-        raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
-    with disk.beside(path) as draft:
-        figure.savefig(draft, dpi=130)
-    return path
+    return disk.save_picture(figure, path)
 
 
 # --- centres ------------------------------------------------------------------------------------------

@@ -264,11 +264,7 @@ class Grid:
 
     def save(self, path: str | Path) -> None:
         """Draw the grid into a .png, .svg or .pdf file."""
-        path, figure = Path(path), self.figure()
-        if path.suffix.lstrip(".").lower() not in figure.canvas.get_supported_filetypes():
-            raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
-        with disk.beside(path) as draft:
-            figure.savefig(draft, dpi=130)
+        disk.save_picture(self.figure(), path)
 
 
 def _square(what: str, values: Array) -> Array:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.continuous.profile import Profile
-from riverboat.errors import InputError
 
 # One colour for each kind of move, from giving up to raising; further sizes get darker ones of their own.
 COLOURS = {"f": "#7a869a", "x": "#b8c4d6", "c": "#6fbf8b", "b": "#e2a33b", "r": "#c8553d"}
@@ -27,9 +27,6 @@ def bars(profile: Profile, path: Path, title: str | None = None) -> None:
     game = profile.game
     rows = sorted(range(len(game.situations)), key=lambda s: game.situations[s].player)
     figure, axis = plt.subplots(figsize=(9.0, 1.2 + 0.62 * len(rows)), layout="constrained")
-    if path.suffix.lstrip(".") not in figure.canvas.get_supported_filetypes():
-        plt.close(figure)
-        raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
     seen: dict[str, str] = {}
     for height, s in enumerate(reversed(rows)):
         situation, bands = game.situations[s], profile.bands[s]
@@ -56,7 +53,7 @@ def bars(profile: Profile, path: Path, title: str | None = None) -> None:
     handles: list[Any] = [Patch(color=colour, label=WORDS.get(label, label)) for label, colour in seen.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 8), fontsize=8, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    disk.save_picture(figure, path)
     plt.close(figure)
 
 

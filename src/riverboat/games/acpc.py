@@ -224,6 +224,9 @@ def _rules(found: dict[str, tuple[int, tuple[int, ...]]], kind: str | None, name
         line = found["numPlayers"][0]
         raise GameFileError(where, line, f"numPlayers = {players}: games of 2 players alone can be played here")
     (rounds,) = numbers("numRounds", 1)
+    if rounds < 1:
+        line = found["numRounds"][0]
+        raise GameFileError(where, line, f"numRounds = {rounds}: 1 to {len(STREETS)} can be played")
     first = tuple(seat - 1 for seat in numbers("firstPlayer", rounds, 1))
     blinds, limit = numbers("blind", 2), kind == "limit"
     given: dict[str, Any] = {"raise_sizes": numbers("raiseSize", rounds)} if limit else {}

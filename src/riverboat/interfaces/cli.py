@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from riverboat import disk
 from riverboat.errors import MAX_THREADS, InputError
 from riverboat.growth import heard
 from riverboat.interfaces import endings
@@ -101,6 +102,8 @@ def solve(
         "donks": donks, "rake": rake, "rake_cap": rake_cap, "add_all_in": add_all_in, "force_all_in": force_all_in,
         "merge": merge, "donk_bets": False if no_donk else None, "raise_cap": raise_cap, "rules": rules,
     }  # fmt: skip
+    if plot is not None:
+        disk.check_picture(plot)
     schedules: list[str | None] = [*schedule] if schedule else [None]
     options: dict[str, Any] = {
         "traversal": traversal,
@@ -266,7 +269,7 @@ def range_(
 def features(
     street: Annotated[str, typer.Argument(help="preflop, flop, turn or river.")],
     out: Annotated[Path | None, typer.Option(help="Folder for the tables.")] = None,
-    bins: Annotated[int, typer.Option(min=1, help="Bins of the histogram of river strength.")] = 50,
+    bins: Annotated[int | None, typer.Option(min=1, help="Bins of the histogram of river strength; 50.")] = None,
     ochs: Annotated[bool, typer.Option("--ochs", help="Strength against groups of starting hands instead.")] = False,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads over boards.")] = 2,
     json: Json = False,
@@ -274,7 +277,9 @@ def features(
     """Strength tables of every canonical hand of a street."""
     from riverboat.interfaces import equities
 
-    equities.features(street, out, bins, ochs, threads, json)
+    if ochs and bins is not None:
+        raise InputError(f"--bins {bins} with --ochs: strength against groups has no bins")
+    equities.features(street, out, 50 if bins is None else bins, ochs, threads, json)
 
 
 @app.command()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from riverboat import disk
 from riverboat.continuous import game_file
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.solve import Answer, solve, solve_models
@@ -16,6 +17,8 @@ from riverboat.report_table import PROSE, Column, ReportTable
 
 def continuous(path: Path, models: Path | None, method: str, steps: int, plot: Path | None, json: bool) -> bool:
     """Solve a game by given models, or by proposed ones; true when one of them is an equilibrium."""
+    if plot is not None:
+        disk.check_picture(plot)
     game = game_file.load(path)
     if models is not None:
         answers = solve_models(game, game_file.load_models(models, game), method, steps)

@@ -59,7 +59,8 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
 def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> BlueprintStrategy:
     """The blueprint of `default`, trained for as long as is asked."""
     recipe = load_train_recipe(RECIPE)
-    time = time or recipe.time or "60s"
+    time = recipe.time or "60s" if time is None else time
+    duration(time)  # refused before anything is built
     begun = folder.is_dir() and any(folder.iterdir())
     if begun:
         strategy = _loaded(folder)

@@ -29,7 +29,7 @@ from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import ROOT
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
-from riverboat.strategy import card_report
+from riverboat.strategy import card_report, files
 from riverboat.strategy.card_report import weighted_means
 from riverboat.strategy.node_report import ALL
 from riverboat.strategy.solution import Solution
@@ -187,9 +187,10 @@ def _mark(spot: Spot, schedule: str | None, options: dict[str, Any], line: str) 
 
 def _done(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]:
     """Boards that are solved already; a torn last line is none."""
-    out.mkdir(parents=True, exist_ok=True)
     path = out / DONE
     if not path.exists():
+        files.check_free(out)
+        out.mkdir(parents=True, exist_ok=True)
         return {}
     if not resume:
         raise InputError(f"{out}: holds solved boards already; go on with --resume, or choose another folder")

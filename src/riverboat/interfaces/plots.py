@@ -11,15 +11,12 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 from riverboat import disk
-from riverboat.errors import InputError
 from riverboat.solving.run import Result
 
 
 def convergence(results: list[Result], path: Path) -> None:
     """Exploitability against iterations and against seconds, one line for each run."""
-    if path.suffix.lstrip(".") not in plt.gcf().canvas.get_supported_filetypes():
-        raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
-    plt.close("all")
+    disk.check_picture(path)
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True, layout="constrained")
     for result in results:
         points = [
@@ -35,6 +32,5 @@ def convergence(results: list[Result], path: Path) -> None:
     axes[0].set_ylabel(f"exploitability ({results[0].unit})")
     axes[0].legend()
     figure.suptitle(f"{results[0].game}: {results[0].infosets:,} information sets")
-    with disk.beside(path) as draft:
-        figure.savefig(draft, dpi=130)
+    disk.save_picture(figure, path)
     plt.close(figure)

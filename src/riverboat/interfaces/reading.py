@@ -41,14 +41,15 @@ def show(
     if found["kind"] in blueprint.KINDS:
         blueprint_reading.show(folder, infoset, view, json, abstraction)
         return
+    if abstraction is not None:
+        raise InputError(f"{folder}: holds a {found['kind']}; --abstraction is for blueprints")
     strategy, limit = load(folder, game), view.limit
     if isinstance(strategy, Solution):
         spot_reading.show(strategy, found, infoset, view, json)
         return
-    if view.asks:
-        raise InputError(
-            f"{folder}: holds {found['game']}; --hand, --table, --range, --runouts and pictures are for hold'em"
-        )
+    if view.asks or view.sort is not None:
+        options = "--hand, --table, --sort, --range, --runouts and pictures"
+        raise InputError(f"{folder}: holds {found['game']}; {options} are for hold'em")
     if infoset is not None:
         row = strategy[infoset]
         if json:
@@ -130,6 +131,8 @@ def respond(
         raise InputError(f"--player {player}: there are players 0 to {strategy.tree.players - 1}")
     if out is not None and player is None:
         raise InputError("--out saves one response: say whose with --player")
+    if out is not None:
+        files.check_free(out)
     quality = response.quality(strategy)
     chosen = [player] if player is not None else list(range(strategy.tree.players))
     found = {p: response.best_response(strategy, p) for p in chosen}

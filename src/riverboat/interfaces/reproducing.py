@@ -79,6 +79,8 @@ def reproduce(
     """Run experiments and report them; true when no row fails."""
     if plot is not None and len(names) != 1:
         raise InputError("--plot draws one experiment: name it")
+    if plot is not None:
+        disk.check_picture(plot)
     if docs is not None and any(name not in MODULES for name in names):
         raise InputError(f"--docs {docs}: the page has the experiments of the list, without options")
     runs: list[Run] = []
@@ -158,9 +160,6 @@ def picture(report: Report, title: str, path: Path) -> None:
     figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     axes = dict(zip(panels, grid.flat, strict=False))
     axis = axes[panels[0]]
-    if path.suffix.lstrip(".") not in figure.canvas.get_supported_filetypes():
-        plt.close(figure)
-        raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
     if report.curves:
         for curve in report.curves:
             axes[curve.panel].plot(curve.x, curve.y, marker="." if len(curve.x) < 50 else None, label=curve.name)
@@ -178,8 +177,7 @@ def picture(report: Report, title: str, path: Path) -> None:
         if report.log:
             one.set(xscale="log", yscale="log")
     figure.suptitle(title)
-    with disk.beside(path) as draft:
-        figure.savefig(draft, dpi=130)
+    disk.save_picture(figure, path)
     plt.close(figure)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riverboat import disk
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.fields import Fields
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -96,6 +96,8 @@ def _overview(console: Console, node: Spotlight, player: str | None = None) -> N
 
 def _parts(node: Spotlight, view: View) -> dict[str, Any]:
     """Reports by name; the table of groups where nothing else is asked for."""
+    if view.hand is not None and (view.table is not None or view.runouts):
+        raise InputError(f"--hand {shown(view.hand)} with --table or --runouts: one at a time")
     if view.hand is not None and ONE_HAND.fullmatch(view.hand):
         return {"hand": node_report.hand(node, view.hand, view.player)}
     found: dict[str, Any] = {}
@@ -202,6 +204,8 @@ def export(
     """Nodes as CSV or JSON, to a file or to stdout."""
     if csv and json:
         raise InputError("export: --csv or --json, not both")
+    if depth is not None and isinstance(read, Strategy):
+        raise InputError(f"--depth {depth} is for hold'em; of {read.tree.name} all information sets are written")
     as_json = json or (not csv and out is not None and out.suffix.lower() == ".json")
     with nullcontext(sys.stdout) if out is None else disk.text_file(out) as file:
         if isinstance(read, Strategy):

@@ -103,6 +103,8 @@ def command(
             raise InputError(f"{flag} goes with --boards")
     if keep and options["out"] is None:
         raise InputError("--keep needs --out, the folder where the solutions are kept")
+    if plot is not None and boards is not None:
+        raise InputError("--plot draws one run, and --boards makes many; leave one out")
     if estimate:
         game = read(name, flags) if solving.is_spot(name) else make_game(name)
         spot_estimate.print_estimate(game, schedule, options["threads"], json)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riverboat.errors import DiskError, InputError, UnsavedError
+from riverboat.errors import DiskError, UnsavedError
 from riverboat.games.base import Game
 from riverboat.games.board_game import BoardGame
 from riverboat.games.board_states import Unrolled
@@ -40,8 +40,8 @@ def solve_exact(
     from riverboat.solving.run import Progress, Result, stoppers
 
     stoppers(iterations, time, until)  # refuses what is no limit
-    if out is not None and Path(out).is_dir() and files.checkpoints(Path(out)):
-        raise InputError(f"{out}: holds a CFR run; choose another folder")
+    if out is not None:
+        files.check_free(out)
     made = make_game(game)
     if isinstance(made, BoardGame):  # constant-sum: half the pot is taken from each, so values are relative to that
         made = Unrolled.zero_sum(made)

@@ -156,16 +156,14 @@ class Run:
         self.trouble: DiskError | None = None  # why the last checkpoint or line of the log could not be written
         self.target: float | None = None  # exploitability that the run is to reach, where one was given
         self.best = Best(self.folder)
-        if self.folder is not None and (self.folder / "strategy").exists():
-            raise InputError(f"{self.folder}: holds a finished strategy; choose another folder")
+        if self.folder is not None:
+            files.check_free(self.folder, resume=resume)
         if resume:
             if self.folder is None:
                 raise InputError("resume needs out=…, the folder of the run to go on with")
             if files.checkpoints(self.folder):
                 self._resume(game, schedule, traversal, seed, threads, dtype)
                 return
-        elif self.folder is not None and self.folder.exists() and files.checkpoints(self.folder):
-            raise InputError(f"{self.folder}: holds a run already; resume it, or choose another folder")
         self.game = make_game(game)
         self.tree = tree if tree is not None else solver_tree(self.game, zero_sum=True)
         kind = default_dtype(self.tree) if dtype is None else dtype

@@ -139,6 +139,9 @@ class Training:
                 raise InputError(f"{found[-1]}: trained with another game or menu; choose another folder")
         if meta.table("abstraction").text("fingerprint") != mine["abstraction"]["fingerprint"]:
             raise InputError(f"{found[-1]}: trained with another card abstraction; choose another folder")
+        past, seed = meta.table("provenance"), self.provenance.get("seed")
+        if seed is not None and past.get("seed", seed) != seed:
+            raise InputError(f"{found[-1]}: this run has seed={past['seed']!r}, not {seed!r}; resume it with the same")
         parts = _parts(found[-1])
         if parts.is_dir() != isinstance(self.solver, Parted):
             raise InputError(
@@ -152,7 +155,7 @@ class Training:
             for name, table in self.solver.state().items():
                 arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
             self.solver.restore(arrays)
-        self.seconds = meta.table("provenance").number("seconds", 0)
+        self.seconds = past.number("seconds", 0)
         self._keep_cards()
         shutil.rmtree(self.out / "strategy", ignore_errors=True)  # of the run that was over before this one
 

@@ -116,6 +116,17 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(p for p in folder.glob(f"{CHECKPOINT}*") if p.is_dir())
 
 
+def check_free(folder: str | Path, *, resume: bool = False) -> None:
+    """Refuse a folder that holds a strategy, a run or another artefact, which would be mixed or lost."""
+    folder = Path(folder)
+    if (folder / artefact.MANIFEST).exists():
+        raise InputError(f"{folder}: holds an artefact; choose another folder")
+    if (folder / "strategy").exists():
+        raise InputError(f"{folder}: holds a finished strategy; choose another folder")
+    if not resume and checkpoints(folder):
+        raise InputError(f"{folder}: holds a run already; resume it, or choose another folder")
+
+
 def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | BlueprintStrategy:
     """Read a strategy, or the average strategy of a run's last checkpoint; a `Solution` where the game is hold'em, a
     `BlueprintStrategy` where it was trained over buckets."""

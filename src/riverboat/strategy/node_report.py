@@ -345,7 +345,8 @@ def table(node: Spotlight, by: str | None = None, player: int | str | None = Non
     Rows without any weight are left out, except of combos: there every hand of the starting range that the board leaves
     has its row, and the EV of each action.
     """
-    by = by or ("groups" if node.board else "classes")
+    if by is None:
+        by = "groups" if node.board else "classes"
     if by not in BY:
         raise unknown("table", by, BY)
     who = player_of(node, player)

@@ -127,7 +127,7 @@ class Drawing:
         """Write the picture to a file that ends in .svg."""
         path = Path(path)
         if path.suffix.lower() != ".svg":
-            raise InputError(f"{path}: drawings are saved as SVG; call the file {path.with_suffix('.svg')}")
+            raise InputError(f"{path}: drawings are saved as SVG; call the file {path.stem or 'drawing'}.svg")
         disk.write_text(path, self.svg)
         return path
 

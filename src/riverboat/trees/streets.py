@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.games.board_game import BettingTree
 from riverboat.lanes import LANES
 
+MOST_MOVES = 127  # at one decision: they are counted in eight bits
 BATCH = 80  # terminals of a batch, about: a multiple of the lanes that leaves a core's cache for the tables
 
 
@@ -77,7 +79,10 @@ def forest(betting: BettingTree, streets: int) -> Forest:
                 root_street.append(s)
                 behind = end[n]
             if actor[n] >= 0:
-                width[n] = sum(1 for _ in betting.children(int(order[n])))
+                moves = sum(1 for _ in betting.children(int(order[n])))
+                if moves > MOST_MOVES:
+                    raise InputError(f"{moves} moves at one decision: {MOST_MOVES} at most; give fewer bet sizes")
+                width[n] = moves
                 slot[n] = slots[s, actor[n]]
                 slots[s, actor[n]] += width[n]
             elif actor[n] == CHANCE:
