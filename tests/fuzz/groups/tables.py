@@ -1,0 +1,283 @@
+"""Files in TOML: spots, recipes of cards and of blueprints. One entry at a time is taken away or given another value."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+from .. import toml
+from ..case import ACCEPTED_OR_REFUSED, DONE, REFUSED, Case, some
+from ..world import CARDS, RIVER, TRAINING
+
+MOST = 7  # other values of an entry
+
+# What an entry may also be. Keys are places, with * for any; values are labels of `toml.VALUES`.
+FINE: dict[str, set[str]] = {
+    "*.about": {"text", "empty text", "long text", "tag", "control", "newline", "null"},
+    "*.name": {"text", "empty text", "long text", "tag", "control", "newline", "null"},
+    "spot.name": {"text", "long text", "tag", "newline"},
+    "spot.pot": {"whole"},
+    "spot.stack": {"whole"},
+    "spot.rake": {"table"},
+    "spot.rake.rate": {"zero", "fraction"},
+    "spot.rake.cap": {"whole", "zero", "fraction", "huge", "large float", "inf"},
+    "spot.bets.river.bet": {"empty text"},
+    "spot.bets.river.raise": {"empty text"},
+    "spot.bets.river.donk": {"empty text"},
+    "spot.bets.river": {"table"},
+    "spot.bets": {"table"},
+    "spot.tree": {"table"},
+    "spot.tree.donk_bets": {"true"},
+    "spot.tree.raise_cap": {"whole", "zero", "huge"},
+    "spot.deck": {"table"},
+    "spot.lock": {"list"},
+    "cards.seed": {"whole", "zero", "huge"},
+    "cards.public.buckets": {"whole"},
+    "cards.public.base": {"whole"},
+    "cards.public.restarts": {"whole", "huge"},
+    "cards.preflop": {"table"},
+    "cards.flop.buckets": {"whole"},
+    "cards.flop.sample": {"zero", "huge"},
+    "cards.flop.restarts": {"whole", "huge"},
+    "cards.flop.passes": {"whole", "huge"},
+    "cards.turn.buckets": {"whole"},
+    "cards.river.buckets": {"whole"},
+    "training.menu.preflop": {"empty text"},
+    "training.menu.flop": {"empty text"},
+    "training.menu.ip.preflop": {"empty text"},
+    "training.menu.ip": {"table"},
+    "training.menu.most_raises": {"whole", "zero", "huge"},
+    "training.training": {"table"},
+    "training.training.period": {"whole", "huge"},
+    "training.training.until": {"whole", "zero", "huge"},
+    "training.training.prune": {"whole", "fraction", "huge", "large float"},
+    "training.training.prune_after": {"whole", "zero", "huge"},
+}
+# What is refused or not: either way, not with a crash.
+OPEN: dict[str, set[str]] = {
+    "spot.pot": {"huge"},
+    "spot.stack": {"huge"},
+    "spot.rake.cap": {"huge", "large float", "inf"},
+    "spot.tree.raise_cap": {"huge"},
+    "*.name": {"control", "null", "empty text"},
+    "spot.bets.river": {"table"},
+    "cards.seed": {"huge"},
+    "cards.public.restarts": {"huge"},
+    "cards.flop.sample": {"huge"},
+    "cards.flop.restarts": {"huge"},
+    "cards.flop.passes": {"huge"},
+    "training.menu.most_raises": {"huge"},
+    "training.training.period": {"huge", "zero"},
+    "training.training.until": {"huge"},
+    "training.training.prune": {"huge", "large float", "inf"},
+    "training.training.prune_after": {"huge"},
+    "spot.lock": {"table"},
+    "spot.bets.river.donk": {"empty text"},
+    "training.menu.preflop": {"list"},
+    "training.menu.flop": {"list"},
+    "spot.bets": {"table"},
+    "spot.tree.donk_bets": {"true"},
+}
+# Entries that a file can do without.
+OPTIONAL = {
+    "spot": {
+        "name",
+        "rake",
+        "rake.cap",
+        "bets",
+        "bets.river",
+        "bets.river.bet",
+        "bets.river.raise",
+        "bets.river.donk",
+        "tree",
+        "tree.add_all_in",
+        "tree.force_all_in",
+        "tree.merge",
+        "tree.donk_bets",
+        "tree.raise_cap",
+        "deck",
+        "deck.ranks",
+        "deck.suits",
+        "lock",
+        "lock.0.hands",
+    },
+    "cards": {
+        "about",
+        "seed",
+        "public",
+        "public.base",
+        "public.restarts",
+        "preflop",
+        "preflop.method",
+        "flop.value",
+        "flop.sample",
+        "flop.restarts",
+        "flop.passes",
+    },
+    "training": {
+        "about",
+        "abstraction",
+        "menu.flop",
+        "menu.most_raises",
+        "menu.add_all_in",
+        "menu.ip",
+        "menu.ip.preflop",
+        "training",
+        "training.time",
+        "training.weighting",
+        "training.period",
+        "training.until",
+        "training.prune",
+        "training.prune_after",
+        "training.dtype",
+    },
+}
+# Left out, they make what is left contradict itself or mean nothing; the file says which.
+LEFT_OPEN = {
+    "spot": {"bets", "rake.rate", "bets.river", "bets.river.bet"},
+    "cards": set[str](),
+    "training": {"training.prune", "menu.flop"},
+}
+
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "spot": (RIVER, ("solve", "file.toml", "--iterations", "2")),
+    "cards": (CARDS, ("abstract", "file.toml", "--estimate")),
+    "training": (TRAINING, ("train", "file.toml", "--estimate")),
+}
+
+
+def cases() -> Iterator[Case]:
+    """Every entry of every kind of file."""
+    for kind, (text, words) in KINDS.items():
+        table = tomllib.loads(text)
+        for place in toml.places(table):
+            yield from _values(kind, table, place, words)
+            yield from _missing(kind, table, place, words)
+        for place in [(), *(p for p in toml.places(table) if isinstance(toml.at(table, p), dict))]:
+            changed = toml.put(table, (*place, "zzz"), 1)
+            name = f"{kind} {toml.show(place) or 'top'}: unknown key"
+            yield Case("files", name, words, REFUSED, {"file.toml": toml.write(changed)})
+        yield from _texts(kind, text, words)
+    yield from _contradictions()
+
+
+def _listed(table: dict[str, set[str]], kind: str, place: toml.Place, label: str) -> bool:
+    name = toml.show(place)
+    return label in table.get(f"{kind}.{name}", set()) or label in table.get(f"*.{name}", set())
+
+
+def _values(kind: str, table: dict[str, Any], place: toml.Place, words: tuple[str, ...]) -> Iterator[Case]:
+    for label in some(toml.VALUES, MOST, f"{kind} {toml.show(place)}"):
+        value = toml.VALUES[label]
+        if value == toml.at(table, place) and type(value) is type(toml.at(table, place)):
+            continue
+        expect = REFUSED
+        if _listed(OPEN, kind, place, label):
+            expect = ACCEPTED_OR_REFUSED | {3}
+        elif _listed(FINE, kind, place, label):
+            expect = DONE
+        text = toml.write(toml.put(table, place, value))
+        yield Case("files", f"{kind} {toml.show(place)}: {label}", words, expect, {"file.toml": text})
+
+
+def _missing(kind: str, table: dict[str, Any], place: toml.Place, words: tuple[str, ...]) -> Iterator[Case]:
+    name = toml.show(place)
+    expect = REFUSED
+    if name in LEFT_OPEN[kind]:
+        expect = ACCEPTED_OR_REFUSED
+    elif name in OPTIONAL[kind]:
+        expect = DONE
+    text = toml.write(toml.without(table, place))
+    yield Case("files", f"{kind} {name}: left out", words, expect, {"file.toml": text})
+
+
+def _texts(kind: str, text: str, words: tuple[str, ...]) -> Iterator[Case]:
+    """The file as bytes: other encodings, torn, nested, huge."""
+    good: dict[str, str | bytes] = {
+        "with a BOM": b"\xef\xbb\xbf" + text.encode(),
+        "with CRLF": text.replace("\n", "\r\n"),
+        "without a last newline": text.rstrip("\n"),
+        "with comments": "# one\n\n" + text.replace("\n", " # two\n"),
+        "with a BOM and CRLF": b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode(),
+    }
+    bad: dict[str, str | bytes] = {
+        "empty": "",
+        "blank": " \n\t\n",
+        "binary": bytes(range(256)),
+        "zeros": bytes(1000),
+        "UTF-16": text.encode("utf-16"),
+        "Latin-1": (text + "# é\n").encode("latin-1"),
+        "lone surrogate": b"\xed\xa0\x80" + text.encode(),
+        "nested lists": "a = " + "[" * 5000 + "]" * 5000,
+        "nested tables": "a = " + "{b=" * 3000 + "1" + "}" * 3000,
+        "long dotted key": ".".join(["a"] * 20000) + " = 1",
+        "long key": "k" * 100_000 + " = 1",
+        "long value": f'board = "{"As" * 100_000}"\n',
+        "twice": text + text,
+        "JSON": '{"board": "AsKd7h"}',
+        "open quote": text.replace('"', "", 1),
+        "line of brackets": "[[[[\n",
+        "control": text + "\x01\n",
+        "tag": "[/red]\n",
+        "many keys": "".join(f"k{n} = 1\n" for n in range(5000)),
+    }
+    for label, content in good.items():
+        yield Case("good files", f"{kind} {label}", words, DONE, {"file.toml": content})
+    for label, content in bad.items():
+        yield Case("files", f"{kind} {label}", words, REFUSED, {"file.toml": content})
+    step = max(1, len(text) // 12)
+    for end in range(step, len(text), step):
+        torn = Case(
+            "files", f"{kind} torn after {end} characters", words, ACCEPTED_OR_REFUSED, {"file.toml": text[:end]}
+        )
+        yield torn
+
+
+TURN = """\
+board = "Td9d6hQc"
+pot = 100
+stack = 200
+{top}
+[ranges]
+oop = "AA,KK"
+ip = "QQ"
+[bets]
+turn = {{ bet = "50%" }}
+{end}"""
+
+CONTRADICTIONS: dict[str, tuple[str, str]] = {
+    "rake without a rate": ("rake = { cap = 3 }", ""),
+    "rake above one": ("rake = { rate = 1.5 }", ""),
+    "lock twice": ("", '[[lock]]\nline = ""\nstrategy = { x = 1.0 }\n[[lock]]\nline = ""\nstrategy = { b50 = 1.0 }\n'),
+    "lock twice, hands overlap": (
+        "",  # all of them at the root
+        '[[lock]]\nline = ""\nhands = "AA"\nstrategy = { x = 1.0 }\n'
+        '[[lock]]\nline = ""\nhands = "AA,KK"\nstrategy = { b50 = 1.0 }\n',
+    ),
+    "lock with weights": ("", '[[lock]]\nline = ""\nhands = "AA:0.5"\nstrategy = { x = 1.0 }\n'),
+    "lock sums to less": ("", '[[lock]]\nline = ""\nstrategy = { x = 0.5 }\n'),
+    "lock sums to more": ("", '[[lock]]\nline = ""\nstrategy = { x = 0.9, b50 = 0.9 }\n'),
+    "lock with nan": ("", '[[lock]]\nline = ""\nstrategy = { x = nan }\n'),
+    "lock of hands nobody holds": ("", '[[lock]]\nline = ""\nhands = "22"\nstrategy = { x = 1.0 }\n'),
+    "lock with an unknown move": ("", '[[lock]]\nline = ""\nstrategy = { b75 = 1.0 }\n'),
+    "lock after the end": ("", '[[lock]]\nline = "b50-f"\nstrategy = { x = 1.0 }\n'),
+    "deck without the board": ('deck = { ranks = "2345678" }', ""),
+    "deck of five cards": ('deck = { ranks = "TQ96", suits = "d" }', ""),
+    "deck with a rank twice": ('deck = { ranks = "TT9876Q" }', ""),
+    "ip donks": ("", '[bets.ip]\nturn = { bet = "50%", donk = "20%" }\n'),
+    "many sizes": ("", '[bets.oop]\nturn = { bet = "' + ", ".join(f"{n}c" for n in range(1, 701)) + '" }\n'),
+    "pot beyond exact floats": ("", ""),
+}
+
+
+def _contradictions() -> Iterator[Case]:
+    words = ("solve", "spot.toml", "--iterations", "2")
+    for label, (top, end) in CONTRADICTIONS.items():
+        text = TURN.format(top=top, end=end)
+        expect = REFUSED
+        if label == "many sizes":
+            expect = ACCEPTED_OR_REFUSED | {3}
+        if label == "pot beyond exact floats":
+            text = text.replace("pot = 100", f"pot = {2**53 + 1}")
+        yield Case("files", f"spot contradicts itself: {label}", words, expect, {"spot.toml": text})

@@ -1,0 +1,217 @@
+"""Runs a command in this process and keeps an eye on it."""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import io
+import os
+import shutil
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import typer
+from numba.core import event
+
+from riverboat.agents import registry
+from riverboat.interfaces import cli
+from riverboat.interfaces.progress import ProgressLine
+
+from .case import Case
+from .world import WORLD, State, state_of
+
+BUSY = 8.0  # a case that is silent for so many seconds of the processor is interrupted,
+WAITING = 40.0  # or for so many on the wall: other programs are running too
+LONGEST = 20.0  # and so is one that has talked for so many
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did."""
+
+    code: int | None  # None: an exception came out of it
+    out: str
+    err: str
+    traceback: str
+    first: float  # seconds until the first word, of the processor and without compiling,
+    silence: float  # and the longest silence at all;
+    waited: float  # the longest on the wall
+    seconds: float
+    interrupted: bool
+    before: State  # what was on disk
+    after: State
+
+
+class Compiling(event.Listener):
+    """The processor's clock, which stands while Numba compiles or loads what it has compiled."""
+
+    def __init__(self) -> None:
+        self.depth, self.began, self.spent = 0, 0.0, 0.0
+        event.register("numba:compiler_lock", self)
+
+    def on_start(self, event: Any) -> None:
+        """Something is compiled."""
+        if not self.depth:
+            self.began = time.process_time()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """It is."""
+        self.depth -= 1
+        if not self.depth:
+            self.spent += time.process_time() - self.began
+
+    def now(self) -> float:
+        """Seconds that were spent on anything else."""
+        return (self.began if self.depth else time.process_time()) - self.spent
+
+
+CLOCK = Compiling()
+
+
+class Watch(threading.Thread):
+    """Notes how long nothing is said, and interrupts what seems to hang."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.started, self.heard, self.heard_wall = CLOCK.now(), CLOCK.now(), time.monotonic()
+        self.first: float | None = None
+        self.silence = self.waited = 0.0
+        self.interrupted = False
+        self.over = threading.Event()
+
+    def hear(self) -> None:
+        """Something was said."""
+        now, wall = CLOCK.now(), time.monotonic()
+        self.silence = max(self.silence, now - self.heard)
+        self.first = self.silence if self.first is None else self.first
+        self.waited = max(self.waited, wall - self.heard_wall)
+        self.heard, self.heard_wall = now, wall
+
+    def run(self) -> None:
+        """Look ten times a second."""
+        while not self.over.wait(0.1):
+            now, wall = CLOCK.now(), time.monotonic()
+            if CLOCK.depth:
+                self.heard_wall = wall
+            hangs = now - self.heard > BUSY or wall - self.heard_wall > WAITING or now - self.started > LONGEST
+            if hangs and not self.over.is_set():
+                self.interrupted = True
+                _thread.interrupt_main()
+                return
+
+
+class Ear(io.RawIOBase):
+    """A file in memory that tells the watch whenever it is written to."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch, self.bytes = watch, bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.watch.hear()
+        self.bytes += bytes(data)
+        return len(data)
+
+
+def run(case: Case, root: Path) -> Outcome:
+    """Run a case in a folder of its own beside the world."""
+    here = root / "here"
+    shutil.rmtree(here, ignore_errors=True)
+    here.mkdir()
+    for name, content in case.files.items():
+        path = here / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    if case.copy is not None:
+        shutil.copytree(root / WORLD / case.copy, here / "copy")
+    if case.change is not None:
+        case.change(here / "copy" if case.copy is not None else here)
+    before = state_of(root)
+    watch = Watch()
+    out, err = Ear(watch), Ear(watch)
+    code, trace = None, ""
+    started = time.monotonic()
+    with _streams(out, err, case.typed), _inside(here):
+        watch.start()
+        try:
+            cli.main([*case.words])
+        except SystemExit as stopped:
+            code = stopped.code if isinstance(stopped.code, int) else 0
+        except BaseException:
+            trace = traceback.format_exc()
+            ProgressLine.stop()
+        finally:
+            watch.over.set()
+            _quietly(watch)
+            watch.hear()
+    found = Outcome(
+        code,
+        out.bytes.decode(errors="replace"),
+        err.bytes.decode(errors="replace"),
+        trace,
+        watch.first or 0.0,
+        watch.silence,
+        watch.waited,
+        time.monotonic() - started,
+        watch.interrupted,
+        before,
+        state_of(root),
+    )
+    shutil.rmtree(here, ignore_errors=True)
+    return found
+
+
+@cache
+def _command() -> Any:
+    """The command line, put together once: every call of `cli.app` would do it again."""
+    return typer.main.get_command(cli.app)
+
+
+def _quietly(watch: Watch) -> None:
+    """Wait for the watch; an interrupt that comes a moment too late is for nobody."""
+    with contextlib.suppress(KeyboardInterrupt):
+        watch.join()
+        time.sleep(0.0)
+
+
+@contextlib.contextmanager
+def _streams(out: Ear, err: Ear, typed: str) -> Iterator[None]:
+    """Streams as a script has them: no terminal, and stdout refuses what it cannot encode."""
+    kept = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = io.StringIO(typed)
+    sys.stdout = io.TextIOWrapper(out, "utf-8", "strict", write_through=True)
+    sys.stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace", write_through=True)
+    try:
+        yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = kept
+
+
+@contextlib.contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    """The current folder, one where modules of the world are found, and no agent of the demo."""
+    kept = Path.cwd()
+    os.chdir(folder)
+    sys.path.insert(0, str(folder.parent / WORLD))
+    try:
+        with (
+            mock.patch.object(registry, "default_folder", return_value=folder / "demo" / "default"),
+            mock.patch.object(cli, "app", _command()),
+            mock.patch.dict(os.environ, {"RIVERBOAT_TRACEBACK": "1"}),
+        ):
+            yield
+    finally:
+        sys.path.remove(str(folder.parent / WORLD))
+        os.chdir(kept)

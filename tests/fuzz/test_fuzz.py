@@ -1,0 +1,34 @@
+"""The suite as tests: a part of it with every run, all of it among the slow ones."""
+
+import pytest
+
+from . import judge, suite
+from .case import documented
+from .conftest import FOUND
+from .runner import run
+
+
+def _marked(case):
+    marks = [] if case.id in suite.fast() else [pytest.mark.slow]
+    who = suite.pending(case)
+    if who is not None:
+        marks.append(pytest.mark.xfail(reason=f"known: {who}"))
+    return pytest.param(case, id=case.id, marks=marks)
+
+
+@pytest.mark.parametrize("case", [_marked(case) for case in suite.cases()])
+def test_bad_input(case, root, record_property):
+    found = judge.faults(case, run(case, root))
+    record_property(FOUND, " ".join(fault.kind for fault in found))
+    assert not found, "\n".join([case.id, " ".join(word[:200] for word in case.words), *map(str, found)])
+
+
+def test_there_are_enough():
+    assert len(suite.cases()) >= 1000
+    assert len(suite.fast()) == suite.FAST
+    chosen = {case.group for case in suite.cases() if case.id in suite.fast()}
+    assert chosen == {case.group for case in suite.cases() if not case.slow}
+
+
+def test_expected_codes_are_documented():
+    assert set().union(*(case.expect for case in suite.cases())) <= set(documented())
