@@ -15,13 +15,14 @@ from functools import cached_property
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.ranking import hand_strengths
+from riverboat.cards.ranking import describe, hand_strengths
 from riverboat.continuous import _kernels as kernels
 from riverboat.continuous.game import ROOT, ContinuousGame, Decision, Leaf, Tree
 from riverboat.continuous.profile import Profile
 from riverboat.continuous.qualitative import Model
 from riverboat.continuous.response import Certificate, certify
 from riverboat.continuous.signals import Signals, uniform
+from riverboat.continuous.solve import Answer, solve
 from riverboat.errors import InputError
 from riverboat.games.board_game import BettingTree
 from riverboat.games.spot import Spot
@@ -188,6 +189,55 @@ class RiverPlayer:
         total = sums.sum(axis=1, keepdims=True)
         even = (np.arange(size[1])[None, :, None] < self.shape.width[:, None, None]) / self.shape.width[:, None, None]
         return np.where(total > 0, sums / np.where(total > 0, total, 1.0), even)
+
+
+@dataclass(frozen=True, eq=False)
+class RiverAnswer:
+    """A spot by thresholds: the answer of its continuous game, and what it plays in the river as it is."""
+
+    spot: Spot
+    ranks: Ranks
+    answer: Answer
+    profile: Profile  # hands of one rank are equal
+    played: Solution
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """With independent ranks, ties included."""
+        return certify(self.profile)
+
+    @cached_property
+    def loss(self) -> float:
+        """Exploitability in the river as it is, card removal and all, in % of the pot."""
+        best = sum(self.played.earnings(player, respond=True) for player in (0, 1))
+        values = sum(self.played.earnings(player) for player in (0, 1))
+        return 100 * (best - values) / 2 / self.spot.pot
+
+    def hands(self) -> dict[str, list[str]]:
+        """The rank at each threshold in words, by situation, and how much of it lies below where it is split."""
+        signals, found = self.ranks.signals, {}
+        for situation, bands in zip(self.profile.game.situations, self.profile.bands, strict=True):
+            words = []
+            for cut in bands.cuts:
+                k = int(signals.segment(np.asarray(cut)))
+                part = (cut - signals.edges[k]) / (signals.edges[k + 1] - signals.edges[k])
+                split = f" ({100 * part:.0f} % below)" if 0.005 < part < 0.995 else ""
+                words.append(describe(int(signals.values[k, 1])) + split)
+            found[situation.name] = words
+        return found
+
+
+def solve_river(spot: Spot, steps: int = 60) -> RiverAnswer:
+    """A river by models that are proposed for its distributions."""
+    betting = Betting.of(spot)
+    ranks = Ranks.make(spot.board, spot.weights)
+    answer = solve(betting.game(ranks.signals.untied(), spot.name), steps)[0]
+    assert answer.profile is not None
+    profile = answer.model.profile(betting.game(ranks.signals, spot.name), answer.profile.cuts)
+    shape = _shape(profile.game)
+    frequencies = np.zeros((len(shape.player), int(shape.width.max()), ranks.signals.mass.shape[1]))
+    kernels.fill(shape, _bands(answer.model), ranks.signals.edges, profile.cuts, frequencies)
+    return RiverAnswer(spot, ranks, answer, profile, solution(BoardTree(spot), ranks, betting, frequencies))
 
 
 def _shape(game: ContinuousGame) -> kernels.Shape:

@@ -89,7 +89,7 @@ def solve_model(
             reason = _blame(game, model, forms, found.slack, found.worst, found.cuts)
             return Answer(model, method, profile, certify(profile), reason, time.perf_counter() - began)
     profile = model.profile(game, _rising(model, cuts))
-    if left is None or 1e-12 < left / game.scale < 1e-3:  # what is further off has no solution nearby
+    if left is None or 1e-12 < left / game.scale < 1e-6:  # what is further off has no solution nearby
         profile = polish(profile)
     certificate = certify(profile)
     reason = "" if certificate.share <= ENOUGH else explain(profile, certificate)

@@ -507,7 +507,7 @@ def reproduce(
 
 @app.command()
 def continuous(
-    game: Annotated[Path, typer.Argument(help="A .toml file with signals and a tree of moves.")],
+    game: Annotated[Path, typer.Argument(help="A .toml file with signals and moves, or a river spot.")],
     models: Annotated[
         Path | None, typer.Option(help="A .toml file with qualitative models; proposed by default.")
     ] = None,

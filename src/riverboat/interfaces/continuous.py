@@ -13,12 +13,17 @@ from riverboat.continuous.solve import Answer, solve, solve_models
 from riverboat.errors import InputError
 from riverboat.interfaces.terminal import emit, say
 from riverboat.report_table import PROSE, Column, ReportTable
+from riverboat.texts import parse_toml, read_toml
 
 
 def continuous(path: Path, models: Path | None, method: str, steps: int, plot: Path | None, json: bool) -> bool:
     """Solve a game by given models, or by proposed ones; true when one of them is an equilibrium."""
     if plot is not None:
         disk.check_picture(plot)
+    if "board" in parse_toml(read_toml(path, "continuous game")):
+        if models is not None or method != "auto":
+            raise InputError(f"{path}: a spot takes no --models and no --method: they are proposed for its ranges")
+        return _river(path, steps, plot, json)
     game = game_file.load(path)
     if models is not None:
         answers = solve_models(game, game_file.load_models(models, game), method, steps)
@@ -37,6 +42,44 @@ def continuous(path: Path, models: Path | None, method: str, steps: int, plot: P
     else:
         _report(game, answers)
     return best.solved
+
+
+def _river(path: Path, steps: int, plot: Path | None, json: bool) -> bool:
+    """A river of hold'em: thresholds as hands, what they lose, and the exact solution beside them."""
+    from riverboat.continuous.holdem import solve_river
+    from riverboat.games.spot_file import load
+    from riverboat.solving.run import solve as solve_exactly
+
+    spot = load(path)
+    found = solve_river(spot, steps)
+    exact = solve_exactly(spot, until=0.5)
+    if plot is not None:
+        from riverboat.continuous.pictures import bars
+
+        bars(found.profile, plot, spot.name)
+        say(f"picture: {plot}")
+    shown, hands = found.profile.to_dict(), found.hands()
+    if json:
+        rows = {name: row | {"hands": hands[name]} for name, row in shown.items()}
+        emit({
+            "spot": spot.name, "model": found.answer.model.to_dict(found.profile.game), "situations": rows,
+            "epsilon_share": found.certificate.share, "solved": found.answer.solved, "loss": found.loss,
+            "exact_exploitability": exact.exploitability, "unit": "% of pot",
+        })  # fmt: skip
+        return found.answer.solved
+    table = []
+    for name, row in shown.items():
+        shares = " ".join(f"{share:.3f}" for share in row["shares"])
+        table.append((name, ("oop", "ip")[row["player"]], " ".join(row["moves"]), shares, "; ".join(hands[name])))
+    columns = (Column("situation"), Column("player"), Column("moves, weak to strong"), Column("shares", rank=1))
+    console = Console()
+    console.print(ReportTable("", (*columns, Column("hands at the thresholds", PROSE)), tuple(table)))
+    console.print(
+        f"ranks taken as independent: certified ε {100 * found.certificate.share:.3g} % of pot; in the river as it is: "
+        f"exploitability {found.loss:.3g} % of pot; exact solution {exact.exploitability:.3g} % of pot",
+        highlight=False,
+    )
+    return found.answer.solved
 
 
 def _report(game: ContinuousGame, answers: list[Answer]) -> None:
