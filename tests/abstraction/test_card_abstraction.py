@@ -7,11 +7,18 @@ import json
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction, lossless
+from riverboat.abstraction.card_abstraction import (
+    CardAbstraction,
+    StreetBuckets,
+    load_abstraction,
+    lossless,
+    street_buckets,
+)
 from riverboat.abstraction.public import PublicBuckets, cluster_private
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.isomorphism import Indexer, canonical_boards
 from riverboat.errors import CorruptError, InputError
+from riverboat.fields import Arrays, Fields
 
 SMALL = Deck.small(5, 4)
 rng = np.random.default_rng(8)
@@ -148,3 +155,15 @@ def test_another_kind_of_folder_is_named(tmp_path):
     with pytest.raises(InputError, match="holds a features"):
         load_abstraction(tmp_path / "other")
     assert json.loads((tmp_path / "other" / "manifest.json").read_text())["manifest"]["kind"] == "features"
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32])
+def test_layers_hold_buckets_or_the_mark_of_a_place_that_no_board_reaches(dtype: type) -> None:
+    """As built inside public buckets, where a board has begun in some of them only."""
+    mark = np.iinfo(dtype).max
+    labels = np.array([[0, 3, 1], [mark, 2, mark]], dtype)
+    arrays, facts = Arrays("here", {"labels": labels}), Fields("here", {})
+    assert street_buckets(arrays, 4, facts).labels is labels
+    labels[1, 0] = 4
+    with pytest.raises(CorruptError, match="has 4: numbers must be from 0 to 3"):
+        street_buckets(arrays, 4, facts)

@@ -261,7 +261,12 @@ def street_buckets(arrays: Arrays, count: int, facts: Fields) -> StreetBuckets:
                 (MOST_BUCKETS if "cuts" in arrays else count - 1) if high is None else high
             )  # values, where they are cut
             each = count if name in _FACTS else None
-            taken[name] = arrays.take(name, dtypes, (each, None)[:dims], low, most)
+            layered = (
+                name == "labels" and len(arrays[name]) > 1
+            )  # places that no board reaches hold the greatest number
+            taken[name] = arrays.take(name, dtypes, (each, None)[:dims], low, MOST_BUCKETS if layered else most)
+            if layered:
+                _check_layers(f"{arrays.where}: {name}.npy", taken[name], most)
     for key in facts:
         if key in _FIGURES:
             facts.number(key, 0)
@@ -270,6 +275,14 @@ def street_buckets(arrays: Arrays, count: int, facts: Fields) -> StreetBuckets:
     if strange is not None:
         raise CorruptError(f"{arrays.where}: {strange}.npy is nothing that a street has")
     return StreetBuckets(count, facts=known, **taken)
+
+
+def _check_layers(where: str, labels: Array, most: float) -> None:
+    """Refuse labels that are neither a bucket nor the mark of a place that no board reaches."""
+    for layer in labels:
+        for first in range(0, len(layer), 1 << 22):
+            part = layer[first : first + (1 << 22)]
+            check_range(where, part[part != np.iinfo(labels.dtype).max], 0, most)
 
 
 def _check_tables(where: str, made: CardAbstraction) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 
 from riverboat.abstraction import points
 from riverboat.abstraction.card_abstraction import STREETS
@@ -63,7 +64,7 @@ def _street(name: str, street: str, recipe: StreetRecipe, inside: int, about: st
     hands, k = CANONICAL[street], recipe.buckets
     if recipe.method in ("lossless", "strength"):
         return Stage(name, "buckets", 2.0 if recipe.method == "strength" else 0.1, 3 * hands, about)
-    pairs = hands * (PAIRS.get(street, 1.0) if inside > 1 else 1.0)
+    pairs = hands * (_begun_in(street, inside) if inside > 1 else 1.0)
     dims = DIMS.get(recipe.method, points.BINS)
     sample = min(recipe.sampled(), pairs / inside)
     if recipe.method == "potential":
@@ -73,6 +74,12 @@ def _street(name: str, street: str, recipe: StreetRecipe, inside: int, about: st
         seconds = begin + pairs * (recipe.passes + 1) * (STAY[recipe.method] + SEARCH[recipe.method] * k**0.5)
     memory = hands * (dims * (2 if street == "flop" else 1)) + pairs * 2 + pairs / inside * (dims + 20)
     return Stage(name, "buckets", seconds, int(memory), about)
+
+
+def _begun_in(street: str, public: int) -> float:
+    """Public buckets that a board may have begun in: those of its flops, which few buckets share."""
+    flops = comb({"flop": 3, "turn": 4, "river": 5}[street], 3)
+    return min(PAIRS[street], public * (1 - (1 - 1 / public) ** flops))
 
 
 # Measured on one thread, in seconds, to be within a factor of two: for each number of a sample, times the root of the
