@@ -234,7 +234,7 @@ def _sizes(counts: Counts) -> dict[str, Any]:
 
 def _hours(recipe: TrainRecipe, counts: Counts, options: Options) -> dict[str, Any]:
     """How often a run visits what it has to learn, at the rate that was measured."""
-    time = options.time or recipe.time
+    time = recipe.time if options.time is None else options.time
     if time is None:
         return {"time": None}
     visits = RATE * duration(time) * options.threads

@@ -116,7 +116,7 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
         weighting,
         pruning,
         dtype,
-        _text(training, "time", "", "[training] ") or None,
+        _text(training, "time", "", "[training] ") if "time" in training else None,
         _text(table, "name", name),
         _text(table, "about", ""),
     )
