@@ -100,7 +100,8 @@ def test_one_raise() -> None:
 
 
 def test_proposals_solve_rivers_without_help() -> None:
-    for game in (river(pot=3.0), river(pot=2.0, bets=(1.0, 2.0), street="half")):
+    two_raises = river(pot=2.0, raises=(1.0,), cap=2)
+    for game in (river(pot=3.0), river(pot=2.0, bets=(1.0, 2.0)), river(pot=2.0, raises=(2.0,)), two_raises):
         best = solve(game)[0]
         assert best.solved, best.reason
         assert best.share < 1e-9

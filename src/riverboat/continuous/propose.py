@@ -24,6 +24,7 @@ from riverboat.strategy.table import Tree
 from riverboat.trees.compile import compile_game
 
 _SEEN = 0.02  # frequencies below this are noise of the solver
+MOST_KNOWN = 128  # models of rivers that are tried: those with one raise; further raises multiply them
 PENALTIES = (0.03, 0.02, 0.01, 0.005, 0.002)
 
 
@@ -97,7 +98,8 @@ def propose(game: ContinuousGame, steps: int = 60) -> list[Proposal]:
     for penalty in PENALTIES:
         proposal = simplify(reading, penalty)
         found.setdefault(proposal.model.bands, proposal)
-    for model in river_models(game):
+    known = river_models(game)
+    for model in known if len(known) <= MOST_KNOWN else []:
         found.setdefault(model.bands, fit(reading, model))
     return sorted([by_mass(reading), *found.values()], key=lambda p: 0.005 * len(p.model.thresholds) - p.fit)
 

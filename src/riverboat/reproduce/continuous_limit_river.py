@@ -14,10 +14,10 @@ from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.makers import river
 from riverboat.continuous.newton import Finder
 from riverboat.continuous.profile import Profile
-from riverboat.continuous.propose import fit, read, river_models
+from riverboat.continuous.propose import fit, further_raises, read, river_models
 from riverboat.continuous.qualitative import Model, of_profile
 from riverboat.continuous.response import Certificate, certify
-from riverboat.continuous.solve import ENOUGH
+from riverboat.continuous.solve import ENOUGH, solve, solve_model
 from riverboat.reproduce.framework import Experiment, Report
 from riverboat.reproduce.rows import Row, finding, new, theorem
 
@@ -94,7 +94,23 @@ def run(full: bool, seed: int) -> Report:
         ]
         words = "; ".join(f"{name}: {bands}" for name, bands in model.words(game).items())
         notes.append(f"pot {pot:g}, the simplest: {words}; thresholds {', '.join(f'{c:.6g}' for c in profile.cuts)}")
+    rows += further(2.0)
     return Report(tuple(rows), tuple(notes))
+
+
+def further(pot: float) -> list[Row]:
+    """Two raises: by the heuristic, and by models read off the game in steps."""
+    small, large = river(pot=pot, raises=(1.0,)), river(pot=pot, raises=(1.0,), cap=2)
+    simple = {"root": "b x b x", "x": "b x b", "x-b": "r f c r", "x-b-r": "f c", "b": "r f c r", "b-r": "f c"}
+    heuristic = solve_model(large, further_raises(Model.make(small, simple), small, large))
+    began = time.perf_counter()
+    best = solve(large)[0]
+    seconds = time.perf_counter() - began
+    return [
+        new("two raises, pot 2: epsilon of the heuristic model, share of the pot", heuristic.share),
+        theorem("two raises, pot 2: epsilon of a model read off, share of the pot", 0.0, best.share),
+        new("two raises, pot 2: seconds", seconds, note=f"{len(best.model.thresholds)} thresholds"),
+    ]
 
 
 EXPERIMENT = Experiment(
