@@ -161,9 +161,10 @@ def test_the_first_price_auction() -> None:
 def test_dependent_and_discrete_signals_are_certified() -> None:
     joint = deals.dependent([0.0, 0.5, 1.0], [[0.3, 0.2], [0.2, 0.3]])
     game = river(joint, street="half")
-    answer = solve(game, 40)[0]
-    assert answer.certificate is not None
-    assert answer.share < 0.03
+    answer = solve(game)[0]
+    assert answer.solved, answer.reason
+    assert answer.profile is not None
+    assert 0.5 in answer.profile.cuts  # at the edge expectations jump, and nobody has to be indifferent
     with pytest.raises(InputError, match="independent"):
         solve_model(game, Model.make(game, BLUFF, ORDER), "milp")
     three = deals.discrete([[(k, 1 / 3) for k in range(3)]] * 2)

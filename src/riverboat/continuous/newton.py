@@ -14,44 +14,69 @@ from riverboat.continuous.forms import Forms
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.profile import Profile
 from riverboat.continuous.qualitative import Model, Order
-from riverboat.continuous.response import Evaluation
+from riverboat.continuous.response import Evaluation, certify
 
 _STEPS = 60
+_SOLVED = 1e-9  # of the pot: an equation that is solved
 _SMALL = 1e-7  # of the axis: the step of a numerical derivative
 
 
 def polish(profile: Profile, steps: int = _STEPS) -> Profile:
     """Thresholds at which players are indifferent, near those of a profile. Any game; derivatives are numerical.
 
-    A threshold that influences nothing stays where it is. The best of the way is returned.
+    A threshold that influences nothing stays where it is. Where signals depend on each other, what a player expects jumps at
+    the edges of the axis, and a threshold may lie at a jump without any indifference: those that are nearest to an edge are
+    put there, one by one, until the others solve their equations.
     """
+    profile, left = _descend(profile, np.ones(len(profile.cuts), bool), steps)
+    if profile.game.signals.joint is None or left <= _SOLVED * profile.game.scale:
+        return profile
+    inner = profile.game.signals.edges[1:-1]
+    free = np.ones(len(profile.cuts), bool)
+    best, least = profile, certify(profile).epsilon
+    while free.any() and len(inner) and left > _SOLVED * profile.game.scale:
+        away = np.where(free, np.abs(profile.cuts[:, None] - inner).min(axis=1), np.inf)
+        j = int(np.argmin(away))
+        free[j] = False
+        cuts = profile.cuts
+        cuts[j] = inner[np.abs(cuts[j] - inner).argmin()]
+        profile, left = _descend(profile.moved(_in_order(profile, cuts)), free, steps)
+        found = certify(profile).epsilon
+        if found < least:
+            best, least = profile, found
+    return best
+
+
+def _descend(profile: Profile, free: Array, steps: int) -> tuple[Profile, float]:
+    """Newton's steps on the thresholds that are free; the best of the way, and the largest equation that is left."""
     game = profile.game
     low, high = game.signals.low, game.signals.high
     small = _SMALL * (high - low)
     cuts = profile.cuts
-    if not len(cuts):
-        return profile
-    gap = Evaluation(profile).indifference()
+    if not free.any():
+        return profile, 0.0
+    gap = np.where(free, Evaluation(profile).indifference(), 0.0)
     for _ in range(steps):
         if np.abs(gap).max() <= 1e-15 * game.scale:
             break
         slope = np.zeros((len(cuts), len(cuts)))
-        for j in range(len(cuts)):
+        for j in map(int, np.flatnonzero(free)):
             side = small if _room(profile, cuts, j, small, high) else -small
             moved = cuts.copy()
             moved[j] += side
-            slope[:, j] = (Evaluation(profile.moved(_in_order(profile, moved))).indifference() - gap) / side
+            there = Evaluation(profile.moved(_in_order(profile, moved))).indifference()
+            slope[:, j] = np.where(free, there - gap, 0.0) / side
         step = np.linalg.lstsq(slope, -gap, rcond=1e-10)[0]
         size, better = 1.0, False
         while size > 1e-3 and not better:
             trial = _in_order(profile, np.clip(cuts + size * step, low, high))
-            found = Evaluation(profile.moved(trial)).indifference()
+            found = np.where(free, Evaluation(profile.moved(trial)).indifference(), 0.0)
             better = np.abs(found).max() < np.abs(gap).max()
             size /= 2
         if not better:
             break
         cuts, gap, profile = trial, found, profile.moved(trial)
-    return profile
+    return profile, float(np.abs(gap).max())
 
 
 def _room(profile: Profile, cuts: Array, j: int, small: float, high: float) -> bool:
