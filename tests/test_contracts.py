@@ -491,7 +491,6 @@ def test_strategies(spec: str) -> None:
     ("row", "words"),
     [
         ([0.5, 0.4], ("strategy for leduc", "'Qs:cr'", "sum to 0.9", "sum to one")),
-        ([0.5, math.nan], ("'Qs:cr'", "nan")),
         ([-0.5, 1.5], ("'Qs:cr'", "[-0.5, 1.5, 0.0]", "at least 0")),
     ],
 )

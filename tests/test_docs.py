@@ -171,7 +171,7 @@ def test_a_game_of_ones_own_is_found_by_pythonpath(tmp_path: Path) -> None:
     assert answer["value_low"] <= 1 / 18 <= answer["value_high"]
     lost = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert lost.returncode == 2
-    assert "No module named 'examples'" in lost.stderr
+    assert "no module 'examples.own_game'" in lost.stderr
 
 
 def test_the_readme_fits_on_a_screen() -> None:

@@ -1,10 +1,9 @@
-"""All cases, the part of them that runs in the fast tests, and those that wait for something."""
+"""All cases, and the part of them that runs in the fast tests."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from fnmatch import fnmatchcase
 from functools import cache
 from itertools import zip_longest
 
@@ -13,9 +12,6 @@ from .groups import artefacts, cards, extremes, game_files, match_states, names,
 
 GROUPS = (names, numbers, cards, tables, game_files, match_states, places, artefacts, words, extremes)
 FAST = 200  # cases of the fast tests
-
-# Faults that are known and being worked on: pattern of ids -> whose they are. It only ever shrinks.
-PENDING: dict[str, str] = {}
 
 
 @cache
@@ -34,12 +30,7 @@ def fast() -> frozenset[str]:
     """The same cases every time, of all groups in turn, in an order that has nothing to do with what they are."""
     groups: dict[str, list[Case]] = defaultdict(list)
     for case in sorted(cases(), key=lambda case: hashlib.sha256(case.id.encode()).digest()):
-        if not case.slow and pending(case) is None:
+        if not case.slow:
             groups[case.group].append(case)
     in_turn = [case.id for row in zip_longest(*groups.values()) for case in row if case is not None]
     return frozenset(in_turn[:FAST])
-
-
-def pending(case: Case) -> str | None:
-    """Who is working on a case that is known to fail."""
-    return next((who for pattern, who in PENDING.items() if fnmatchcase(case.id, pattern)), None)

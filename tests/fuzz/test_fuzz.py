@@ -10,9 +10,6 @@ from .runner import run
 
 def _marked(case):
     marks = [] if case.id in suite.fast() else [pytest.mark.slow]
-    who = suite.pending(case)
-    if who is not None:
-        marks.append(pytest.mark.xfail(reason=f"known: {who}"))
     return pytest.param(case, id=case.id, marks=marks)
 
 

@@ -556,7 +556,7 @@ def test_unreadable_files(load: Callable[[Path], Any], tmp_path: Path) -> None:
     binary = tmp_path / "binary.efg"
     binary.write_bytes(b"EFG 2 R \xff\xfe")
     for path in (tmp_path / "missing.efg", tmp_path, binary):
-        with pytest.raises(InputError, match=r"cannot be read: ") as caught:
+        with pytest.raises(InputError, match=r"^game file .*(No such file|Is a directory|no text)") as caught:
             load(path)
         assert str(path) in str(caught.value)
         assert not isinstance(caught.value, GameFileError)

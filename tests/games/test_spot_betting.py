@@ -28,7 +28,7 @@ def rules(*menus: Menu, pot: int = 100, stack: int = 300, ip: tuple[Menu, ...] |
 
 
 def tree(*menus: Menu, **more: Any) -> BettingTree:
-    return make(SpotBetting(rules(*menus, **more)))
+    return make(SpotBetting(rules(*menus, **more)), "spot")
 
 
 def lines(betting: BettingTree) -> dict[str, int]:
@@ -238,7 +238,7 @@ def any_rules(draw: st.DrawFn) -> SpotRules:
 @settings(max_examples=60, deadline=None)
 @given(any_rules())
 def test_what_holds_in_every_tree(given_rules: SpotRules) -> None:
-    betting = make(SpotBetting(given_rules))
+    betting = make(SpotBetting(given_rules), "spot")
     pot, stack, streets = given_rules.pot, given_rules.stack, given_rules.streets
     for node in range(len(betting.actor)):
         spent, children = betting.spent[node], list(betting.children(node))
@@ -283,7 +283,7 @@ def test_what_holds_in_every_tree(given_rules: SpotRules) -> None:
 @settings(max_examples=30, deadline=None)
 @given(any_rules())
 def test_lines_of_every_tree(given_rules: SpotRules) -> None:
-    betting = make(SpotBetting(given_rules))
+    betting = make(SpotBetting(given_rules), "spot")
     for line, node in lines(betting).items():
         dealt = "".join(f"/8h{'-' if part else ''}{part}" if k else part for k, part in enumerate(line.split("/")))
         assert betting.find(dealt).node == node

@@ -109,7 +109,7 @@ ABSURD = {
     "bluff:9,9": 2,
     "bluff:1000000000,1": 2,
     "holdem": 3,
-    "holdem:4-1000000000000": 130,
+    "holdem:4-1000000000000": 3,
     "holdem:ranks=1000000000": 2,
     "coin_toss:left=inf": 2,
     "clairvoyance:stack=1e18": 2,

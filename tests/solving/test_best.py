@@ -222,12 +222,16 @@ def test_figures_that_are_not_finite_give_no_answer(monkeypatch):
         run.go([after_iterations(5)])
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -0.5, 1.5])
-def test_a_strategy_is_made_of_probabilities(bad):
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -0.5, 1.5])
+def test_a_row_is_a_distribution(bad):
+    with pytest.raises(InputError, match="do not sum to one"):
+        rb.Strategy.from_mapping(rb.compile_game(rb.game("kuhn")), {"Q:": {"c": bad, "r": 0.5}})
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_strategy_is_made_of_numbers(bad):
     tree = rb.compile_game(rb.game("kuhn"))
-    with pytest.raises(InputError):
-        rb.Strategy.from_mapping(tree, {"Q:": {"c": bad, "r": 0.5}})
     table = rb.Strategy.uniform(tree).probabilities.copy()
     table[3] = bad
-    with pytest.raises(InputError, match="between 0 and 1"):
+    with pytest.raises(InputError, match="1 probabilities are not finite"):
         rb.Strategy(tree, table)

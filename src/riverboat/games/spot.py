@@ -74,7 +74,7 @@ class Spot(BoardStates):
         the hand is checked down.
         """
         cards = _board(board)
-        if rake is None and rake_cap != inf:
+        if rake is None and rake_cap != inf and _number(rake_cap) and rake_cap >= 0:
             raise InputError(
                 f"rake cap {shown(rake_cap)} without a rate: nothing would be taken; give a rate such as 0.05"
             )

@@ -24,9 +24,10 @@ class Strategy:
     def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
         if probabilities.shape != (tree.table,):
             raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table}")
-        low, high = (float(f(probabilities, initial=0.0)) for f in (np.min, np.max))  # NaN comes through both
-        if not (low >= 0 and high <= 1 + CLOSE):
-            raise InputError(f"{tree.name}: probabilities from {low:g} to {high:g}: they must lie between 0 and 1")
+        if not np.isfinite(probabilities).all():
+            raise InputError(
+                f"{tree.name}: {np.count_nonzero(~np.isfinite(probabilities)):,} probabilities are not finite"
+            )
         self.tree = tree
         if probabilities.flags.writeable:  # somebody may still write to it
             probabilities = probabilities.copy()
