@@ -95,6 +95,7 @@ def test_every_open_spiel_game_ends_with_a_word(run, names, monkeypatch):
 
 
 # Options that no machine can follow: refused at once, by their range, by an estimate, or interrupted while they grow.
+HEARD = (3, 130)  # it grows until somebody interrupts it or memory ends: which comes first depends on the machine
 ABSURD = {
     "kuhn:cards=1000000000": 2,
     "kuhn:suits=1000000000": 2,
@@ -109,7 +110,7 @@ ABSURD = {
     "bluff:9,9": 2,
     "bluff:1000000000,1": 2,
     "holdem": 3,
-    "holdem:4-1000000000000": 3,
+    "holdem:4-1000000000000": HEARD,
     "holdem:ranks=1000000000": 2,
     "coin_toss:left=inf": 2,
     "clairvoyance:stack=1e18": 2,
@@ -125,10 +126,11 @@ def test_absurd_options_are_refused_or_heard(run, monkeypatch, name, expected):
     monkeypatch.setattr("riverboat.interfaces.endings.Told", Hurried)
     monkeypatch.setattr(sys.modules[__name__], "BUDGET", 2.5)
     code, out, err = run("solve", name, *BRIEFLY, "--json")
-    assert (code, out) == (expected, "")
+    assert code in (expected if isinstance(expected, tuple) else (expected,))
+    assert out == ""
     *told, line = err.splitlines()
     assert all(re.match(r"(building|listing|numbering|ordering) the ", said) for said in told)
-    assert line.startswith("interrupted while building the " if expected == 130 else "error: ")
+    assert line.startswith("interrupted while building the " if code == 130 else "error: ")
 
 
 def test_every_game_has_absurd_options():
