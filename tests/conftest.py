@@ -9,6 +9,7 @@ import pytest
 
 for library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy is loaded
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ["COLORTERM"] = "truecolor"  # Rich keeps a style as it was first drawn: in all tests with the same colours
 
 HERE = Path(__file__).parent
 # The files that take longest begin first, so that no process is left alone with one of them at the end. By seconds of

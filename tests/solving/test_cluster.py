@@ -252,6 +252,7 @@ def test_leduc_converges_with_weights_alone() -> None:
     assert found["paper"] > 0.15
 
 
+@pytest.mark.slow
 def test_small_hold_em_converges() -> None:
     plain = Blueprint(*game("hold'em"), seed=2)
     solver = Distributed(*game("hold'em"), blades=3, seed=2, threads=2)

@@ -125,7 +125,7 @@ class ProgressLine:
         except (UnicodeEncodeError, LookupError):
             marks = "=", "."
         facts = [*self.facts, self._elapsed(), self.title] if self.facts else [self.title, self._elapsed()]
-        return fit(facts, self.share, width, marks)
+        return fit([fact.replace("µ", "u") if marks[0] == "=" else fact for fact in facts], self.share, width, marks)
 
     def _draw(self) -> None:
         with Speech.lock:
