@@ -257,13 +257,10 @@ def street_buckets(arrays: Arrays, count: int, facts: Fields) -> StreetBuckets:
     taken = {}
     for name, (dtypes, dims, low, high) in _STORED.items():
         if name in arrays:
-            most = (
-                (MOST_BUCKETS if "cuts" in arrays else count - 1) if high is None else high
-            )  # values, where they are cut
+            # where they are cut, labels are values; where there are layers, places that no board reaches hold a mark
+            most = high if high is not None else MOST_BUCKETS if "cuts" in arrays else count - 1
             each = count if name in _FACTS else None
-            layered = (
-                name == "labels" and len(arrays[name]) > 1
-            )  # places that no board reaches hold the greatest number
+            layered = name == "labels" and arrays[name].ndim == 2 and len(arrays[name]) > 1
             taken[name] = arrays.take(name, dtypes, (each, None)[:dims], low, MOST_BUCKETS if layered else most)
             if layered:
                 _check_layers(f"{arrays.where}: {name}.npy", taken[name], most)
