@@ -222,6 +222,14 @@ def test_figures_that_are_not_finite_give_no_answer(monkeypatch):
         run.go([after_iterations(5)])
 
 
+def test_overflow_is_one_line(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "kuhn:ante=1e308", "--iterations", "5", "--json"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert [line for line in err.splitlines() if "not finite" in line] == err.splitlines()[-1:]
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -0.5, 1.5])
 def test_a_row_is_a_distribution(bad):
     with pytest.raises(InputError, match="do not sum to one"):

@@ -244,7 +244,8 @@ class Run:
         """Compute the exploitability now, and note it."""
         if self.quality is None or self._checked_at != self.solver.iteration:
             started = clock.perf_counter()
-            self.quality = self.solver.quality()
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at just below
+                self.quality = self.solver.quality()
             self.seconds += clock.perf_counter() - started
             if not math.isfinite(self.quality.nash_conv):
                 raise NumericalError(
