@@ -27,7 +27,7 @@ from riverboat.strategy import files
 from riverboat.strategy.blueprint import save_blueprint
 
 RIGHT = {0, 2, 3, 4}  # exit codes: read after all, or refused
-EVERY = 31  # of the alterations, one in so many is tried each time; all of them where tests may be slow
+EVERY = 71  # of the alterations, one in so many is tried each time; all of them where tests may be slow
 BAD_VALUES = [
     None, True, -1, 0, 7, 10**30, 1e308, float("nan"), float("inf"), "", "x", "x" * 5000, "hostile:boom", "os:abort",
     "../../etc", "/etc/passwd", "\x1b[31mred", "[bold]", [], [1], {}, {"a": 1}, [[[[[[[[1]]]]]]]], "open_spiel:nfg_game",
@@ -323,7 +323,7 @@ def attack(kind, every, genuine, run, trap):
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_alterations(kind, genuine, run, trap):
     tried, refused = attack(kind, EVERY, genuine, run, trap)
-    assert tried > 10
+    assert tried > 5
     assert refused > tried / 5
 
 
@@ -434,6 +434,7 @@ def test_cards_are_looked_for_with_the_blueprint_alone(genuine, run, trap):
     assert run("show", trap / "b")[0] == 2
 
 
+@pytest.mark.slow
 def test_boards_that_are_done(run, tmp_path):
     """`boards.jsonl` is read again by --resume."""
     (tmp_path / "list").write_text("2s3s5hJdQc\n2s3s5hJdQd\n")

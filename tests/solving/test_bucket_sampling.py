@@ -175,6 +175,7 @@ def test_leduc_converges(traversal: str, iterations: int) -> None:
     assert solver.value == pytest.approx(-0.0856, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("traversal", TRAVERSALS)
 def test_merged_cards_level_off(traversal: str) -> None:
     """What the abstraction cannot tell apart stays lost, however long the run."""
