@@ -92,6 +92,27 @@ def test_large_tables_are_copied_only_where_a_run_slows_down(monkeypatch):
     np.testing.assert_array_equal(kept.table(), table + 3)
 
 
+def test_a_copy_that_cannot_be_written_is_not_an_answer(monkeypatch):
+    """The file holds half of a new table and half of an old one: neither is kept."""
+    monkeypatch.setattr(best, "IN_MEMORY", 0)
+    monkeypatch.setattr(best, "SLOW", 0.0)
+    kept = best.Best()
+    table = np.arange(10, dtype=np.uint16)
+    kept.offer(Quality((2.0, 2.0), (0.0, 0.0)), 1, table)
+
+    def full(*_):
+        raise OSError(28, "no space left on device")
+
+    file = kept._file
+    monkeypatch.setattr(kept, "_file", type("Full", (), {"seek": file.seek, "write": full, "close": file.close})())
+    with pytest.raises(OSError, match="no space"):
+        kept.offer(Quality((1.0, 1.0), (0.0, 0.0)), 2, table)
+    assert (kept.quality, kept.iteration) == (None, -1)
+    kept._file = file
+    kept.offer(Quality((1.5, 1.5), (0.0, 0.0)), 3, table + 3)
+    np.testing.assert_array_equal(kept.table(), table + 3)
+
+
 @pytest.mark.parametrize("dtype", ["compact", "16-bit", "float32"])
 def test_no_format_gets_worse_with_more_iterations(dtype):
     """Kept as means in sixteen bits and rounded to the nearest, averages stood still while weights went on."""

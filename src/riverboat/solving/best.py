@@ -42,15 +42,15 @@ class Best:
         return self.quality is None or quality.exploitability < self.quality.exploitability
 
     def keep(self, quality: Quality, iteration: int, table: Array) -> None:
-        """Keep a copy of the averages."""
-        self.quality, self.iteration = None, -1  # until it is whole: a disk may be full
-        if table.nbytes <= IN_MEMORY:
-            self._table = table.copy()
-        else:
-            self._put_away(table)
+        """Keep a copy of the averages. Where it cannot be written nothing is kept: what was there before is spoilt."""
+        self.quality, self.iteration = None, -1
+        self._write(table)
         self.quality, self.iteration, self._dtype = quality, iteration, table.dtype
 
-    def _put_away(self, table: Array) -> None:
+    def _write(self, table: Array) -> None:
+        if table.nbytes <= IN_MEMORY:
+            self._table = table.copy()
+            return
         if self._file is None:
             place = self.folder if self.folder is not None and self.folder.is_dir() else None
             self._file = tempfile.TemporaryFile(dir=place)  # noqa: SIM115 - it lives as long as the run
