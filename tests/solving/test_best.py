@@ -52,6 +52,25 @@ def test_it_is_what_a_folder_holds_and_a_resumed_run_goes_on_from_the_end(tmp_pa
     np.testing.assert_array_equal(resumed.strategy.probabilities, again.strategy.probabilities)
 
 
+def test_a_run_that_was_saved_at_its_best_still_knows_it(tmp_path):
+    """Saved at the very iteration of the best check, where the averages are the best ones; and before the next check."""
+    at = rb.solve("leduc", iterations=COUNT, **ROCKY).answer_iteration
+    run = Run("leduc", **ROCKY, out=tmp_path)
+    run.go([after_iterations(at)])
+    assert run.best.iteration == run.solver.iteration == at
+    run.save()
+    resumed = Run("leduc", **ROCKY, out=tmp_path, resume=True)
+    assert resumed.best.iteration == at
+    resumed.go([after_iterations(COUNT)])
+    resumed.check()
+    again = rb.solve("leduc", iterations=COUNT, **ROCKY)
+    np.testing.assert_array_equal(resumed.result().strategy.probabilities, again.strategy.probabilities)
+    resumed.save()
+    later = Run("leduc", **ROCKY, out=tmp_path, resume=True)
+    later.save(tmp_path / "elsewhere")  # nothing was checked since
+    np.testing.assert_array_equal(rb.load(tmp_path / "elsewhere").probabilities, again.strategy.probabilities)
+
+
 def test_the_command_says_so(capsys):
     with pytest.raises(SystemExit) as ended:
         main(

@@ -286,8 +286,10 @@ class Run:
         facts, texts = files.describe(self.game, self.tree)
         arrays, state = solver.state()
         provenance = solver.average_provenance()
-        if self.best.quality is not None and self.best.iteration < solver.iteration:
-            arrays, state = {**arrays, "best": self.best.table()}, {**state, "best": self._best_facts()}
+        if self.best.quality is not None:
+            state = {**state, "best": self._best_facts()}
+            if self.best.iteration < solver.iteration:  # else it is the average itself
+                arrays = {**arrays, "best": self.best.table()}
         if self._risen():
             provenance["iterations"] = self.best.iteration
         meta = {
@@ -307,8 +309,8 @@ class Run:
 
     def _risen(self) -> bool:
         """Whether an earlier check was better than the last one."""
-        best, last = self.best.quality, self.quality
-        return best is not None and last is not None and best.exploitability < last.exploitability
+        best, checks = self.best.quality, self._checks()
+        return best is not None and bool(checks) and best.exploitability < checks[-1][1]
 
     def _best_facts(self) -> dict[str, Any]:
         assert self.best.quality is not None
@@ -353,8 +355,10 @@ class Run:
             facts = state.table("best")
             (first, second), (one, two) = facts.row("best", 2), facts.row("values", 2)
             kept = Quality((first, second), (one, two), None if facts["total"] is None else facts.number("total"))
-            table = arrays.take("best", (self.solver.averages.dtype,), self.solver.averages.shape)
-            self.best.keep(kept, facts.whole("iteration"), np.asarray(table))
+            at, mean = facts.whole("iteration"), self.solver.averages
+            older = at < self.solver.iteration
+            table = arrays.take("best", (mean.dtype,), mean.shape) if older else mean
+            self.best.keep(kept, at, np.asarray(table))
 
     def _asked(self, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
         schedule_name, traversal_name = CFR.describe(schedule, traversal)
