@@ -248,6 +248,25 @@ def test_files_that_are_no_hands(body: bytes, name: str, tmp_path: Path) -> None
         read_hands(tmp_path / name)
 
 
+def test_records_that_cannot_be(tmp_path: Path) -> None:
+    one = record([phh.read_hand(PLAIN)], phh.read_hand(PLAIN).betting.rules, 100)
+    with pytest.raises(InputError, match="at least one part"):
+        join([])
+    with pytest.raises(InputError, match="different games or units"):
+        join([one, replace(one, scale=1)])
+    with pytest.raises(InputError, match="different games or units"):
+        join([one, match(tmp_path / "a.phhs", LIMIT, 4, ("random", "random"))])
+    with pytest.raises(InputError, match="hand 3: the betting 'c' is not at its end"):
+        record([Played(3, ("a", "b"), Betting.from_line(NOLIMIT, "c"), ((), (), ()))], NOLIMIT)
+    hands = match(tmp_path / "b.phhs", NOLIMIT, 8, ("random", "rule-based"))
+    richer = replace(hands, stacks=hands.stacks + (hands.number == 7)[:, None])
+    with pytest.raises(InputError, match=r"hand 7: blinds and stacks of its own.*write \.phhs"):
+        write_hands(tmp_path / "b.log", richer)
+    assert not (tmp_path / "b.log").exists()  # whole or not at all
+    with pytest.raises(InputError, match="scale=0"):
+        read_hands(tmp_path / "b.phhs", scale=0)
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     stacks=st.tuples(st.integers(11, 5_000), st.integers(11, 5_000)),

@@ -16,15 +16,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from riverboat.arrays import Array
-from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
-from riverboat.games.match_state import Holes, Lines, parse_deal, parse_line, parse_number, settle, show_deal
+from riverboat.games.match_state import Holes, Lines, parse_deal, parse_line, parse_number, show_deal
+from riverboat.games.records import Hands, Played, record
 from riverboat.texts import read_text
 
 _HEADER = "# name/game/hands/seed "
@@ -65,6 +62,11 @@ class MatchLog:
             for name, chips in zip(hand.names, hand.won, strict=True):
                 won[name] += chips
         return won[first], won[second]
+
+    def record(self, scale: int = 1) -> Hands:
+        """The hands as arrays; what they won is worked out again."""
+        played = [Played(h.hand, h.names, h.betting, (*h.holes, h.board)) for h in self.hands]
+        return record(played, self.rules, scale)
 
 
 # --- writing ----------------------------------------------------------------------------------
@@ -140,28 +142,13 @@ def parse_log(text: str, rules: Rules | None = None, where: str = "log") -> Matc
 
 def replay(log: MatchLog) -> Pair:
     """Play the hands again from their betting and cards: what both players win. Differs from the log: an error."""
-    shown = [k for k, hand in enumerate(log.hands) if hand.betting.folded is None]
-    better = np.zeros(len(log.hands), np.int64)
-    if shown:
-        better[shown] = showdowns([log.hands[k].holes for k in shown], [log.hands[k].board for k in shown])
-    for hand, sign in zip(log.hands, better.tolist(), strict=True):
-        folded = hand.betting.folded
-        won = settle(hand.betting, sign if folded is None else 2 * folded - 1)
-        if won != hand.won:
-            raise InputError(f"hand {hand.hand}: the log says {hand.won}, its cards and betting {won}: {hand}")
+    for hand, won in zip(log.hands, log.record().won.tolist() if log.hands else [], strict=True):
+        if tuple(won) != hand.won:
+            raise InputError(f"hand {hand.hand}: the log says {hand.won}, its cards and betting {tuple(won)}: {hand}")
     totals = log.totals()
     if log.score is not None and totals != log.score:
         raise InputError(f"the log's score is {log.score}, the sum over its {len(log.hands)} hands {totals}")
     return totals
-
-
-def showdowns(holes: list[Holes], boards: list[tuple[int, ...]]) -> Array:
-    """Who has the better hand: 1 seat 0, 0 nobody, -1 seat 1. int64 [hands]"""
-    ranks = [
-        rank_batch(np.array([(*both[seat], *board) for both, board in zip(holes, boards, strict=True)], np.uint8))
-        for seat in (0, 1)
-    ]
-    return np.sign(ranks[0].astype(np.int64) - ranks[1].astype(np.int64))
 
 
 def _named_game(line: str, place: str) -> Rules:

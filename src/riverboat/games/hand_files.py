@@ -52,11 +52,11 @@ def read_hands(path: str | Path, rules: Rules | None = None, scale: int | None =
     Amounts are counted in chips, `scale` to a unit of the file: 100 in PHH, where cents are played, 1 in logs. `rules` are
     those of a log whose first line does not name its game.
     """
-    text = _text(path)
-    if kind_of(path) == ".log":
-        return Found(_of_log(acpc_log.parse_log(text, rules, str(path)), scale or 1), {}, {})
     if scale is not None and scale < 1:
         raise InputError(f"scale={scale}: chips of one unit of money, at least 1")
+    text = _text(path)
+    if kind_of(path) == ".log":
+        return Found(acpc_log.parse_log(text, rules, str(path)).record(scale or 1), {}, {})
     taken: dict[bool, list[Played]] = {False: [], True: []}
     refused: Counter[str] = Counter()
     examples: dict[str, tuple[str, ...]] = {}
@@ -92,11 +92,6 @@ def _text(path: str | Path) -> str:
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "no gzip of text, or torn"
         raise InputError(f"hands {str(path)!r}: {reason}") from None
-
-
-def _of_log(log: acpc_log.MatchLog, scale: int) -> Hands:
-    played = [Played(h.hand, h.names, h.betting, (h.holes[0], h.holes[1], h.board)) for h in log.hands]
-    return record(played, log.rules, scale)
 
 
 @contextmanager

@@ -76,7 +76,10 @@ def _played(table: dict[str, Any], scale: int) -> Played:
     if any(_amounts(table.get("antes", [0, 0]), scale, "antes")):
         raise Unreadable("antes")
     rules = _rules(table, (max(blinds), min(blinds)), (stacks[0], stacks[1]), scale)
-    state, board, holes, mucked = Betting.start(rules), [], [(), ()], []  # type: tuple[Any, list[int], list[Any], list[int]]
+    state = Betting.start(rules)
+    board: list[int] = []
+    holes: list[tuple[int, ...]] = [(), ()]
+    mucked: list[int] = []  # seats that showed nothing at the end
     for action in table["actions"]:
         who, verb, *rest = action.split("#")[0].split()
         if who == "d":
@@ -100,7 +103,9 @@ def _played(table: dict[str, Any], scale: int) -> Played:
     return _ended(table, state, board, holes, mucked)
 
 
-def _ended(table: dict[str, Any], state: Betting, board: list[int], holes: list[Any], mucked: list[int]) -> Played:
+def _ended(
+    table: dict[str, Any], state: Betting, board: list[int], holes: list[tuple[int, ...]], mucked: list[int]
+) -> Played:
     if state.actor != TERMINAL:
         raise Unreadable("the hand breaks off", f"at {state.line!r}")
     if len(board) != state.rules.board_sizes[state.street]:
