@@ -29,6 +29,7 @@ STAIRCASE: list[set[str]] = [
     {"games"},
     {"abstraction"},
     {"trees"},
+    {"walks"},
     {"strategy"},
     {"solving"},
     {"endgame", "exploit", "continuous"},
@@ -51,9 +52,8 @@ PRIVATE = {
     "endgame/values.py": {"solving._kernels", "trees._kernels"},
     "endgame/vectors.py": {"solving._kernels"},
     "solving/blueprint_tables.py": {"abstraction._lookup_kernels"},
-    "solving/boards.py": {"strategy._node_kernels"},
     "solving/response.py": {"trees._kernels"},
-    "solving/rules.py": {"strategy._board_kernels", "strategy._node_kernels"},
+    "solving/rules.py": {"walks._board_kernels", "walks._node_kernels"},
     "solving/sequence.py": {"trees._kernels"},
 }
 # Modules of one room that import one of the same room inside a function, and why.

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riverboat.agents import _kernels as kernels
-from riverboat.agents.view import Views, book_of, states_of
+from riverboat.agents.view import Views, states_of
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
+from riverboat.games.batches import spans, states_after
 from riverboat.games.match_state import settled
 from riverboat.games.moves import FOLD, moves_of, read_move, show_move
 from riverboat.testing.agents import random_line
@@ -49,12 +49,10 @@ def test_states_and_raises_are_those_of_the_rules(rules: Rules) -> None:
     rng = np.random.default_rng(1)
     states = [state for _ in range(150) for state in random_line(rules, rng)]
     moves, length = arrays([list(moves_of(rules, state.line)) for state in states])
-    found = np.empty((len(states), 9), np.int64)
-    assert kernels.first_illegal(book_of(rules), moves, length, found) == (-1, -1)
+    found, wrong = states_after(rules, moves, length)
+    assert wrong is None
     assert found.tolist() == [row(state) for state in states]
-    spans = np.empty((len(states), 3), np.int64)
-    kernels.spans(book_of(rules), found, spans)
-    for state, (price, least, most) in zip(states, spans.tolist(), strict=True):
+    for state, (price, least, most) in zip(states, spans(rules, found).tolist(), strict=True):
         assert price == state.to_call
         assert (least, most) == (state.raise_range() or (0, -1))
 
@@ -68,8 +66,8 @@ def test_the_ends_of_hands(rules: Rules) -> None:
         ends += [settled(last.play(label)) for label in ("f", "c") if last.legal(label)]
     ends = [end for end in ends if end.actor == TERMINAL]
     moves, length = arrays([list(moves_of(rules, end.line)) for end in ends])
-    found = np.empty((len(ends), 9), np.int64)
-    assert kernels.first_illegal(book_of(rules), moves, length, found) == (-1, -1)
+    found, wrong = states_after(rules, moves, length)
+    assert wrong is None
     for end, states in zip(ends, found.tolist(), strict=True):
         if end.folded is not None:
             assert states == row(end)
@@ -85,8 +83,7 @@ def test_the_ends_of_hands(rules: Rules) -> None:
 
 @pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)
 def test_illegal_moves_are_found(rules: Rules) -> None:
-    rng, book = np.random.default_rng(3), book_of(rules)
-    out = np.empty((1, 9), np.int64)
+    rng = np.random.default_rng(3)
     for _ in range(60):
         state = random_line(rules, rng)[-1]
         line, span = list(moves_of(rules, state.line)), state.raise_range()
@@ -97,7 +94,7 @@ def test_illegal_moves_are_found(rules: Rules) -> None:
             if span is not None and span.least <= move <= span.most:
                 continue
             moves, length = arrays([[*line, move]])
-            assert kernels.first_illegal(book, moves, length, out) == (0, len(line))
+            assert states_after(rules, moves, length)[1] == (0, len(line))
 
 
 def test_moves_as_numbers() -> None:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from riverboat.agents import _kernels as kernels
-from riverboat.agents.view import Views, book_of, cards_of
+from riverboat.agents.view import Views, cards_of
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranking import rank
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
+from riverboat.games.batches import book_of
 from riverboat.games.match_state import parse_match_state
 from riverboat.games.moves import CALL, FOLD, show_move
 from riverboat.testing.agents import check_agent, random_views

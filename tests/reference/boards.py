@@ -21,9 +21,9 @@ from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.board_game import BoardGame
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.cfr import CFR
-from riverboat.strategy.board_walk import BoardWalker
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.public import PublicTree
+from riverboat.walks.board_walk import BoardWalker
 
 Profile = Callable[[str, int], Sequence[float]]
 

@@ -23,20 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.agents._kernels import (
-    ACTING,
-    READING,
-    begin,
-    price,
-    read,
-    span,
-    step,
-    strength,
-    uniform,
-    worth_a_call,
-    write,
-)
+from riverboat.agents._kernels import ACTING, READING, strength, uniform, worth_a_call
 from riverboat.arrays import Array
+from riverboat.games._betting_kernels import begin, price, read, span, step, write
 from riverboat.games.action_tree import CALL as CALLS
 from riverboat.games.action_tree import FOLD as FOLDS
 from riverboat.games.action_tree import RAISE as RAISES
@@ -275,7 +264,7 @@ class Seen(NamedTuple):
 class Stand(NamedTuple):
     """Where the tables stand."""
 
-    states: Array  # int64 [n, 9]: the real betting, as `_kernels.State`
+    states: Array  # int64 [n, 9]: the real betting, as `games._betting_kernels.State`
     node: Array  # int32 [n]: the agent's decision in the tree; OFF_TREE (-1) where there is none
     off: Array  # int8 [n]: IN_STEP, BEYOND or SMALL
     own: Array  # int32 [n]: moves that the agent has made

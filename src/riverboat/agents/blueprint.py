@@ -19,11 +19,12 @@ import numpy as np
 from riverboat.abstraction.translation import MAPPINGS, Tie
 from riverboat.agents import _follow_kernels as kernels
 from riverboat.agents.base import Choice, refuse_rules
-from riverboat.agents.view import Views, book_of, cards_of, padded
+from riverboat.agents.view import Views, cards_of, padded
 from riverboat.arrays import Array
 from riverboat.errors import InputError, unknown
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import RAISE
+from riverboat.games.batches import book_of
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.postprocess import FOLD_THRESHOLD, purify, tartanian7, threshold
 

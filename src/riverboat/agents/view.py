@@ -22,6 +22,7 @@ from riverboat.cards.ranking import tables
 from riverboat.errors import InputError
 from riverboat.games.acpc import STREETS, Rules
 from riverboat.games.acpc_betting import Betting
+from riverboat.games.batches import states_after
 from riverboat.games.match_state import MatchState, parse_match_state, show_deal, show_match_state
 from riverboat.games.moves import END, HIDDEN, moves_of, play_move
 
@@ -145,22 +146,6 @@ def _check_cards(rules: Rules, street: int, hole: list[int], board: list[int], w
 
 
 @lru_cache(maxsize=64)
-def book_of(rules: Rules) -> kernels.Book:
-    """Rules as compiled loops read them."""
-    none = (kernels.NO_END,) * rules.rounds
-    return kernels.Book(
-        rules.limit,
-        rules.big_blind,
-        np.array(rules.blinds, np.int64),
-        np.array(rules.stacks or none[:1] * 2, np.int64),
-        np.array(rules.raise_sizes or (0,) * rules.rounds, np.int64),
-        np.array(rules.most_raises or none, np.int64),
-        np.array(rules.first, np.int64),
-        np.array(rules.board_sizes, np.int64),
-    )
-
-
-@lru_cache(maxsize=64)
 def cards_of(rules: Rules) -> kernels.Cards:
     """What it takes to rank the hands of a game on every street."""
     return kernels.Cards(rules.deck.cards, padded(tables(rules.hole + shown) for shown in rules.board_sizes))
@@ -173,10 +158,10 @@ def padded(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def states_of(views: Views) -> Array:
-    """The betting of all tables, as `_kernels.State`; an illegal line is refused. int64 [n, 9]"""
-    out = np.empty((len(views), 9), np.int64)
-    i, place = kernels.first_illegal(book_of(views.rules), views.moves, views.length, out)
-    if i >= 0:
+    """The betting of all tables, as `games._betting_kernels.State`; an illegal line is refused. int64 [n, 9]"""
+    out, wrong = states_after(views.rules, views.moves, views.length)
+    if wrong is not None:
+        i, place = wrong
         views.take(np.array([i])).betting(0)  # says what is wrong
         raise InputError(f"table {i}: move {place} of its line is illegal")
     return out

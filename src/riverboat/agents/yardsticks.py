@@ -8,10 +8,11 @@ import numpy as np
 
 from riverboat.agents import _kernels as kernels
 from riverboat.agents.base import Choice
-from riverboat.agents.view import Views, book_of, cards_of, states_of
+from riverboat.agents.view import Views, cards_of, states_of
 from riverboat.arrays import Array
 from riverboat.errors import unknown
 from riverboat.games.acpc import Rules
+from riverboat.games.batches import book_of, spans
 from riverboat.games.match_state import MatchState
 from riverboat.games.moves import CALL, FOLD
 
@@ -71,9 +72,7 @@ class Yardstick:
         """Moves and their probabilities; of `random`, all legal ones."""
         if self.name != "random":
             return [[(move, 1.0)] for move in self.act(views).tolist()]
-        spans = np.empty((len(views), 3), np.int64)
-        kernels.spans(book_of(views.rules), states_of(views), spans)
-        return [_uniform(*row) for row in spans.tolist()]
+        return [_uniform(*row) for row in spans(views.rules, states_of(views)).tolist()]
 
 
 def _uniform(price: int, least: int, most: int) -> Choice:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.agents._kernels import FOLDED, begin, legal, read, step, write
 from riverboat.arrays import Array
 from riverboat.cards.ranking import Tables as Ranks
+from riverboat.games._betting_kernels import FOLDED, begin, legal, read, step, write
 from riverboat.jit import kernel
 from riverboat.solving._blueprint_deal_kernels import compare, deal_cards, draw
 
@@ -28,7 +28,7 @@ class Tables(NamedTuple):
     """Hands 2 k and 2 k + 1 are those of deal k, with the seats exchanged."""
 
     cards: Array  # uint8 [deals, 2 hands and board]
-    states: Array  # int64 [hands, 9]: as `agents._kernels.State`
+    states: Array  # int64 [hands, 9]: as `games._betting_kernels.State`
     moves: Array  # int32 [hands, most]
     length: Array  # int32 [hands]
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.base import Agent
-from riverboat.agents.view import Views, book_of
+from riverboat.agents.view import Views
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError
@@ -29,6 +29,7 @@ from riverboat.evaluation import _match_kernels as kernels
 from riverboat.evaluation.duel import Duel
 from riverboat.evaluation.intervals import interval
 from riverboat.games.acpc import Rules
+from riverboat.games.batches import book_of
 from riverboat.games.moves import END, show_move
 from riverboat.games.records import Hands
 

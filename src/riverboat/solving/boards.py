@@ -17,11 +17,10 @@ from riverboat.memory import available_memory
 from riverboat.solving import rules, schedules
 from riverboat.solving.response import Quality
 from riverboat.solving.schedules import AnySchedule
-from riverboat.strategy._node_kernels import EVALUATE, RESPOND, Tables
-from riverboat.strategy.board_walk import BoardWalker
 from riverboat.strategy.locks import lock_arrays
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
+from riverboat.walks.board_walk import EVALUATE, RESPOND, BoardWalker, Tables
 from riverboat.words import show_bytes
 
 BEHIND = 16  # numbers behind the end of a table: vectors are read whole

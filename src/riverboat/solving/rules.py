@@ -19,7 +19,7 @@ from riverboat.errors import InputError
 from riverboat.jit import OPTIONS
 from riverboat.solving import _kernels, _loops
 from riverboat.solving.schedules import AnySchedule, Rule
-from riverboat.strategy import _board_kernels, _node_kernels
+from riverboat.walks import _board_kernels, _node_kernels
 
 
 def _check(rule: Rule, dtype: str) -> None:

@@ -28,10 +28,9 @@ from riverboat.games.board_game import Place
 from riverboat.lanes import decode
 from riverboat.report_table import ReportTable
 from riverboat.strategy import card_report, node_export, node_report
-from riverboat.strategy._node_kernels import EVALUATE, RESPOND, Tables
-from riverboat.strategy.board_walk import BoardWalker
 from riverboat.strategy.locks import lock_arrays
 from riverboat.trees.boards import NOWHERE, BoardTree
+from riverboat.walks.board_walk import EVALUATE, RESPOND, BoardWalker, Tables
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

@@ -12,9 +12,12 @@ import numpy as np
 from riverboat.errors import InputError, check_threads
 from riverboat.games.base import Array
 from riverboat.lanes import LANES
-from riverboat.strategy import _board_kernels as kernels
-from riverboat.strategy._node_kernels import EVALUATE, LEARN, RESPOND
 from riverboat.trees.boards import BoardTree
+from riverboat.walks import _board_kernels as kernels
+from riverboat.walks._node_kernels import EVALUATE as EVALUATE
+from riverboat.walks._node_kernels import LEARN as LEARN
+from riverboat.walks._node_kernels import RESPOND as RESPOND
+from riverboat.walks._node_kernels import Tables as Tables
 
 BLOCKS = 48  # of boards that are summed together, whatever the number of threads
 NO_STEP = np.zeros((1, 6))

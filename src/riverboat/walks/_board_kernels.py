@@ -15,7 +15,7 @@ from riverboat.arrays import Array
 from riverboat.counter import take
 from riverboat.jit import kernel, part
 from riverboat.lanes import LANES, load, same, store, transpose
-from riverboat.strategy._node_kernels import LEARN, down, up
+from riverboat.walks._node_kernels import LEARN, down, up
 
 OPEN, SHARE, CLOSE, WHOLE = 0, 1, 2, 3
 MAX_WIDTH = 64  # moves at one node
