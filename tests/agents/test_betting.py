@@ -10,9 +10,9 @@ import pytest
 from riverboat.agents.view import Views, states_of
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
 from riverboat.games.batches import spans, states_after
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.games.moves import FOLD, moves_of, read_move, show_move
 from riverboat.testing.agents import random_line

@@ -18,8 +18,8 @@ from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.view import Views
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.action_tree import compile_actions
+from riverboat.games.betting import Betting
 from riverboat.games.menus import menu_from, one_size
 from riverboat.games.moves import CALL, FOLD, read_move
 from riverboat.strategy.blueprint import BlueprintStrategy

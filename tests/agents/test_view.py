@@ -11,7 +11,7 @@ from riverboat.agents.yardsticks import Yardstick
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
-from riverboat.games.acpc_betting import Betting
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import parse_match_state
 from riverboat.games.moves import END, HIDDEN
 from riverboat.testing.agents import random_views

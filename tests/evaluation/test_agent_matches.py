@@ -15,8 +15,8 @@ from riverboat.errors import InputError
 from riverboat.evaluation.duel import duel
 from riverboat.evaluation.matches import play_match, round_robin
 from riverboat.games.acpc import Rules, read_game
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import values
 from riverboat.games.moves import moves_of, play_move
 from riverboat.games.records import Hands

@@ -15,8 +15,8 @@ from riverboat.cards.ranking import rank
 from riverboat.errors import GameFileError, InputError
 from riverboat.games import board_game
 from riverboat.games.acpc import Rules, parse_game, read_game, shipped, show_game
-from riverboat.games.acpc_betting import Betting, steps
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting, steps
 
 NOLIMIT = read_game("nolimit-200bb")
 LIMIT = read_game("limit")

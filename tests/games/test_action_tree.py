@@ -11,7 +11,6 @@ import pytest
 
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.acpc import Rules, read_game
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.action_tree import (
     CALL,
     FOLD,
@@ -23,6 +22,7 @@ from riverboat.games.action_tree import (
     measure,
 )
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting
 from riverboat.games.menus import Menu, every_size, one_size, parse_menu, totals
 
 NOLIMIT = read_game("nolimit-200bb")

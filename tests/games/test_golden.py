@@ -20,12 +20,12 @@ import pytest
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, HistoryGame, Payoff, PublicGame
-from riverboat.games.betting import Betting, BettingRules
 from riverboat.games.bluff import Bluff
 from riverboat.games.half_street import clairvoyance_with_chips
 from riverboat.games.layout import from_states
 from riverboat.games.normal_form import NormalForm, matrix, rpst
 from riverboat.games.registry import make
+from riverboat.games.small_betting import SmallBetting, SmallRules
 from riverboat.games.small_poker import card_names, kuhn, leduc
 from riverboat.games.toy import CoinToss
 from riverboat.solving.response import quality
@@ -147,7 +147,7 @@ def test_bluff_with_four_dice_fits_in_memory() -> None:
 
 def totals(menu: str, line: str = "", **options: Any) -> list[str]:
     """The moves after a line such as `r3 c`, on a stack of 20 behind an ante of 1."""
-    state = Betting.start(BettingRules(**{"stack": 20.0, "menu": menu, **options}))
+    state = SmallBetting.start(SmallRules(**{"stack": 20.0, "menu": menu, **options}))
     for label in line.split():
         state = state.move(label)
     return list(state.moves())
@@ -194,7 +194,7 @@ def test_cap_counts_the_raises_of_a_round() -> None:
 
 
 def test_a_new_round_starts_with_the_first_player_and_the_least_bet() -> None:
-    state = Betting.start(BettingRules(stack=20.0, menu="1c", cap=1)).move("r2").move("c")
+    state = SmallBetting.start(SmallRules(stack=20.0, menu="1c", cap=1)).move("r2").move("c")
     assert state.round_over
     assert not state.all_in
     after = state.next_round()
@@ -205,9 +205,9 @@ def test_small_chips() -> None:
     assert totals("50%", chip=0.25, ante=0.5) == ["c", "r1"]
     assert totals("50%", "r1", chip=0.25, ante=0.5) == ["f", "c", "r2"]
     assert totals("0.25c", chip=0.25, ante=0.5) == ["c", "r0.75"]
-    rules = BettingRules(stack=1.0, ante=0.5, chip=0.25)
-    assert Betting.start(rules).move("r0.75").move("f").stakes() == 0.5
-    assert Betting.start(rules).move("r0.75").move("c").stakes() == 0.75
+    rules = SmallRules(stack=1.0, ante=0.5, chip=0.25)
+    assert SmallBetting.start(rules).move("r0.75").move("f").stakes() == 0.5
+    assert SmallBetting.start(rules).move("r0.75").move("c").stakes() == 0.75
 
 
 def test_limit_betting_of_leduc() -> None:
@@ -480,9 +480,9 @@ def test_bad_names_and_options(spec: str, message: str, tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: BettingRules(), "stack=None: a no-limit game needs a stack above zero"),
-        (lambda: BettingRules(sizes=(2.0,)), "a limit game needs a cap on the raises of a round"),
-        (lambda: BettingRules(sizes=(2.0, -1.0), cap=1), "bet size -1: must be above zero"),
+        (lambda: SmallRules(), "stack=None: a no-limit game needs a stack above zero"),
+        (lambda: SmallRules(sizes=(2.0,)), "a limit game needs a cap on the raises of a round"),
+        (lambda: SmallRules(sizes=(2.0, -1.0), cap=1), "bet size -1: must be above zero"),
         (lambda: matrix([1, 2]), "matrix: pay-offs of shape (2,): give a matrix, or two of one shape"),
         (lambda: matrix([[]]), "matrix: pay-offs of shape (1, 0): give a matrix"),
         (lambda: matrix(np.zeros((3, 2, 2))), "matrix: pay-offs of shape (3, 2, 2): give a matrix"),

@@ -17,7 +17,7 @@ from riverboat.errors import DiskError, InputError
 from riverboat.evaluation.matches import play_match
 from riverboat.games import phh
 from riverboat.games.acpc import Rules, read_game
-from riverboat.games.acpc_betting import Betting
+from riverboat.games.betting import Betting
 from riverboat.games.hand_files import open_hands, read_hands, write_hands
 from riverboat.games.match_state import settled
 from riverboat.games.moves import HIDDEN

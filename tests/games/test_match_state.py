@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game, shipped
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import Lines, MatchState, parse_match_state, settled, values
 
 NOLIMIT = read_game("nolimit-200bb")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from games.test_sizes import MENUS
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
-from riverboat.games.acpc_betting import Betting
+from riverboat.games.betting import Betting
 from riverboat.games.menus import (
     Level,
     Menu,

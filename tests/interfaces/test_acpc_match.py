@@ -19,8 +19,8 @@ from reference.acpc_log import play_log
 from riverboat.cards.ranking import rank
 from riverboat.errors import InputError, RiverboatError
 from riverboat.games.acpc import Rules, read_game
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.acpc_log import check_names, parse_log, read_log, replay
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import MatchState, parse_match_state, values
 from riverboat.interfaces import acpc_match
 from riverboat.interfaces.acpc_client import Decide, Played, play

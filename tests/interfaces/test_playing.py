@@ -13,7 +13,7 @@ from riverboat.agents.view import Views
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
-from riverboat.games.acpc_betting import Betting
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import values
 from riverboat.interfaces import playing
 from riverboat.strategy.blueprint import save_blueprint

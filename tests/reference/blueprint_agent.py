@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor
 
 from riverboat.abstraction.translation import Size, read
-from riverboat.games.acpc_betting import Betting, steps
+from riverboat.games.betting import Betting, steps
 
 OFF = None
 

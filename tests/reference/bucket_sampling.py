@@ -11,8 +11,8 @@ from itertools import combinations
 
 from reference.external_sampling import ExternalSampling, Key, number
 from riverboat.cards.ranking import rank
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting
 
 Hand = tuple[int, ...]
 Waiting = list[tuple[dict[Key, list[float]], Key, list[float]]]

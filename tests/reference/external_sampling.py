@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.cards.ranking import rank
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.action_tree import ActionTree
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting
 
 Key = tuple[str, int]  # line and bucket
 MASK = 2**64 - 1

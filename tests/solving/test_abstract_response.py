@@ -11,9 +11,9 @@ from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBucket
 from riverboat.cards.ranking import rank
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting
 from riverboat.games.registry import make
 from riverboat.solving.abstract_response import abstract_quality
 from riverboat.solving.blueprint import Blueprint

@@ -8,7 +8,7 @@ import pytest
 from random_blueprints import random_blueprint
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
-from riverboat.games.acpc_betting import steps
+from riverboat.games.betting import steps
 from riverboat.strategy import blueprint_report as report
 
 

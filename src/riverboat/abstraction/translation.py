@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from riverboat.errors import InputError, unknown
-from riverboat.games.betting import Betting
+from riverboat.games.small_betting import SmallBetting
 
 _ROUNDING = 1e-9  # sizes such as 0.3 are rounded numbers
 
@@ -114,7 +114,7 @@ def move_sizes(state: Any) -> tuple[Size | None, ...]:
     Knows states with a no-limit `betting`, and others that answer `sizes()`: (fraction, all-in) or None by move.
     """
     betting = getattr(state, "betting", None)
-    if isinstance(betting, Betting):
+    if isinstance(betting, SmallBetting):
         return _betting_sizes(betting)
     own = getattr(state, "sizes", None)
     if not callable(own):
@@ -123,7 +123,7 @@ def move_sizes(state: Any) -> tuple[Size | None, ...]:
 
 
 @lru_cache(maxsize=200_000)
-def _betting_sizes(betting: Betting) -> tuple[Size | None, ...]:
+def _betting_sizes(betting: SmallBetting) -> tuple[Size | None, ...]:
     rules = betting.rules
     if rules.sizes is not None or rules.stack is None:
         raise InputError("action translation is for no-limit games; in a limit game every bet is in the menu")

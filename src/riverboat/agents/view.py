@@ -21,8 +21,8 @@ from riverboat.cards.notation import show_cards
 from riverboat.cards.ranking import tables
 from riverboat.errors import InputError
 from riverboat.games.acpc import STREETS, Rules
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.batches import states_after
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import MatchState, parse_match_state, show_deal, show_match_state
 from riverboat.games.moves import END, HIDDEN, moves_of, play_move
 

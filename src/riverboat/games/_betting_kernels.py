@@ -1,6 +1,6 @@
 """Betting by the rules of the ACPC protocol for compiled loops.
 
-`riverboat.games.acpc_betting.Betting` says the rules; here they are once more for batches, and tests hold the two together. A
+`riverboat.games.betting.Betting` says the rules; here they are once more for batches, and tests hold the two together. A
 move is a number: FOLD, CALL (or check), or the total that a raise reaches over the whole hand.
 """
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import Holes, Lines, parse_deal, parse_line, parse_number, show_deal
 from riverboat.games.records import Hands, Played, record
 from riverboat.texts import read_text

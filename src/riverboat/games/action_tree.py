@@ -20,9 +20,9 @@ from riverboat.arrays import Array
 from riverboat.errors import InputError, MemoryLimitError, listed, shown
 from riverboat.games import _kernels
 from riverboat.games.acpc import Rules
-from riverboat.games.acpc_betting import steps
 from riverboat.games.action_counts import Counts as Counts
 from riverboat.games.action_counts import Shape as Shape
+from riverboat.games.betting import steps
 from riverboat.games.menus import Menu, no_menu, resolve_level
 from riverboat.games.sizes import Situation
 from riverboat.words import show_bytes

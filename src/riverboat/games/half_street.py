@@ -12,7 +12,7 @@ from functools import cached_property
 
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Compare, Constant, Deal, Outcome, Payoff
-from riverboat.games.betting import MAX_SIZES
+from riverboat.games.small_betting import MAX_SIZES
 
 ANTE = 0.5  # each: the pot is 1
 

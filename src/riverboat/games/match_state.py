@@ -23,8 +23,8 @@ from riverboat.cards.notation import bad_token, show_cards
 from riverboat.cards.ranking import rank
 from riverboat.errors import InputError, shown
 from riverboat.games.acpc import Rules
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting
 
 TAG = "MATCHSTATE"
 LAST_HAND = 2**32 - 1  # the protocol counts hands in 32 bits

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 from riverboat.errors import InputError, shown, unknown
 from riverboat.games.acpc import STREETS, Rules
-from riverboat.games.acpc_betting import Betting
+from riverboat.games.betting import Betting
 from riverboat.games.sizes import (
     NO_THRESHOLDS,
     Situation,

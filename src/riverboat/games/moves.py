@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from riverboat.games.acpc import Rules
-from riverboat.games.acpc_betting import Betting, steps
+from riverboat.games.betting import Betting, steps
 from riverboat.games.match_state import settled
 
 FOLD, CALL, END = -1, 0, -2  # END: behind the last move of a line

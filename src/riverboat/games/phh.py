@@ -16,8 +16,8 @@ from typing import Any
 from riverboat.cards.notation import parse_cards, show_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting
 from riverboat.games.moves import CALL, FOLD, play_move
 from riverboat.games.records import UNKNOWN, Hands, Played
 from riverboat.texts import parse_toml

@@ -19,8 +19,8 @@ from riverboat.arrays import Array
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
+from riverboat.games.betting import Betting
 from riverboat.games.moves import END, HIDDEN, moves_of, play_move
 
 UNKNOWN = np.iinfo(np.int64).min  # chips won, where nobody can tell

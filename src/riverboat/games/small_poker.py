@@ -12,7 +12,7 @@ from functools import cached_property
 
 from riverboat.errors import InputError, shown
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, Deal, Outcome, Payoff
-from riverboat.games.betting import Betting, BettingRules
+from riverboat.games.small_betting import SmallBetting, SmallRules
 
 _RANKS = "23456789TJQKA"
 _SUITS = "cdhs"
@@ -40,7 +40,7 @@ class OneCardPoker:
     ranks: int
     suits: int
     rounds: int
-    rules: BettingRules
+    rules: SmallRules
     unit: str = field(default="chips", init=False)
     joiner: str = field(default="", init=False)
 
@@ -70,13 +70,13 @@ class OneCardPoker:
 
     def root(self) -> _State:
         """Before the first move."""
-        return _State(self, Betting.start(self.rules), ())
+        return _State(self, SmallBetting.start(self.rules), ())
 
 
 @dataclass(frozen=True)
 class _State:
     game: OneCardPoker
-    betting: Betting
+    betting: SmallBetting
     board: tuple[int, ...]
 
     @property
@@ -138,11 +138,11 @@ def kuhn(
     """Kuhn poker with `cards` ranks; no-limit when `stack` (chips behind the ante) is given."""
     if stack is None:
         _limit_takes_no_menu("kuhn", menu)
-        rules = BettingRules(ante, (bet,), 1 if cap is None else cap, None, menu, chip)
+        rules = SmallRules(ante, (bet,), 1 if cap is None else cap, None, menu, chip)
     else:
         if bet != 1.0:
             raise InputError(f"kuhn: bet={bet:g} belongs to the limit game; with a stack, sizes come from menu")
-        rules = BettingRules(ante, None, cap, stack, menu, chip)
+        rules = SmallRules(ante, None, cap, stack, menu, chip)
     return OneCardPoker("kuhn", cards, suits, 1, rules)
 
 
@@ -158,7 +158,7 @@ def leduc(
     """Leduc poker; no-limit when `stack` (chips behind the ante) is given."""
     if stack is None:
         _limit_takes_no_menu("leduc", menu)
-        rules = BettingRules(ante, (2.0, 4.0), 2 if cap is None else cap, None, menu, chip)
+        rules = SmallRules(ante, (2.0, 4.0), 2 if cap is None else cap, None, menu, chip)
     else:
-        rules = BettingRules(ante, None, cap, stack, menu, chip)
+        rules = SmallRules(ante, None, cap, stack, menu, chip)
     return OneCardPoker("leduc", ranks, suits, 2, rules)

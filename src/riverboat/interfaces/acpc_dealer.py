@@ -36,8 +36,8 @@ from riverboat.cards.deck import card_name
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.acpc_log import Names, Pair, check_names, show_hand, show_header, show_score
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import (
     LAST_HAND,
     Lines,

@@ -16,8 +16,8 @@ from riverboat.agents.view import Views
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
-from riverboat.games.acpc_betting import Betting
 from riverboat.games.base import TERMINAL
+from riverboat.games.betting import Betting
 from riverboat.games.match_state import Hand, Holes, parse_match_state, settled, values
 from riverboat.games.moves import play_move, read_move, show_move
 from riverboat.games.sizes import parse_sizes, total
