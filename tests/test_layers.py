@@ -53,7 +53,6 @@ PRIVATE = {
     "endgame/vectors.py": {"solving._kernels"},
     "solving/blueprint_tables.py": {"abstraction._lookup_kernels"},
     "solving/response.py": {"trees._kernels"},
-    "solving/rules.py": {"walks._board_kernels", "walks._node_kernels"},
     "solving/sequence.py": {"trees._kernels"},
 }
 # Modules of one room that import one of the same room inside a function, and why.

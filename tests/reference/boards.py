@@ -24,6 +24,7 @@ from riverboat.solving.cfr import CFR
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.public import PublicTree
 from riverboat.walks.board_walk import BoardWalker
+from riverboat.walks.tables import FORMATS
 
 Profile = Callable[[str, int], Sequence[float]]
 
@@ -52,7 +53,7 @@ def same_places(tree: BoardTree, oracle: PublicTree) -> tuple[Array, Array, Arra
     The engine's pay-offs and weights are scaled (`BoardWalker`), and it counts the probability of a deal on the way up,
     where the general walk has it in the reach of the opponent. Where there is one move, the general walk learns nothing.
     """
-    walker = BoardWalker(tree, np.float64)
+    walker = BoardWalker.learner(tree, FORMATS["float64"])
     where: dict[str, tuple[int, int, Array, float]] = {}
     found: list[tuple[int, int, float]] = []
     for infoset in oracle.infosets():
@@ -89,8 +90,8 @@ def same_run(
     """
     own, oracle = BoardCFR(tree, schedule, dtype="float64"), CFR(oracle_tree, schedule)
     here, there, unit = places
-    own.regret[: tree.table] = np.random.default_rng(seed).random(tree.table) / 256
-    oracle.regret[there] = own.regret[here] * unit
+    own.walker.write("regret", np.random.default_rng(seed).random(tree.table) / 256)
+    oracle.regret[there] = own.walker.read("regret")[here] * unit
     own.iteration = oracle.iteration = 1
     own.step(5)
     oracle.step(5)
@@ -101,10 +102,10 @@ def assert_same_state(own: BoardCFR, oracle: CFR, places: tuple[Array, Array, Ar
     """Regrets, averages and what they are worth. 1e-9: rounding weighs 1e-16 and grows where sums cancel."""
     here, there, unit = places
     close = {"rtol": 1e-9, "atol": 1e-9 / 256}
-    np.testing.assert_allclose(own.regret[here], oracle.regret[there] / unit, **close)
-    np.testing.assert_allclose(own.average_table[here] * own.weight, oracle.average_sums[there], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(own.walker.read("regret")[here], oracle.regret[there] / unit, **close)
+    np.testing.assert_allclose(own.averages[here] * own.weight, oracle.average_sums[there], rtol=1e-9, atol=1e-9)
     if own.schedule.predictive:
-        np.testing.assert_allclose(own.prediction[here], oracle.prediction[there] / unit, **close)
+        np.testing.assert_allclose(own.walker.read("prediction")[here], oracle.prediction[there] / unit, **close)
     ours, theirs, per_chip = own.quality(), oracle.quality(), own.tree.per_chip
     np.testing.assert_allclose(ours.best, per_chip * np.array(theirs.best), rtol=1e-9)
     solution = own.average()

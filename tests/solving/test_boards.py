@@ -24,13 +24,14 @@ from riverboat.games import spot_file
 from riverboat.games.board_states import Unrolled
 from riverboat.games.spot import Spot
 from riverboat.lanes import decode
-from riverboat.solving.boards import FORMATS, BoardCFR, table_bytes
+from riverboat.solving.boards import BoardCFR, table_bytes
 from riverboat.solving.cfr import CFR
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.schedules import SCHEDULES
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.public import PublicTree
+from riverboat.walks.tables import FORMATS
 
 ROOT = Path(__file__).parents[2]
 SMALL, SMALLER = Deck.small(5, 4), Deck.small(6, 3)
@@ -369,9 +370,9 @@ def test_threads_change_nothing(name: str, dtype: str, schedule: str, monkeypatc
     runs = [solved(compiled(name), 12, dtype, schedule, threads=n) for n in (1, 2, 3)]
     assert [run.threads for run in runs] == [1, 2, 3]
     for run in runs[1:]:
-        np.testing.assert_array_equal(run.regret, runs[0].regret)
-        np.testing.assert_array_equal(run.average_table, runs[0].average_table)
-        np.testing.assert_array_equal(run.prediction, runs[0].prediction)
+        assert run.walker.names == runs[0].walker.names
+        for table in run.walker.names:
+            np.testing.assert_array_equal(run.walker.read(table), runs[0].walker.read(table))
         assert run.quality() == runs[0].quality()
 
 
@@ -381,8 +382,8 @@ def close_to_float64(tree: BoardTree, bounds: dict[str, float], schedule: str = 
     value, quality = exact.average().earnings(0) * tree.per_chip, exact.exploitability()
     for dtype, bound in bounds.items():
         run = solved(tree, 200, dtype, schedule)
-        assert run.regret.dtype == FORMATS[dtype].regret
-        assert run.average_table.dtype == FORMATS[dtype].average
+        assert run.walker.read("regret").dtype == FORMATS[dtype].regret
+        assert run.averages.dtype == FORMATS[dtype].average
         assert run.average().earnings(0) * tree.per_chip == pytest.approx(value, abs=bound)
         assert run.exploitability() == pytest.approx(quality, abs=bound)
 
@@ -497,7 +498,7 @@ def test_a_table_that_may_not_be_written_reads_the_same() -> None:
     """As one that was memory-mapped."""
     for dtype in ("compact", "float64"):
         solver = solved(compiled("turn"), 5, dtype)
-        fixed = solver.average_table.copy()
+        fixed = solver.averages.copy()
         fixed.flags.writeable = False
         fresh, shown = Solution(solver.tree, fixed), solver.average()
         np.testing.assert_array_equal(fresh["x-x/Ks"].ev(0), shown["x-x/Ks"].ev(0))
@@ -527,11 +528,10 @@ def test_memory_is_counted_and_limited() -> None:
         solver = BoardCFR(tree, dtype=dtype)
         assert table_bytes(tree, solver.schedule, dtype) == numbers * tree.table
         behind = 16 * numbers
-        assert solver.regret.nbytes + solver.average_table.nbytes == numbers * tree.table + behind
+        assert solver.walker.nbytes == numbers * tree.table + behind
     for schedule in (*SCHEDULES, "pcfr+:alternating=0"):
         solver = BoardCFR(tree, schedule, dtype="float64")
-        tables = {id(t): t.nbytes - 128 for t in solver.tables[:5] if len(t)}
-        assert sum(tables.values()) == table_bytes(tree, solver.schedule, "float64")
+        assert solver.walker.nbytes == table_bytes(tree, solver.schedule, "float64") * (1 + 16 / tree.table)
     with pytest.raises(MemoryLimitError, match="16-bit"):
         BoardCFR(tree, memory=6 * tree.table - 1)
     assert BoardCFR(tree, memory=6 * tree.table).iteration == 0
@@ -541,12 +541,12 @@ def test_memory_is_counted_and_limited() -> None:
 def test_warming_compiles_and_changes_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     solver = BoardCFR(compiled("turn"), dtype="float64", threads=threads)
-    loops, calls = solver._walker.loops, []
-    solver._walker.loops = SimpleNamespace(work=lambda *args: calls.append(loops.work(*args)))
+    loops, calls = solver.walker.loops, []
+    solver.walker.loops = SimpleNamespace(work=lambda *args: calls.append(loops.work(*args)))
     solver.warm()
     assert calls  # with whatever number of threads: the first step should not wait for the compiler
-    assert not solver.regret.any()
-    assert not solver.average_table.any()
+    assert not solver.walker.read("regret").any()
+    assert not solver.averages.any()
     assert solver.iteration == 0
 
 
@@ -559,8 +559,8 @@ def test_a_run_goes_on_from_its_state() -> None:
         arrays, state = first.state()
         second.restore({name: array.copy() for name, array in arrays.items()}, state)
         second.step(5)
-        np.testing.assert_array_equal(second.regret, whole.regret)
-        np.testing.assert_array_equal(second.average_table, whole.average_table)
+        np.testing.assert_array_equal(second.walker.read("regret"), whole.walker.read("regret"))
+        np.testing.assert_array_equal(second.averages, whole.averages)
         assert (second.iteration, second.weight) == (9, whole.weight)
 
 
@@ -598,11 +598,13 @@ def test_a_rule_of_ones_own(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None
             ("examples.own_rule:REGRET_MATCHING", 2),
         ):
             solver = BoardCFR(compiled(name), schedule, dtype=dtype, threads=threads)
-            solver.regret[: solver.tree.table] = np.random.default_rng(0).random(solver.tree.table) / 256
+            solver.walker.write("regret", np.random.default_rng(0).random(solver.tree.table) / 256)
             solver.step(8)
             runs.append(solver)
         loose = 1e-9 if dtype == "float64" else 2e-3  # averages of the compact format have 12 bits
         for run in runs[1:]:
-            np.testing.assert_allclose(run.regret, runs[0].regret, rtol=loose, atol=loose / 256)
-            np.testing.assert_allclose(decode(run.average_table), decode(runs[0].average_table), rtol=loose, atol=loose)
+            np.testing.assert_allclose(
+                run.walker.read("regret"), runs[0].walker.read("regret"), rtol=loose, atol=loose / 256
+            )
+            np.testing.assert_allclose(decode(run.averages), decode(runs[0].averages), rtol=loose, atol=loose)
             assert run.exploitability() == pytest.approx(runs[0].exploitability(), rel=loose)

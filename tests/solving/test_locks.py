@@ -225,10 +225,10 @@ def test_any_card_is_every_card_written_out(given: dict[str, Any], line: str, ha
     wild, cards = written_out(odd, line, hands)
     short, long = solve(odd, wild, iterations=10), solve(odd, *cards, iterations=10)
     assert len(short.tree.deals.card_maps) == len(long.tree.deals.card_maps) == 1
-    np.testing.assert_array_equal(short.regret, long.regret)
-    np.testing.assert_array_equal(short.average_table, long.average_table)
+    np.testing.assert_array_equal(short.walker.read("regret"), long.walker.read("regret"))
+    np.testing.assert_array_equal(short.averages, long.averages)
     free = solve(odd, iterations=10)
-    assert not np.array_equal(short.regret, free.regret)
+    assert not np.array_equal(short.walker.read("regret"), free.walker.read("regret"))
 
 
 @pytest.mark.parametrize(("given", "line", "hands"), WILD)
@@ -299,8 +299,8 @@ def test_threads_keep_locks(monkeypatch: pytest.MonkeyPatch) -> None:
     locks = lock("", x=0.3, b12=0.7), lock("x-x/8d", "AA", b12=1.0)
     runs = [solve(TURN, *locks, iterations=10, threads=n) for n in (1, 2, 3)]
     for run in runs[1:]:
-        np.testing.assert_array_equal(run.regret, runs[0].regret)
-        np.testing.assert_array_equal(run.average_table, runs[0].average_table)
+        np.testing.assert_array_equal(run.walker.read("regret"), runs[0].walker.read("regret"))
+        np.testing.assert_array_equal(run.averages, runs[0].averages)
         assert run.quality() == runs[0].quality()
 
 

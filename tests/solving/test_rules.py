@@ -104,7 +104,7 @@ def floor_and_predict(regret, prediction, instant, t):
 def test_predictive_cfr_as_a_rule(spec: str, unroll: bool) -> None:
     """Another update, another strategy and a prediction, on hands as vectors and history by history.
 
-    History by history fails while `_loops.learn_blocks` stands before `learn_block`, which it calls: `rules._specialise`
+    History by history fails while `_loops.learn_blocks` stands before `learn_block`, which it calls: `rebind`
     goes through them in that order, finds nothing to replace in the first, and full walks keep the built-in update.
     """
     rule = Rule(match_prediction, floor_and_predict, "mine", gamma=2.0, predictive=True)

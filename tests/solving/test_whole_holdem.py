@@ -113,8 +113,8 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     runs = [run("two rounds", 20, threads=n) for n in (1, 2, 3)]
     for other in runs[1:]:
-        np.testing.assert_array_equal(other.regret, runs[0].regret)
-        np.testing.assert_array_equal(other.average_table, runs[0].average_table)
+        np.testing.assert_array_equal(other.walker.read("regret"), runs[0].walker.read("regret"))
+        np.testing.assert_array_equal(other.averages, runs[0].averages)
         assert other.quality() == runs[0].quality()
 
 

@@ -24,10 +24,11 @@ from riverboat.games import registry
 from riverboat.games.base import TERMINAL
 from riverboat.games.spot import Spot
 from riverboat.interfaces.terminal import say
-from riverboat.solving.boards import FORMATS, BoardCFR
+from riverboat.solving.boards import BoardCFR
 from riverboat.solving.run import Run, below, default_schedule
 from riverboat.strategy.node_report import summary
 from riverboat.trees.boards import BoardTree
+from riverboat.walks.tables import FORMATS
 
 Row = dict[str, Any]
 ROOT = Path(__file__).parents[3]  # of the repository: spots and the C++ program are no part of the package

@@ -14,11 +14,12 @@ from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import schedules
-from riverboat.solving.boards import FORMATS, table_bytes
+from riverboat.solving.boards import table_bytes
 from riverboat.solving.run import default_schedule
 from riverboat.strategy.node_report import names
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import solver_tree
+from riverboat.walks.tables import FORMATS
 from riverboat.words import show_bytes, show_seconds
 
 TARGET = 0.5  # % of the pot, where nothing says when to stop

@@ -7,7 +7,6 @@ and are those of the cards as they were dealt, whatever board stands for them in
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,12 +24,11 @@ from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.board_game import Place
-from riverboat.lanes import decode
 from riverboat.report_table import ReportTable
 from riverboat.strategy import card_report, node_export, node_report
-from riverboat.strategy.locks import lock_arrays
 from riverboat.trees.boards import NOWHERE, BoardTree
-from riverboat.walks.board_walk import EVALUATE, RESPOND, BoardWalker, Tables
+from riverboat.walks.board_walk import BoardWalker
+from riverboat.walks.protocol import Start
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -53,23 +51,12 @@ class Solution:
 
     @cached_property
     def walker(self) -> BoardWalker:
-        """Room for walks that evaluate."""
-        return BoardWalker(self.tree, np.float64 if self.table.dtype == np.float64 else np.float32)
-
-    @cached_property
-    def tables(self) -> Tables:
-        """The table as walks want it, with nothing to learn."""
-        table = self.table
-        if not table.flags.writeable:  # the loops were compiled for arrays without that mark; nothing is written
-            memory = (ctypes.c_char * table.nbytes).from_address(table.ctypes.data)
-            table = np.frombuffer(memoryview(memory), table.dtype)
-        kind = np.float32 if table.dtype == np.uint16 else table.dtype
-        none = np.zeros(0, kind)
-        return Tables(none, table, none, none, none, *lock_arrays(self.tree, self.walker.dtype))
+        """Walks that evaluate the table."""
+        return BoardWalker.reader(self.tree, self.table)
 
     def earnings(self, player: int, *, respond: bool = False) -> float:
         """What a player wins on average from the root, in chips; with `respond`, by the best response."""
-        return self.walker.earnings(self.tables, RESPOND if respond else EVALUATE, player)
+        return self.walker.earnings(player, respond=respond)
 
     def runouts(self, line: str) -> ReportTable:
         """What each card does where `*` stands for it: `x-x/*-b50`; the last row, `all`, has the means."""
@@ -81,17 +68,7 @@ class Solution:
 
     def block(self, board: int, node: int) -> Array:
         """Probabilities at a node of the forest on a board. float64 [moves, rows]"""
-        f, boards = self.tree.forest, self.tree.boards
-        who, width = int(f.actor[node]), int(f.width[node])
-        rows = int(boards.rows[board, who])
-        at = int(boards.base[board, who]) + int(f.slot[node]) * rows
-        weights = np.asarray(decode(self.table[at : at + width * rows]), float).reshape(width, rows)
-        index, locked = self.tables.lock, self.tables.locked
-        for _, _, start in index[(index[:, 0] == board) & (index[:, 1] == node)]:  # also where its player never gets to
-            given = np.asarray(locked[start : start + weights.size], float).reshape(weights.shape)
-            weights = np.where(given >= 0, given, weights)
-        total = weights.sum(axis=0)
-        return np.where(total > 1e-30, weights / np.where(total > 1e-30, total, 1.0), 1.0 / width)
+        return self.walker.play(board, node)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,10 +197,10 @@ class Spotlight:
         board = boards[street]
         back = np.empty(HANDS, np.int64)
         back[maps[street]] = np.arange(HANDS)
-        found = []
+        first, second = (self.reach[p][back[tree.reps(board, p)]] for p in (0, 1))
+        reach, found = (first, second), []
         for me in (0, 1):
-            theirs = self.reach[1 - me][back[tree.reps(board, 1 - me)]]
-            raw = self.solution.walker.values_below(self.solution.tables, me, board, node, theirs)
+            raw = self.solution.walker.evaluate(me, Start(board, node, reach))
             values = self._hands(raw, street, me, np.nan)
             mass = self.compatible(me)
             with np.errstate(divide="ignore", invalid="ignore"):

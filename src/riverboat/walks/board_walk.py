@@ -1,170 +1,193 @@
-"""Walks over a `BoardTree` from Python: room, threads, and what is handed to the compiled loops."""
+"""`BoardWalker`: the walks over a `BoardTree` on processors, and the memory that they learn in."""
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from riverboat.errors import InputError, check_threads
 from riverboat.games.base import Array
-from riverboat.lanes import LANES
+from riverboat.lanes import decode
 from riverboat.trees.boards import BoardTree
 from riverboat.walks import _board_kernels as kernels
-from riverboat.walks._node_kernels import EVALUATE as EVALUATE
-from riverboat.walks._node_kernels import LEARN as LEARN
-from riverboat.walks._node_kernels import RESPOND as RESPOND
-from riverboat.walks._node_kernels import Tables as Tables
+from riverboat.walks._node_kernels import EVALUATE, LEARN, RESPOND, Tables
+from riverboat.walks.protocol import Start
+from riverboat.walks.rooms import BLOCKS, Rooms
+from riverboat.walks.rules import LocalRule, board_loops
+from riverboat.walks.tables import Format, allocate, block, format_of, reading
 
-BLOCKS = 48  # of boards that are summed together, whatever the number of threads
 NO_STEP = np.zeros((1, 6))
 FROM_ROOT = np.array([-1, -1, -1])
 
 
-def aligned(count: int, dtype: Any) -> Array:
-    """Zeros that begin where a vector register's worth of memory begins: crossing that line costs."""
-    size = np.dtype(dtype).itemsize
-    room = np.zeros(count * size + 64, np.uint8)
-    start = -room.ctypes.data % 64
-    return room[start : start + count * size].view(dtype)
-
-
 class BoardWalker:
-    """Room for walks of a tree, and threads to do them. Values come in chips, whatever scale walks use inside."""
+    """A `Walker` on threads; bitwise equal on any number of them. `learner` and `reader` make one.
 
-    def __init__(self, tree: BoardTree, dtype: Any = np.float32, threads: int = 1, loops: Any = kernels) -> None:
+    Values come in chips, whatever scale walks use inside.
+    """
+
+    def __init__(
+        self, tree: BoardTree, form: Format, tables: Tables, *, threads: int = 1, rule: LocalRule | None = None
+    ) -> None:
         check_threads(threads)
         if int(tree.forest.width.max(initial=0)) > kernels.MAX_WIDTH:
             raise InputError(f"{tree.name}: {tree.forest.width.max()} moves at one node, more than {kernels.MAX_WIDTH}")
-        self.tree, self.dtype, self.loops = tree, np.dtype(dtype), loops
-        self.threads = min(threads, os.cpu_count() or 1) if tree.streets > 1 else 1
-        self.stride = np.uint64(tree.stride)
-        self.parents = np.array(tree.deals.parents, np.int32)
-        # pay-offs and reach are scaled so that regrets of many iterations stay below two (16-bit tables end there)
-        largest = max(float(np.abs(tree.betting.pay).max(initial=0.0)), 1e-9)
-        self.scale = 1.0 / (256.0 * largest)
+        self.tree, self.form, self._tables = tree, form, tables
+        self.loops = board_loops(rule, form.work)
+        self._rooms = Rooms(tree, form.work, threads if tree.streets > 1 else 1)
+        self.threads, self.scale = self._rooms.threads, self._rooms.scale
         self.mass = tuple(float(np.sum(w)) for w in tree.game.weights)
-        self.weights = tuple(tree.weights[p] / self.mass[p] for p in (0, 1))
+        self._weights = tuple(tree.weights[p] / self.mass[p] for p in (0, 1))
+        self._stride = np.uint64(tree.stride)
+        self._parents = np.array(tree.deals.parents, np.int32)
         children = int(tree.boards.child[1]) - int(tree.boards.child[0]) if tree.streets > 1 else 0
         count = min(BLOCKS, children)
         first = tree.street_at[1] if tree.streets > 1 else 0
-        self.blocks = (first + np.arange(count + 1) * children // max(count, 1)).astype(np.int32)
-        self.out = aligned(count * self._deals(1) * (tree.stride + 1) * LANES, self.dtype)
-        self.counter = np.zeros(1, np.int64)
+        self._blocks = (first + np.arange(count + 1) * children // max(count, 1)).astype(np.int32)
+        self._counter = np.zeros(1, np.int64)
 
-    def _deals(self, street: int) -> int:
-        """Deals that lead to a street, sixteen roots each."""
-        f = self.tree.forest
-        return (
-            int(f.deal_at[f.batch_at[street + 1]] - f.deal_at[f.batch_at[street]]) if street < self.tree.streets else 0
-        )
+    @staticmethod
+    def learner(
+        tree: BoardTree,
+        form: Format,
+        *,
+        predictive: bool = False,
+        simultaneous: bool = False,
+        threads: int = 1,
+        rule: LocalRule | None = None,
+        memory: int | None = None,
+    ) -> BoardWalker:
+        """A walker with tables of its own. `simultaneous`: both players of an iteration answer the same profile."""
+        if rule is not None and form.regret == "int16":
+            raise InputError("a rule of your own needs float32 or float64 regrets: dtype='compact' or 'float64'")
+        check_threads(threads)
+        tables = allocate(tree, form, predictive=predictive, apart=simultaneous, memory=memory)
+        return BoardWalker(tree, form, tables, threads=threads, rule=rule)
 
-    def frames(self, me: int) -> kernels.Frames:
-        """Fresh room for walks of one player."""
-        tree, seat, stride = self.tree, self.tree.seats[me], self.tree.stride
-        hands = int(tree.hand_counts.max())
-        deals = int(tree.forest.deal_at[-1]) * (stride + 1) * LANES
-        pay = aligned(seat.pay.size, self.dtype).reshape(seat.pay.shape)
-        pay[:] = seat.pay * self.scale
-        return kernels.Frames(
-            own=aligned(seat.rows[0] * stride, self.dtype),
-            sigma=aligned(seat.rows[0] * stride, self.dtype),
-            opp=aligned(seat.rows[1] * stride, self.dtype),
-            value=aligned(seat.rows[2] * stride, self.dtype),
-            reach=aligned((stride + 1) * LANES, self.dtype),
-            worth=aligned((stride + 1) * LANES, self.dtype),
-            sums=aligned((hands + 1) * LANES, self.dtype),
-            cards=aligned((2 * hands + 53) * LANES, self.dtype),
-            dealt_own=aligned(deals, self.dtype),
-            dealt_opp=aligned(deals, self.dtype),
-            gained=aligned(deals, self.dtype),
-            pay=pay,
-            kids=np.zeros(kernels.MAX_WIDTH, np.int64),
-            board=np.zeros(tree.streets, np.int64),
-            next=np.zeros(tree.streets, np.int64),
-        )
+    @staticmethod
+    def reader(tree: BoardTree, average: Array) -> BoardWalker:
+        """A walker that evaluates and responds to a table of averages, which stays where it is."""
+        return BoardWalker(tree, format_of(average.dtype), reading(tree, average))
 
-    @cached_property
-    def rooms(self) -> list[tuple[kernels.Frames, kernels.Frames]]:
-        """Room for each thread."""
-        return [(self.frames(0), self.frames(1)) for _ in range(self.threads)]
+    # --- tables -----------------------------------------------------------------------------
 
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(max(self.threads - 1, 1), thread_name_prefix="riverboat")
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tables that are kept."""
+        return tuple(name for name in ("regret", "average", "prediction") if len(getattr(self._tables, name)))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables, copies that simultaneous players answer included."""
+        return sum({id(table): table.nbytes for table in self._tables[:5]}.values())
+
+    def read(self, name: str) -> Array:
+        """A table: the walker's own memory."""
+        if name not in self.names:
+            raise InputError(f"{self.tree.name}: no table {name!r}; there are {', '.join(self.names)}")
+        table: Array = getattr(self._tables, name)
+        return table
+
+    def write(self, name: str, numbers: Array, start: int = 0) -> None:
+        """Set the numbers of a table from a place on."""
+        self.read(name)[start : start + len(numbers)] = numbers
+
+    def play(self, board: int, node: int) -> Array:
+        """What the averages, and locks, play at a decision. float64 [moves, rows]"""
+        at, width, rows = block(self.tree, board, node)
+        weights = np.asarray(decode(self._tables.average[at : at + width * rows]), float).reshape(width, rows)
+        index, locked = self._tables.lock, self._tables.locked
+        for _, _, start in index[(index[:, 0] == board) & (index[:, 1] == node)]:  # also where its player never gets to
+            given = np.asarray(locked[start : start + weights.size], float).reshape(weights.shape)
+            weights = np.where(given >= 0, given, weights)
+        total = weights.sum(axis=0)
+        return np.where(total > 1e-30, weights / np.where(total > 1e-30, total, 1.0), 1.0 / width)
+
+    # --- walks ------------------------------------------------------------------------------
 
     def _work(
-        self, tables: Any, steps: Array, mode: int, players: tuple[int, int], phases: Any, thread: int = 0,
-        place: Array = FROM_ROOT,
-    ) -> None:  # fmt: skip
-        t = self.tree
+        self, steps: Array, mode: int, players: tuple[int, int], phases: Any, thread: int = 0, place: Array = FROM_ROOT
+    ) -> None:
+        t, rooms = self.tree, self._rooms
         self.loops.work(
-            t.forest, t.seats, t.boards, self.parents, self.weights, self.stride, tables, steps, mode,
-            *players, *phases, self.blocks, self.counter, self.out, self.rooms[thread], self.rooms[0], place,
+            t.forest, t.seats, t.boards, self._parents, self._weights, self._stride, self._tables, steps, mode,
+            *players, *phases, self._blocks, self._counter, rooms.outs[0], rooms.frames[thread], rooms.frames[0], place,
         )  # fmt: skip
 
-    def learn(self, tables: Any, steps: Array) -> None:
-        """Iterations in which the players take turns."""
-        if self.threads == 1:
-            self._work(tables, steps, LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE))
+    def _threaded(self, step: Array, mode: int, me: int) -> None:
+        players, share = (me, me + 1), (kernels.SHARE, kernels.CLOSE)
+        self._work(step, mode, players, (kernels.OPEN, kernels.SHARE))
+        self._rooms.on_all(lambda thread: self._work(step, mode, players, share, thread))
+        self._work(step, mode, players, (kernels.CLOSE, kernels.WHOLE))
+
+    def learn(self, steps: Array, start: Start | None = None) -> None:
+        """Iterations in which the players take turns, or answer the same profile where the walker was made so."""
+        tables = self._tables
+        if tables.opp_regret is tables.regret:
+            self._learn(steps, start)
+            return
+        for i in range(len(steps)):
+            tables.opp_regret[:] = tables.regret
+            tables.opp_prediction[:] = tables.prediction
+            self._learn(steps[i : i + 1], start)
+
+    def _learn(self, steps: Array, start: Start | None) -> None:
+        if self.threads == 1 or start is not None:
+            place = FROM_ROOT if start is None else self._set_out(start, (0, 1))[0]
+            self._work(steps, LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE), place=place)
             return
         for i in range(len(steps)):
             for me in (0, 1):
-                self._threaded(tables, steps[i : i + 1], LEARN, me)
+                self._threaded(steps[i : i + 1], LEARN, me)
 
-    def warm(self, tables: Any) -> None:
+    def warm(self) -> None:
         """Compile, or load what was compiled."""
-        self._work(tables, NO_STEP[:0], LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE))
+        self._work(NO_STEP[:0], LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE))
 
-    def _threaded(self, tables: Any, step: Array, mode: int, me: int) -> None:
-        players = me, me + 1
-        self._work(tables, step, mode, players, (kernels.OPEN, kernels.SHARE))
-        share = (kernels.SHARE, kernels.CLOSE)
-        others = [self._pool.submit(self._work, tables, step, mode, players, share, k) for k in range(1, self.threads)]
-        self._work(tables, step, mode, players, share)
-        for other in others:
-            other.result()
-        self._work(tables, step, mode, players, (kernels.CLOSE, kernels.WHOLE))
+    def evaluate(self, player: int, start: Start | None = None) -> Array:
+        """What each row of a player wins from a node on, and after each move there. float64 [1 + moves, rows]"""
+        return self._values(EVALUATE, player, start)
 
-    def values(self, tables: Any, mode: int, me: int) -> Array:
-        """What each of a player's rows wins from the root, times the weight of the opponent's hands. float64 [rows]"""
-        assert mode in (EVALUATE, RESPOND)
-        if self.threads == 1:
-            self._work(tables, NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE))
-        else:
-            self._threaded(tables, NO_STEP, mode, me)
-        at, rows = int(self.tree.seats[me].value[0]), int(self.tree.boards.rows[0, me])
-        room = self.rooms[0][me]
-        return np.asarray(room.value[at : at + rows], float) * (self.mass[1 - me] / self.scale)
+    def respond(self, player: int, start: Start | None = None) -> Array:
+        """The same when the player does the best that there is against the opponent's averages."""
+        return self._values(RESPOND, player, start)
 
-    def earnings(self, tables: Any, mode: int, me: int) -> float:
-        """What a player wins on average, in chips."""
+    def earnings(self, player: int, *, respond: bool = False) -> float:
+        """What a player wins on average from the root, in chips."""
         tree = self.tree
-        values = self.values(tables, mode, me)
-        return float(np.sum(values * tree.weights[me] * tree.row_hands[me])) / tree.total
+        values = self._values(RESPOND if respond else EVALUATE, player, None)[0]
+        return float(np.sum(values * tree.weights[player] * tree.row_hands[player])) / tree.total
 
-    def values_below(self, tables: Any, me: int, board: int, node: int, reach: Array) -> Array:
-        """What each of a player's rows wins from a node on, and after each of its moves, when both follow the table.
-
-        `reach` weighs the opponent's rows there. Values are sums over them, in chips. float64 [1 + moves, rows]
-        """
-        tree, seat, f = self.tree, self.tree.seats[me], self.tree.forest
-        room = self.rooms[0][me]
-        room.opp[:] = 0
-        room.own[:] = 0
-        largest = max(float(reach.max(initial=0.0)), 1e-300)
-        at = int(seat.opp[node])
-        room.opp[at : at + len(reach)] = reach / largest
-        place = np.array([board, tree.street_of(board), node])
-        self._work(tables, NO_STEP, EVALUATE, (me, me + 1), (kernels.OPEN, kernels.WHOLE), place=place)
-        rows = int(tree.boards.rows[board, me])
-        kids = [node]
-        child = node + 1
+    def _values(self, mode: int, me: int, start: Start | None) -> Array:
+        board, node, unit = 0, 0, self.mass[1 - me]
+        if start is not None:
+            place, unit = self._set_out(start, (me,))
+            board, node = start.board, start.node
+            self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE), place=place)
+        elif self.threads == 1:
+            self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE))
+        else:
+            self._threaded(NO_STEP, mode, me)
+        tree, f = self.tree, self.tree.forest
+        nodes, child = [node], node + 1
         for _ in range(int(f.width[node])):
-            kids.append(child)
+            nodes.append(child)
             child = int(f.end[child])
-        found = [room.value[int(seat.value[n]) :][:rows] for n in kids]
-        return np.array(found, float) * (largest / self.scale)
+        room, rows = self._rooms.frames[0][me].value, int(tree.boards.rows[board, me])
+        found = [room[int(tree.seats[me].value[n]) :][:rows] for n in nodes]
+        return np.array(found, float) * (unit / self.scale)
+
+    def _set_out(self, start: Start, players: tuple[int, ...]) -> tuple[Array, float]:
+        """Put reach where a walk from a node begins. The place for the loops, and what the opponent's is in units of."""
+        tree, largest = self.tree, 1.0
+        for me in players:
+            room, seat = self._rooms.frames[0][me], tree.seats[me]
+            room.opp[:] = 0
+            room.own[:] = 0
+            mine, theirs = start.reach[me], start.reach[1 - me]
+            largest = max(float(theirs.max(initial=0.0)), 1e-300)
+            own, opp = int(seat.own[start.node]), int(seat.opp[start.node])
+            room.own[own : own + len(mine)] = mine / max(float(mine.max(initial=0.0)), 1e-300)
+            room.opp[opp : opp + len(theirs)] = theirs / largest
+        return np.array([start.board, tree.street_of(start.board), start.node]), largest

@@ -1,0 +1,87 @@
+"""Room for walks: the vectors of one walk, for each thread and player, and the threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from riverboat.errors import check_threads
+from riverboat.games.base import Array
+from riverboat.lanes import LANES
+from riverboat.trees.boards import BoardTree
+from riverboat.walks import _board_kernels as kernels
+
+BLOCKS = 48  # of boards that are summed together, whatever the number of threads
+
+
+def aligned(count: int, dtype: Any) -> Array:
+    """Zeros that begin where a vector register's worth of memory begins: crossing that line costs."""
+    size = np.dtype(dtype).itemsize
+    room = np.zeros(count * size + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + count * size].view(dtype)
+
+
+class Rooms:
+    """Room for walks of a tree on some threads. Pay-offs are kept here as walks see them, times `scale`."""
+
+    def __init__(self, tree: BoardTree, dtype: Any, threads: int = 1, hands: int | None = None) -> None:
+        check_threads(threads)
+        self.tree, self.dtype = tree, np.dtype(dtype)
+        self.threads = min(threads, os.cpu_count() or 1)
+        self.hands = int(tree.hand_counts.max()) if hands is None else hands
+        # pay-offs and reach are scaled so that regrets of many iterations stay below two (16-bit tables end there)
+        largest = max(float(np.abs(tree.betting.pay).max(initial=0.0)), 1e-9)
+        self.scale = 1.0 / (256.0 * largest)
+
+    @cached_property
+    def frames(self) -> list[tuple[kernels.Frames, kernels.Frames]]:
+        """For each thread and player."""
+        return [(self._frames(0), self._frames(1)) for _ in range(self.threads)]
+
+    @cached_property
+    def outs(self) -> list[Array]:
+        """Room for what the blocks of boards gain; threads that share a tree use the first."""
+        f = self.tree.forest
+        deals = int(f.deal_at[f.batch_at[2]] - f.deal_at[f.batch_at[1]]) if self.tree.streets > 1 else 0
+        count = self.threads if deals else 1
+        return [aligned(BLOCKS * deals * (self.tree.stride + 1) * LANES, self.dtype) for _ in range(count)]
+
+    def _frames(self, me: int) -> kernels.Frames:
+        tree, seat, stride, dtype = self.tree, self.tree.seats[me], self.tree.stride, self.dtype
+        deals = int(tree.forest.deal_at[-1]) * (stride + 1) * LANES
+        pay = aligned(seat.pay.size, dtype).reshape(seat.pay.shape)
+        pay[:] = seat.pay * self.scale
+        return kernels.Frames(
+            own=aligned(seat.rows[0] * stride, dtype),
+            sigma=aligned(seat.rows[0] * stride, dtype),
+            opp=aligned(seat.rows[1] * stride, dtype),
+            value=aligned(seat.rows[2] * stride, dtype),
+            reach=aligned((stride + 1) * LANES, dtype),
+            worth=aligned((stride + 1) * LANES, dtype),
+            sums=aligned((self.hands + 1) * LANES, dtype),
+            cards=aligned((2 * self.hands + 53) * LANES, dtype),
+            dealt_own=aligned(deals, dtype),
+            dealt_opp=aligned(deals, dtype),
+            gained=aligned(deals, dtype),
+            pay=pay,
+            kids=np.zeros(kernels.MAX_WIDTH, np.int64),
+            board=np.zeros(tree.streets, np.int64),
+            next=np.zeros(tree.streets, np.int64),
+        )
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(max(self.threads - 1, 1), thread_name_prefix="riverboat")
+
+    def on_all(self, task: Callable[[int], None]) -> None:
+        """Do a task on every thread, told its number."""
+        others = [self._pool.submit(task, k) for k in range(1, self.threads)]
+        task(0)
+        for other in others:
+            other.result()

@@ -1,0 +1,107 @@
+"""The tables of a walk: what numbers are kept in, how much memory they take, and the memory itself."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riverboat.errors import InputError, MemoryLimitError, shown
+from riverboat.games.base import Array
+from riverboat.memory import available_memory
+from riverboat.trees.boards import BoardTree
+from riverboat.walks._node_kernels import Tables
+from riverboat.walks.locks import lock_arrays
+from riverboat.words import show_bytes
+
+BEHIND = 16  # numbers behind the end of a table: vectors are read whole
+
+
+class Format(NamedTuple):
+    """What tables are kept in, and what is computed in."""
+
+    regret: str
+    average: str
+    work: str
+
+    @property
+    def bytes(self) -> int:
+        """For one information set and action."""
+        return np.dtype(self.regret).itemsize + np.dtype(self.average).itemsize
+
+
+FORMATS = {
+    "compact": Format("float32", "uint16", "float32"),
+    "16-bit": Format("int16", "uint16", "float32"),
+    "float32": Format("float32", "float32", "float32"),
+    "float64": Format("float64", "float64", "float64"),
+}
+
+
+def table_format(name: str) -> Format:
+    """A format by name."""
+    if name not in FORMATS:
+        raise InputError(f"dtype {shown(name)}: one of {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def format_of(average: Any) -> Format:
+    """The format in which a table of averages may have been learnt, the widest of them."""
+    return next(form for form in FORMATS.values() if form.average == np.dtype(average).name)
+
+
+def table_bytes(size: int, form: Format, *, predictive: bool = False, apart: bool = False) -> int:
+    """Memory of tables of so many numbers. `apart`: players answer a copy, so that both see the same profile."""
+    more = predictive + apart * (1 + predictive)
+    return size * (form.bytes + more * np.dtype(form.regret).itemsize)
+
+
+def allocate(
+    tree: BoardTree, form: Format, *, predictive: bool = False, apart: bool = False, memory: int | None = None
+) -> Tables:
+    """Tables to learn in, all zeros but for the locks; refused where they take more than `memory` or than is free."""
+    need, free = table_bytes(tree.table, form, predictive=predictive, apart=apart), available_memory()
+    bound = min(x for x in (memory, free, need) if x is not None)
+    if need > bound:
+        smaller = "" if form == FORMATS["16-bit"] else "; dtype='16-bit' needs the least"
+        raise MemoryLimitError(
+            f"{tree.name}: the tables need {show_bytes(need)} and {show_bytes(bound)} are allowed{smaller}"
+        )
+    size = tree.table + BEHIND
+    regret, average = np.zeros(size, form.regret), np.zeros(size, form.average)
+    prediction = np.zeros(size if predictive else 0, form.regret)
+    lock, locked = lock_arrays(tree, form.work)
+    _hold(tree, form, regret, lock, locked)
+    seen = (regret.copy(), prediction.copy()) if apart else (regret, prediction)
+    return Tables(regret, average, prediction, *seen, lock, locked)
+
+
+def _hold(tree: BoardTree, form: Format, regret: Array, lock: Array, locked: Array) -> None:
+    """Regrets that play what is locked; the walk puts them back after each update."""
+    if len(lock) and form.regret == "int16":
+        raise InputError("locks need float32 or float64 regrets: dtype='compact'")
+    for board, node, at in lock:
+        start, width, rows = block(tree, int(board), int(node))
+        size = width * rows
+        regret[start : start + size] = np.maximum(locked[at : at + size], 0.0)
+
+
+def reading(tree: BoardTree, average: Array) -> Tables:
+    """A table of averages as walks want it, with nothing to learn. It is read where it lies."""
+    if average.ndim != 1 or len(average) < tree.table:
+        raise InputError(f"{tree.name}: {average.shape} numbers for a table of {tree.table}")
+    if not average.flags.writeable:  # the loops were compiled for arrays without that mark; nothing is written
+        memory = (ctypes.c_char * average.nbytes).from_address(average.ctypes.data)
+        average = np.frombuffer(memoryview(memory), average.dtype)
+    form = format_of(average.dtype)
+    none = np.zeros(0, form.regret)
+    return Tables(none, average, none, none, none, *lock_arrays(tree, form.work))
+
+
+def block(tree: BoardTree, board: int, node: int) -> tuple[int, int, int]:
+    """Where the numbers of a decision on a board begin in a table, how many moves it has, and how many rows."""
+    f, boards = tree.forest, tree.boards
+    who = int(f.actor[node])
+    rows = int(boards.rows[board, who])
+    return int(boards.base[board, who]) + int(f.slot[node]) * rows, int(f.width[node]), rows
