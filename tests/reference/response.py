@@ -1,4 +1,4 @@
-"""The best response to a blueprint, plainly: one hand, one board and one opponent's hand at a time."""
+"""Values of a blueprint and of best responses to it, plainly: one hand, one board and one opponent's hand at a time."""
 
 from __future__ import annotations
 
@@ -11,25 +11,38 @@ import numpy as np
 from riverboat.cards.ranking import rank
 from riverboat.strategy.blueprint import BlueprintStrategy
 
+Hand = tuple[int, ...]
+
 
 def response_value(strategy: BlueprintStrategy, seat: int, respond: bool = True) -> float:
     """What a seat wins a hand with its best response, or with the strategy itself."""
+    hands = list(combinations(strategy.rules.deck.cards.tolist(), strategy.rules.hole))
+    pairs = sum(not set(a) & set(b) for a, b in permutations(hands, 2))
+    return sum(hand_values(strategy, seat, 0, (), dict.fromkeys(hands, 1.0), respond).values()) / pairs
+
+
+def hand_values(
+    strategy: BlueprintStrategy, seat: int, start: int, board: Hand, weights: dict[Hand, float], respond: bool = True
+) -> dict[Hand, float]:
+    """What each hand of a seat wins from a node on, in chips over the whole hand, summed over the opponent's hands by their
+    weights.
+    """
     tree, rules, cards = strategy.tree, strategy.rules, strategy.cards
     deck = rules.deck.cards.tolist()
 
     @cache
-    def bucket(hand: tuple[int, ...], board: tuple[int, ...]) -> int:
+    def bucket(hand: Hand, board: Hand) -> int:
         return cards.bucket(hand, board)
 
     @cache
     def shares(node: int, where: int) -> tuple[float, ...]:
         return tuple(strategy.probabilities(node, np.array([where]))[0].tolist())
 
-    def showdown(mine: tuple[int, ...], board: tuple[int, ...], other: tuple[int, ...]) -> int:
+    def showdown(mine: Hand, board: Hand, other: Hand) -> int:
         a, b = rank([*mine, *board]), rank([*other, *board])
         return (a > b) - (a < b)
 
-    def value(node: int, board: tuple[int, ...], mine: tuple[int, ...], others: dict[tuple[int, ...], float]) -> float:
+    def value(node: int, board: Hand, mine: Hand, others: dict[Hand, float]) -> float:
         """Summed over the opponent's hands, each with its weight."""
         over = tree.actor[node] < 0
         if over and not tree.showdown[node]:
@@ -59,7 +72,8 @@ def response_value(strategy: BlueprintStrategy, seat: int, respond: bool = True)
             total += value(child, board, mine, moved)
         return total
 
-    hands = list(combinations(deck, rules.hole))
-    pairs = sum(not set(a) & set(b) for a, b in permutations(hands, 2))
-    total = sum(value(0, (), mine, {o: 1.0 for o in hands if not set(o) & set(mine)}) for mine in hands)
-    return total / pairs
+    left = [card for card in deck if card not in board]
+    return {
+        mine: value(start, board, mine, {o: w for o, w in weights.items() if not set(o) & (set(mine) | set(board))})
+        for mine in combinations(left, rules.hole)
+    }

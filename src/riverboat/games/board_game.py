@@ -286,6 +286,11 @@ class BoardGame(Protocol):
         ...
 
     @property
+    def held(self) -> tuple[Array, Array]:
+        """Numbers of the hands that have a place in tables, ascending: those that weigh something, at least. int [n] each"""
+        ...
+
+    @property
     def betting(self) -> BettingTree: ...
 
     @property

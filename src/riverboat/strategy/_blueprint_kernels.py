@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from riverboat.jit import kernel
 
+ROWS = 16  # hands side by side: what is written is a line of the cache
+
 
 @kernel
 def to_steps(
@@ -36,3 +38,26 @@ def to_steps(
                 rest[best] = -1.0
                 out[bucket, at + best] += 1
                 left -= 1
+
+
+@kernel
+def spread(
+    sums,  # number [buckets, moves of the street]
+    columns,  # int32 [moves of a player in a part of the tree]: where they stand in `sums`
+    first,
+    end,  # boards first … end - 1, all of the street
+    start,  # int64 [boards]: where the hands of a board begin in `bucket`
+    rows,  # int32 [boards]: how many there are
+    bucket,  # int32 [hands of all boards]
+    base,  # int64 [boards]: where the numbers of a board begin in `out`
+    out,  # float32 OUT: [board][move][hand], flat
+):
+    """What is known of buckets as the numbers of hands on boards."""
+    for b in range(first, end):
+        count = rows[b]
+        for low in range(0, count, ROWS):
+            high = min(low + ROWS, count)
+            for m in range(len(columns)):
+                column, to = columns[m], base[b] + m * count
+                for h in range(low, high):
+                    out[to + h] = sums[bucket[start[b] + h], column]

@@ -103,7 +103,7 @@ class BlueprintNode:
         if self.strategy.rules.deck != FULL_DECK:
             return None
         weights = np.zeros(len(CLASS_OF_HAND))
-        weights[_numbers(self.hands)] = np.minimum(self.reach[seat], 1.0)
+        weights[hand_numbers(self.hands)] = np.minimum(self.reach[seat], 1.0)
         return Range(weights)
 
 
@@ -282,9 +282,9 @@ def table(node: BlueprintNode, by: str | None = None, player: int | str | None =
     if by == "buckets":
         return _buckets(node, seat)
     if by == "classes":
-        cells = CLASS_OF_HAND[_numbers(node.hands)]
+        cells = CLASS_OF_HAND[hand_numbers(node.hands)]
         return _grouped(node, seat, "class", [(name, cells == cell) for cell, name in enumerate(CLASS_NAMES)])
-    made, draws = (part[_numbers(node.hands)] for part in classify_all(node.board))
+    made, draws = (part[hand_numbers(node.hands)] for part in classify_all(node.board))
     groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE)]
     if by != "made":
         groups += [(name, draws[:, k]) for k, name in enumerate(DRAWS)]
@@ -338,7 +338,7 @@ def _combos(node: BlueprintNode, seat: int) -> ReportTable:
     head, columns = _frame(node, seat, "hand")
     played = node.played if seat == node.seat else np.zeros((len(node.hands), 0))
     named = "made" in choices(node)
-    made, draws = (part[_numbers(node.hands)] for part in classify_all(node.board)) if named else (None, None)
+    made, draws = (part[hand_numbers(node.hands)] for part in classify_all(node.board)) if named else (None, None)
     rows: list[tuple[Cell, ...]] = []
     for h in range(len(node.hands) - 1, -1, -1):
         told: list[Cell] = [] if made is None else [MADE[made[h]]]
@@ -350,7 +350,7 @@ def _combos(node: BlueprintNode, seat: int) -> ReportTable:
     return ReportTable(head, (*columns, Column("weight", SHARE), Column("bucket", rank=1), *more), tuple(rows))
 
 
-def _numbers(hands: Array) -> Array:
+def hand_numbers(hands: Array) -> Array:
     """Numbers of two-card hands among the 1326 (`riverboat.cards.deck`). int64 [n]"""
     low, high = hands.min(axis=1).astype(np.int64), hands.max(axis=1).astype(np.int64)
     found: Array = high * (high - 1) // 2 + low
@@ -361,7 +361,7 @@ def _class_names(hands: Array) -> list[str]:
     """Classes of hands without repetition, those of most hands first; cards where a hand is one."""
     if hands.shape[1] == 1:
         return [show_cards(hand) for hand in hands[::-1]]
-    count = np.bincount(CLASS_OF_HAND[_numbers(hands)], minlength=169)
+    count = np.bincount(CLASS_OF_HAND[hand_numbers(hands)], minlength=169)
     return [CLASS_NAMES[cell] for cell in np.argsort(-count, kind="stable")[: np.count_nonzero(count)]]
 
 
@@ -375,7 +375,7 @@ def grid(node: BlueprintNode, player: int | str | None = None) -> Grid | None:
     """
     if node.hands.shape[1] == 1:
         return None
-    seat, cells = seat_of(node, player), CLASS_OF_HAND[_numbers(node.hands)]
+    seat, cells = seat_of(node, player), CLASS_OF_HAND[hand_numbers(node.hands)]
 
     def by_class(values: Array) -> Array:
         return np.bincount(cells, values, 169)

@@ -62,7 +62,7 @@ class BoardTree:
         self.unit, self.per_chip = game.scale
         self.betting = game.betting
         self.streets = len(game.deals) + 1
-        self.held = tuple(np.flatnonzero(w > 0).astype(np.int32) for w in game.weights)
+        self.held = tuple(np.asarray(hands, np.int32) for hands in game.held)
         self._check()
         require(self.name, least_bytes(game), share=1.0)
         self.deals = deals(game)

@@ -73,7 +73,7 @@ class Deals:
 def least_bytes(game: BoardGame) -> float:
     """What the tree of a game takes at the least: no class of boards, or of hands on them, is larger than its symmetries."""
     symmetries = len(_symmetries(game)[0])
-    held = sum(np.count_nonzero(w) for w in game.weights)
+    held = sum(len(hands) for hands in game.held)
     left = len(game.deck.cards) - len(game.board)
     boards, met, need = 1, 1, 0.0  # deals so far; those that leave a hand
     for count in game.deals:
@@ -139,6 +139,7 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
     suits = sorted(SUITS.index(s) for s in game.deck.suits)
     alike = list(game.weights)  # what a symmetry must keep, hand by hand
     fixed: set[int] = set()  # and the cards that it must
+    parts = getattr(game, "board_parts", (game.board,))  # where it matters, which cards of the board came together
     for lock in getattr(game, "locks", ()):
         fixed |= {c for deal in game.betting.find(lock.line, game.joiner, any_card=True).dealt for c in deal}
         alike += [lock.hands.weights] if lock.hands is not None else []
@@ -148,7 +149,7 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
         suit[suits] = image
         cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
         hands = _hand_map(cards)
-        keeps_board = {int(cards[c]) for c in game.board} == set(game.board)
+        keeps_board = all({int(cards[c]) for c in part} == set(part) for part in parts)
         if keeps_board and all(cards[c] == c for c in fixed) and all(np.array_equal(w[hands], w) for w in alike):
             found.append((cards, hands))
     return np.array([cards for cards, _ in found]), np.array([hands for _, hands in found])

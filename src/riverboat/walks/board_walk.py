@@ -37,7 +37,7 @@ class BoardWalker:
         self.loops = board_loops(rule, form.work)
         self._rooms = Rooms(tree, form.work, threads if tree.streets > 1 else 1)
         self.threads, self.scale = self._rooms.threads, self._rooms.scale
-        self.mass = tuple(float(np.sum(w)) for w in tree.game.weights)
+        self.mass = tuple(float(np.sum(w)) or 1.0 for w in tree.game.weights)  # nobody may be left in a range
         self._weights = tuple(tree.weights[p] / self.mass[p] for p in (0, 1))
         self._stride = np.uint64(tree.stride)
         self._parents = np.array(tree.deals.parents, np.int32)
@@ -66,9 +66,9 @@ class BoardWalker:
         return BoardWalker(tree, form, tables, threads=threads, rule=rule)
 
     @staticmethod
-    def reader(tree: BoardTree, average: Array) -> BoardWalker:
+    def reader(tree: BoardTree, average: Array, threads: int = 1) -> BoardWalker:
         """A walker that evaluates and responds to a table of averages, which stays where it is."""
-        return BoardWalker(tree, format_of(average.dtype), reading(tree, average))
+        return BoardWalker(tree, format_of(average.dtype), reading(tree, average), threads=threads)
 
     # --- tables -----------------------------------------------------------------------------
 
