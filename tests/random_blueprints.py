@@ -1,11 +1,14 @@
 """Blueprints that nobody trained, for tests of what reads them."""
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 
 from riverboat.abstraction.card_abstraction import lossless
-from riverboat.games.acpc import read_game
+from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import one_size
+from riverboat.games.menus import menu_from, one_size
 from riverboat.strategy.blueprint import BlueprintStrategy
 
 
@@ -19,3 +22,36 @@ def random_blueprint(game, seed=0, cards=None, dtype=np.float32, **more):
     shapes = [(cards.counts[street], int(tree.width[street])) for street in range(rules.rounds)]
     sums = tuple(rng.integers(0, 100, shape, np.uint8).astype(dtype) for shape in shapes)
     return BlueprintStrategy(rules, menu, tree, cards, sums, {"method": "random", "seed": seed}, **more)
+
+
+# One card each and one on the board from the second round on: betting as in hold'em, and few hands.
+DEEP = Rules(blinds=(100, 50), stacks=(20_000, 20_000), board=(0, 1, 1, 1), hole=1, ranks=4, suits=2, name="deep")
+SHORT = replace(DEEP, stacks=(1_300, 1_300), name="short")
+UNEQUAL = replace(DEEP, stacks=(2_150, 900), name="unequal")
+# Two cards each: sixteen cards, and a flop and a turn.
+PAIRS = Rules(blinds=(100, 50), stacks=(3_000, 3_000), board=(0, 3, 1), hole=2, ranks=4, suits=4, name="pairs")
+DEMO = menu_from({"preflop": ["2.5x, a", "100%, a", "a"], "flop": ["50%, 100%, a", "100%, a", "a"]})
+CAPPED = menu_from({"preflop": ["100%", "100%"], "flop": ["50%, 100%", "100%"], "most_raises": [3, 2, 1, 1]})
+MEEK = menu_from({"preflop": "100%, a", "most_raises": 2, "ip": {"flop": ""}})  # the dealer never bets after the flop
+KINDS = {
+    "demo": (DEEP, DEMO),
+    "pot": (SHORT, one_size("100%")),
+    "capped": (DEEP, CAPPED),
+    "meek": (DEEP, MEEK),
+    "short": (SHORT, DEMO),
+    "unequal": (UNEQUAL, DEMO),
+    "limit": (read_game("leduc"), None),
+    "one round": (read_game("kuhn"), None),
+    "pairs": (PAIRS, CAPPED),
+}
+
+
+@cache
+def blueprint_of(kind):
+    """Random sums for one of KINDS, some of them zero."""
+    rules, menu = KINDS[kind]
+    tree, cards = compile_actions(rules, menu), lossless(rules.board[1:], rules.deck)
+    rng = np.random.default_rng(3)
+    shapes = [(cards.counts[street], int(tree.width[street])) for street in range(rules.rounds)]
+    sums = [rng.random(shape, np.float32) * (rng.random(shape) > 0.2) for shape in shapes]
+    return BlueprintStrategy(rules, menu, tree, cards, tuple(s.astype(np.float32) for s in sums))

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riverboat.agents.view import Views, states_of
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.base import TERMINAL
@@ -15,6 +14,7 @@ from riverboat.games.batches import spans, states_after
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.games.moves import FOLD, moves_of, read_move, show_move
+from riverboat.games.views import Views
 from riverboat.testing.agents import random_line
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")
@@ -110,4 +110,4 @@ def test_illegal_lines_in_views_are_refused() -> None:
     views = Views.of([Betting.start(NOLIMIT)], [(0, 1)], [()])
     wrong = replace(views, moves=np.array([[150]], np.int32), length=np.array([1], np.int32))
     with pytest.raises(InputError, match="illegal action 'r150'"):
-        states_of(wrong)
+        _ = wrong.places.states

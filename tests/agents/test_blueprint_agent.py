@@ -4,56 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
 
+from random_blueprints import KINDS as ALL_KINDS
+from random_blueprints import SHORT
+from random_blueprints import blueprint_of as blueprint
 from reference import blueprint_agent as twin
-from riverboat.abstraction.card_abstraction import lossless
 from riverboat.abstraction.translation import MAPPINGS, share
-from riverboat.agents import _follow_kernels as kernels
-from riverboat.agents._follow_kernels import BEYOND, IN_STEP, SMALL
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.view import Views
 from riverboat.errors import InputError
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
 from riverboat.games.betting import Betting
-from riverboat.games.menus import menu_from, one_size
 from riverboat.games.moves import CALL, FOLD, read_move
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.games.views import Views
+from riverboat.strategy import _follow_kernels as kernels
+from riverboat.strategy._follow_kernels import BEYOND, IN_STEP, SMALL
 from riverboat.strategy.postprocess import purify, tartanian7, threshold
 from riverboat.testing.agents import check_agent, random_views
 
-# One card each and one on the board from the second round on: betting as in hold'em, and few hands.
-DEEP = Rules(blinds=(100, 50), stacks=(20_000, 20_000), board=(0, 1, 1, 1), hole=1, ranks=4, suits=2, name="deep")
-SHORT = replace(DEEP, stacks=(1_300, 1_300), name="short")
-UNEQUAL = replace(DEEP, stacks=(2_150, 900), name="unequal")
-DEMO = menu_from({"preflop": ["2.5x, a", "100%, a", "a"], "flop": ["50%, 100%, a", "100%, a", "a"]})
-CAPPED = menu_from({"preflop": ["100%", "100%"], "flop": ["50%, 100%", "100%"], "most_raises": [3, 2, 1, 1]})
-MEEK = menu_from({"preflop": "100%, a", "most_raises": 2, "ip": {"flop": ""}})  # the dealer never bets after the flop
-KINDS = {
-    "demo": (DEEP, DEMO),
-    "pot": (SHORT, one_size("100%")),
-    "capped": (DEEP, CAPPED),
-    "meek": (DEEP, MEEK),
-    "short": (SHORT, DEMO),
-    "unequal": (UNEQUAL, DEMO),
-    "limit": (read_game("leduc"), None),
-    "one round": (read_game("kuhn"), None),
-}
-
-
-@cache
-def blueprint(kind: str) -> BlueprintStrategy:
-    """Random sums, some of them zero."""
-    rules, menu = KINDS[kind]
-    tree, cards = compile_actions(rules, menu), lossless(rules.board[1:], rules.deck)
-    rng = np.random.default_rng(3)
-    shapes = [(cards.counts[street], int(tree.width[street])) for street in range(rules.rounds)]
-    sums = [rng.random(shape, np.float32) * (rng.random(shape) > 0.2) for shape in shapes]
-    return BlueprintStrategy(rules, menu, tree, cards, tuple(s.astype(np.float32) for s in sums))
+KINDS = {kind: game for kind, game in ALL_KINDS.items() if game[0].hole == 1}
 
 
 def view(kind: str, line: str, hand: int = 0) -> Views:

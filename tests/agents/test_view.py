@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from riverboat.agents.base import answer, rules_of
-from riverboat.agents.view import Views
 from riverboat.agents.yardsticks import Yardstick
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
@@ -14,6 +13,7 @@ from riverboat.games.acpc import read_game
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import parse_match_state
 from riverboat.games.moves import END, HIDDEN
+from riverboat.games.views import Views
 from riverboat.testing.agents import random_views
 
 NOLIMIT, LIMIT, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "leduc"))

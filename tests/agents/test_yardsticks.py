@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from riverboat.agents import _kernels as kernels
-from riverboat.agents.view import Views, cards_of
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
+from riverboat.cards import _strength_kernels as kernels
 from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranking import rank
-from riverboat.errors import InputError
+from riverboat.cards.strength import ranker, shares_beaten
+from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.acpc import read_game
 from riverboat.games.batches import book_of
 from riverboat.games.match_state import parse_match_state
-from riverboat.games.moves import CALL, FOLD, show_move
+from riverboat.games.moves import CALL, END, FOLD, show_move
+from riverboat.games.places import Places
+from riverboat.games.views import Views
+from riverboat.strategy.public_answers import ranges
 from riverboat.testing.agents import check_agent, random_views
 
 NOLIMIT = read_game("nolimit-200bb")
+PARTS = ("hand", "seat", "hole", "board", "moves", "length")
 
 
 @pytest.mark.parametrize("game", ["nolimit-200bb", "limit", "leduc"])
@@ -70,12 +75,14 @@ def test_strength_is_the_share_of_hands_beaten(hand: str, board: str) -> None:
     left = [card for card in range(52) if card not in (*mine, *shown)]
     own = rank((*mine, *shown))
     scores = [(own > other) + (own == other) / 2 for pair in combinations(left, 2) for other in [rank((*pair, *shown))]]
-    out = np.empty(1)
+    out = np.empty((1, 2), np.int64)
     table = np.full((1, 5), 255, np.uint8)
     table[0, : len(shown)] = shown
     street = NOLIMIT.board_sizes.index(len(shown))
-    kernels.strengths(cards_of(NOLIMIT), np.array([mine], np.uint8), table, len(shown), street, out)
-    assert out[0] == pytest.approx(np.mean(scores))
+    kernels.strengths(
+        ranker(NOLIMIT.deck, NOLIMIT.board_sizes), street, np.array([mine], np.uint8), table, len(shown), out
+    )
+    assert out[0, 0] / out[0, 1] == pytest.approx(np.mean(scores))
 
 
 def test_the_rules_of_the_rule_based_one() -> None:
@@ -106,3 +113,43 @@ def test_one_table_at_a_time_is_the_same_as_arrays(name):
         for agent in (Yardstick("always-fold"), Yardstick("always-call"), Yardstick("always-raise")):
             assert agent.at_once(state) == show_move(int(agent.act(views)[k]), rules)
         assert Yardstick("random").at_once(state) is None
+
+
+@pytest.mark.parametrize("game", ["nolimit-200bb", "limit", "leduc"])
+@pytest.mark.parametrize("name", YARDSTICKS)
+def test_with_all_hands_they_play_as_at_tables(name: str, game: str) -> None:
+    rules = read_game(game)
+    views = random_views(rules, 12, np.random.default_rng(2))
+    agent, hands = Yardstick(name), rules.deck.hands
+    for i in range(len(views)):
+        one = views.places.take(np.array([i]))
+        found = agent.strategies(one)
+        live = np.flatnonzero(one.live[0])[:: 1 + len(hands) // 40]
+        same = Views(rules, *(np.repeat(getattr(views, p)[[i]], len(live), axis=0) for p in PARTS))
+        wanted = agent.probabilities(replace(same, hole=hands[live]))
+        for hand, choice in zip(live.tolist(), wanted, strict=True):
+            row = found.probabilities[0, hand]
+            assert [(m, p) for m, p in zip(found.moves[0].tolist(), row.tolist(), strict=True) if p > 0] == choice
+        sums = found.probabilities[0].sum(axis=1)
+        assert np.allclose(sums, one.live[0])
+
+
+def test_what_others_think_they_hold() -> None:
+    """A rule-based player that bets the flop holds a strong hand; who only calls may hold anything."""
+    places = Places.from_lines(NOLIMIT, ["cc/r300"], ["8c8d5c"])
+    both = ranges(places, Yardstick("rule-based"), Yardstick("always-call"))[0]
+    strong, dealt = shares_beaten(places.shown(0)), shares_beaten(())  # with the best hands it had raised before
+    assert np.array_equal(both[0], (strong >= 0.85) & (dealt < 0.85) & places.live[0])
+    assert np.array_equal(both[1], places.live[0].astype(float))
+    assert not ranges(places, Yardstick("always-call"))[0, 0].any()
+
+
+def test_hands_that_are_over_and_answers_that_are_too_large() -> None:
+    over = Places.from_lines(NOLIMIT, ["r300f", "r300"])
+    for name in YARDSTICKS:
+        found = Yardstick(name).strategies(over)
+        assert found.actor.tolist() == [-1, 0]
+        assert not found.probabilities[0].any()
+        assert (found.moves[0] == END).all()
+    with pytest.raises(MemoryLimitError, match="legal moves with every hand at 99 places"):
+        Yardstick("random").strategies(over.take(np.ones(99, np.int64)))

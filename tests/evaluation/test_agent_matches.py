@@ -9,7 +9,6 @@ import pytest
 
 from random_blueprints import random_blueprint
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.view import Views
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.errors import InputError
 from riverboat.evaluation.duel import duel
@@ -20,6 +19,7 @@ from riverboat.games.betting import Betting
 from riverboat.games.match_state import values
 from riverboat.games.moves import moves_of, play_move
 from riverboat.games.records import Hands
+from riverboat.games.views import Views
 
 NOLIMIT, LIMIT, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "leduc"))
 FOLD, CALL, RAISE, RANDOM, RULES = (Yardstick(name) for name in YARDSTICKS)

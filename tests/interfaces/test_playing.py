@@ -9,12 +9,12 @@ import pytest
 
 from random_blueprints import random_blueprint
 from riverboat.agents.registry import make_agent
-from riverboat.agents.view import Views
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import values
+from riverboat.games.views import Views
 from riverboat.interfaces import playing
 from riverboat.strategy.blueprint import save_blueprint
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import postprocess as twin
 from riverboat.errors import InputError
 from riverboat.games.registry import make
 from riverboat.games.small_poker import leduc
@@ -64,6 +65,21 @@ def test_ties_share() -> None:
 def test_threshold_keeps_equality_and_falls_back() -> None:
     assert threshold(np.array([0.15, 0.85]), 0.15).tolist() == [0.15, 0.85]
     assert threshold(np.array([0.4, 0.35, 0.25]), 0.5).tolist() == [1, 0, 0]
+
+
+@settings(deadline=None)
+@given(ROWS, SHARES, SHARES)
+def test_rows_are_those_of_the_plain_version(row: np.ndarray, epsilon: float, fold: float) -> None:
+    labels = ("f", "c", "r1", "r2", "r3", "r4")[: len(row)]
+    rows = np.stack([row, row[::-1], np.eye(len(row))[0], np.full(len(row), 1 / len(row))])
+    for found, wanted in (
+        (purify(rows), twin.purify(rows)),
+        (threshold(rows, epsilon), twin.threshold(rows, epsilon)),
+        (tartanian7(rows, labels, fold), twin.tartanian7(rows, labels, fold)),
+        (tartanian7(rows, labels, fold, epsilon), twin.tartanian7(rows, labels, fold, epsilon)),
+        (tartanian7(rows, labels[::-1], fold), twin.tartanian7(rows, labels[::-1], fold)),
+    ):
+        assert found == pytest.approx(wanted, abs=1e-12)
 
 
 @settings(deadline=None)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from riverboat.agents.view import Views
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.match_state import MatchState
 from riverboat.games.moves import show_move
+from riverboat.games.views import Views
 
 Choice: TypeAlias = list[tuple[int, float]]  # moves and their probabilities
 

@@ -24,10 +24,11 @@ import platformdirs
 from riverboat import own
 from riverboat.abstraction.translation import Tie
 from riverboat.agents.base import Agent
-from riverboat.agents.blueprint import DEFAULT_MAPPING, POST, BlueprintAgent
+from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.errors import InputError, shown, unknown
 from riverboat.strategy.blueprint import load_blueprint
+from riverboat.strategy.played import DEFAULT_MAPPING, POST
 
 DEFAULT = "default"
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it

@@ -8,13 +8,17 @@ import numpy as np
 
 from riverboat.agents import _kernels as kernels
 from riverboat.agents.base import Choice
-from riverboat.agents.view import Views, cards_of, states_of
 from riverboat.arrays import Array
-from riverboat.errors import unknown
+from riverboat.cards.strength import ranker, sorter
+from riverboat.errors import MemoryLimitError, unknown
 from riverboat.games.acpc import Rules
 from riverboat.games.batches import book_of, spans
 from riverboat.games.match_state import MatchState
-from riverboat.games.moves import CALL, FOLD
+from riverboat.games.moves import CALL, END, FOLD
+from riverboat.games.places import Places
+from riverboat.games.views import Views
+from riverboat.strategy.public_answers import Strategies, no_strategies
+from riverboat.words import show_bytes
 
 YARDSTICKS: dict[str, tuple[int, str]] = {
     "always-fold": (kernels.FOLDER, "folds when it faces a bet, else checks"),
@@ -23,6 +27,7 @@ YARDSTICKS: dict[str, tuple[int, str]] = {
     "random": (kernels.RANDOM, "folds, calls or raises to any legal total, each as often"),
     "rule-based": (kernels.BY_RULES, "bets the pot with strong hands, calls when the price is right"),
 }
+MOST_BYTES = 4 << 30  # of what `random` answers: a column for every legal raise
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,11 @@ class Yardstick:
 
     def act(self, views: Views) -> Array:
         """Moves. int32 [n]"""
-        out = np.empty(len(views), np.int32)
+        out, rules = np.empty(len(views), np.int32), views.rules
         kernels.act(
             YARDSTICKS[self.name][0],
-            book_of(views.rules),
-            cards_of(views.rules),
+            book_of(rules),
+            ranker(rules.deck, rules.board_sizes),
             np.uint64(self.seed % 2**64),
             views.hand,
             views.hole,
@@ -72,7 +77,59 @@ class Yardstick:
         """Moves and their probabilities; of `random`, all legal ones."""
         if self.name != "random":
             return [[(move, 1.0)] for move in self.act(views).tolist()]
-        return [_uniform(*row) for row in spans(views.rules, states_of(views)).tolist()]
+        return [_uniform(*row) for row in spans(views.rules, views.places.states).tolist()]
+
+    # --- for all hands --------------------------------------------------------------------------
+
+    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
+        """What is played with all hands. Nothing is drawn once for a hand, so `draw` changes nothing."""
+        return self._drawn(places) if self.name == "random" else self._plain(places)
+
+    def _plain(self, places: Places) -> Strategies:
+        """One move with each hand: fold, call or one raise."""
+        rules, hands = places.rules, places.rules.deck.hand_count
+        _ = places.states  # refuses illegal lines
+        out = np.full((len(places), hands), END, np.int32)
+        kernels.act_for_all(
+            YARDSTICKS[self.name][0],
+            book_of(rules),
+            ranker(rules.deck, rules.board_sizes),
+            np.ascontiguousarray(places.board),
+            np.ascontiguousarray(places.moves),
+            np.ascontiguousarray(places.length),
+            places.live,
+            sorter(hands),
+            out,
+        )
+        found, top = no_strategies(places, kernels.COLUMNS), out.max(axis=1)
+        found.moves[:, 0] = np.where((out == FOLD).any(axis=1), FOLD, CALL)
+        found.moves[:, 1] = np.where(found.moves[:, 0] == FOLD, CALL, np.where(top > 0, top, END))
+        found.moves[:, 2] = np.where((found.moves[:, 0] == FOLD) & (top > 0), top, END)
+        found.moves[found.actor < 0] = END
+        for column in range(kernels.COLUMNS):
+            move = found.moves[:, column, None]
+            found.probabilities[:, :, column] = (out == move) & (move != END)
+        return found
+
+    def _drawn(self, places: Places) -> Strategies:
+        """All legal moves, whatever is held."""
+        acts = places.actor >= 0
+        choices = [
+            _uniform(*row) if act else []
+            for row, act in zip(spans(places.rules, places.states).tolist(), acts.tolist(), strict=True)
+        ]
+        columns = max(map(len, choices))
+        size = 8 * len(places) * places.rules.deck.hand_count * columns
+        if size > MOST_BYTES:
+            raise MemoryLimitError(
+                f"agent {self.name!r}: {columns:,} legal moves with every hand at {len(places):,} places take "
+                f"{show_bytes(size)}; {show_bytes(MOST_BYTES)} are allowed: ask for fewer places at a time"
+            )
+        found = no_strategies(places, columns)
+        for i, choice in enumerate(choices):
+            found.moves[i, : len(choice)] = [move for move, _ in choice]
+            found.probabilities[i, :, : len(choice)] = places.live[i, :, None] * np.array([p for _, p in choice])
+        return found
 
 
 def _uniform(price: int, least: int, most: int) -> Choice:

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.base import Agent
-from riverboat.agents.view import Views
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError
@@ -32,6 +31,7 @@ from riverboat.games.acpc import Rules
 from riverboat.games.batches import book_of
 from riverboat.games.moves import END, show_move
 from riverboat.games.records import Hands
+from riverboat.games.views import Views
 
 PAIRS = 4096  # played side by side
 _MOVES = 16  # of a line, to begin with

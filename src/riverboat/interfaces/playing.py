@@ -12,7 +12,6 @@ import numpy as np
 
 from riverboat.agents.base import Agent, Choice, Chooser
 from riverboat.agents.registry import make_agent
-from riverboat.agents.view import Views
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
@@ -21,6 +20,7 @@ from riverboat.games.betting import Betting
 from riverboat.games.match_state import Hand, Holes, parse_match_state, settled, values
 from riverboat.games.moves import play_move, read_move, show_move
 from riverboat.games.sizes import parse_sizes, total
+from riverboat.games.views import Views
 from riverboat.interfaces.matching import rules_for
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable

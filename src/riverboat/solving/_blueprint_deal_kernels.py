@@ -16,6 +16,7 @@ from riverboat.cards._kernels import START, plain_value, ranked
 from riverboat.cards.ranking import Tables as Ranks
 from riverboat.jit import kernel, part
 from riverboat.lanes import prefetch
+from riverboat.rng import draw as draw
 
 U = np.uint64
 
@@ -58,15 +59,6 @@ class Block(NamedTuple):
     rows: Array  # uint64 [8 · BLOCK]: first cell of each row, at 8 · deal + street + 4 · seat
     weight: Array  # float32 [BLOCK]: of what a deal adds to regrets and averages
     prune: Array  # bool [BLOCK]: whether moves below the threshold are skipped
-
-
-@part
-def draw(key, k):
-    """Random number k of a key, 64 bits: splitmix64 (Steele, Lea & Flood 2014) from any place."""
-    z = key + (U(k) + U(1)) * U(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> U(30))) * U(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)
-    return z ^ (z >> U(31))
 
 
 @part

@@ -12,39 +12,33 @@ a whole strategy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
 from riverboat.errors import InputError
 from riverboat.games.base import Array
+from riverboat.strategy import _post_kernels as kernels
+from riverboat.strategy._post_kernels import Post
 from riverboat.strategy.table import Strategy
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree
 
-TIE = 1e-9  # probabilities this close are equal: solvers leave rounding errors
 FOLD_THRESHOLD = 0.2  # Tartanian7's
 
 Rule: TypeAlias = Callable[[Array, tuple[str, ...]], Array]  # (rows [n, moves], labels) -> rows
 
 
-def purify(rows: Array, tie: float = TIE) -> Array:
+def purify(rows: Array) -> Array:
     """Only the most likely move; several that tie share equally."""
-    rows = _rows(rows)
-    best = rows >= rows.max(axis=-1, keepdims=True) - tie
-    shares: Array = best / best.sum(axis=-1, keepdims=True)
-    return shares
+    return _processed(rows, Post(kernels.PURIFY, 0.0, kernels.WITHOUT))
 
 
 def threshold(rows: Array, epsilon: float) -> Array:
     """Drop moves with less than ε and scale the others up; a row in which nothing is left is purified."""
-    rows = _rows(rows)
     if not 0 <= epsilon <= 1:
         raise InputError(f"threshold epsilon={epsilon:g}: must be from 0 to 1")
-    kept = np.where(rows >= epsilon - TIE, rows, 0.0)
-    total = kept.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, kept / np.where(total > 0, total, 1.0), purify(rows))
+    return _processed(rows, Post(kernels.THRESHOLD, 0.0, float(epsilon)))
 
 
 def tartanian7(
@@ -55,24 +49,24 @@ def tartanian7(
     With `epsilon` both choices are thresholded instead of purified. Labels are as in the ACPC protocol: `f`, `c`,
     everything else is a bet.
     """
-    rows = _rows(rows)
-    if rows.shape[-1] != len(labels):
-        raise InputError(f"{rows.shape[-1]} probabilities for the moves {', '.join(labels)}")
+    if np.shape(rows)[-1] != len(labels):
+        raise InputError(f"{np.shape(rows)[-1]} probabilities for the moves {', '.join(labels)}")
     if not 0 <= fold_threshold <= 1:
         raise InputError(f"fold_threshold={fold_threshold:g}: must be from 0 to 1")
-    choose = purify if epsilon is None else partial(threshold, epsilon=epsilon)
-    kinds = np.array([{"f": 0, "c": 1}.get(label, 2) for label in labels])
-    members = kinds == np.unique(kinds)[:, None]  # bool [kinds that there are, moves]
-    among_kinds = choose(rows @ members.T)
-    out = np.zeros_like(rows)
-    for k, member in enumerate(members):
-        part = rows[..., member]
-        mass = part.sum(axis=-1, keepdims=True)
-        inside = choose(np.where(mass > 0, part / np.where(mass > 0, mass, 1.0), 1.0 / member.sum()))
-        out[..., member] = among_kinds[..., k, None] * inside
-    if 0 in kinds:
-        folds = rows[..., kinds == 0].sum(axis=-1, keepdims=True) > fold_threshold + TIE
-        out = np.where(folds, (kinds == 0).astype(float), out)
+    least = kernels.WITHOUT if epsilon is None else float(epsilon)
+    return _processed(rows, Post(kernels.TARTANIAN7, float(fold_threshold), least), kinds_of(labels))
+
+
+def kinds_of(labels: Sequence[str]) -> Array:
+    """Whether moves are folds, calls or bets. int8 [moves]"""
+    kinds = {"f": kernels.FOLD_KIND, "c": kernels.CALL_KIND}
+    return np.array([kinds.get(label, kernels.BET_KIND) for label in labels], np.int8)
+
+
+def _processed(rows: Array, post: Post, kinds: Array | None = None) -> Array:
+    out = np.array(_rows(rows), float, order="C")
+    flat = out.reshape(-1, out.shape[-1])
+    kernels.process_all(post, np.zeros(out.shape[-1], np.int8) if kinds is None else kinds, flat)
     return out
 
 

@@ -9,13 +9,13 @@ from math import sqrt
 import numpy as np
 
 from riverboat.agents.base import Agent, Chooser, rules_of
-from riverboat.agents.view import Views
 from riverboat.arrays import Array
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.base import TERMINAL
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.games.moves import CALL, END, FOLD, play_move, show_move
+from riverboat.games.views import Views
 from riverboat.testing.claims import TOLERANCE, at, fail
 
 USUAL_GAME = "nolimit-200bb"  # for agents that play any

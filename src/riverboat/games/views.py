@@ -10,23 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TypeVar
+from functools import cached_property
 
 import numpy as np
 
-from riverboat.agents import _kernels as kernels
 from riverboat.arrays import Array
-from riverboat.cards.notation import show_cards
-from riverboat.cards.ranking import tables
 from riverboat.errors import InputError
-from riverboat.games.acpc import STREETS, Rules
-from riverboat.games.batches import states_after
+from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import MatchState, parse_match_state, show_deal, show_match_state
-from riverboat.games.moves import END, HIDDEN, moves_of, play_move
-
-Part = TypeVar("Part")
+from riverboat.games.places import Places, check_cards
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,16 +47,18 @@ class Views:
 
     # --- one table ------------------------------------------------------------------------------
 
+    @cached_property
+    def places(self) -> Places:
+        """What everybody sees."""
+        return Places(self.rules, self.moves, self.length, self.board)
+
     def line(self, i: int) -> str:
         """The betting of a table as the protocol writes it: `cr300c/`."""
-        return self.betting(i).line
+        return self.places.line(i)
 
     def betting(self, i: int) -> Betting:
         """The state of the betting of a table."""
-        state = Betting.start(self.rules)
-        for move in self.moves[i, : self.length[i]].tolist():
-            state = play_move(state, move)
-        return state
+        return self.places.betting(i)
 
     def match_state(self, i: int) -> str:
         """The table as the ACPC protocol shows it to its player."""
@@ -89,23 +84,16 @@ class Views:
         numbers = np.arange(n) if hands is None else np.fromiter(hands, np.int64)
         if not len(holes) == len(boards) == len(numbers) == n:
             raise InputError(f"{n} states, {len(holes)} hands of cards, {len(boards)} boards: give one of each a table")
-        lines = [moves_of(rules, state.line) for state in states]
-        hole = np.empty((n, rules.hole), np.uint8)
-        board = np.full((n, rules.board_sizes[-1]), HIDDEN, np.uint8)
-        moves = np.full((n, max(1, *map(len, lines))), END, np.int32)
         for i, state in enumerate(states):
             where = f"table {i} at {state.line!r}"
             if state.rules is not rules and state.rules != rules:
                 raise InputError(f"{where}: a game of other rules than table 0")
             if state.actor < 0:
                 raise InputError(f"{where}: nobody is to act")
-            _check_cards(rules, state.street, list(holes[i]), list(boards[i]), where)
-            hole[i] = holes[i]
-            board[i, : len(boards[i])] = boards[i]
-            moves[i, : len(lines[i])] = lines[i]
-        seat = np.array([state.turn for state in states], np.int8)
-        length = np.array([len(line) for line in lines], np.int32)
-        return Views(rules, numbers.astype(np.int64), seat, hole, board, moves, length)
+            check_cards(rules, state.street, boards[i], where, holes[i])
+        at = Places.of(states, boards)
+        seat, hole = np.array([state.turn for state in states], np.int8), np.array(holes, np.uint8)
+        return Views(rules, numbers.astype(np.int64), seat, hole.reshape(n, -1), at.board, at.moves, at.length)
 
     @staticmethod
     def from_match_state(text: str, rules: Rules) -> Views:
@@ -125,43 +113,3 @@ class Views:
             [state.board for state in states],
             [state.hand for state in states],
         )
-
-
-def _check_cards(rules: Rules, street: int, hole: list[int], board: list[int], where: str) -> None:
-    need = rules.board_sizes[street]
-    if len(hole) != rules.hole or len(board) != need:
-        raise InputError(
-            f"{where}: {len(hole)} hole and {len(board)} board cards; on the {rules.streets[street]} {rules.name} has "
-            f"{rules.hole} and {need}"
-        )
-    known = set(rules.deck.cards.tolist())
-    strange = [card for card in (*hole, *board) if int(card) not in known]
-    if strange:
-        raise InputError(f"{where}: card {strange[0]} is not in the deck of {rules.name}")
-    if len({*map(int, hole), *map(int, board)}) < len(hole) + len(board):
-        raise InputError(f"{where}: a card is dealt twice: {show_cards([*hole, *board], ' ')}")
-
-
-# --- for compiled loops -----------------------------------------------------------------------
-
-
-@lru_cache(maxsize=64)
-def cards_of(rules: Rules) -> kernels.Cards:
-    """What it takes to rank the hands of a game on every street."""
-    return kernels.Cards(rules.deck.cards, padded(tables(rules.hole + shown) for shown in rules.board_sizes))
-
-
-def padded(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Parts by street, as many for every game: loops are compiled for tuples of one length."""
-    found = tuple(parts)
-    return found + found[-1:] * (len(STREETS) - len(found))
-
-
-def states_of(views: Views) -> Array:
-    """The betting of all tables, as `games._betting_kernels.State`; an illegal line is refused. int64 [n, 9]"""
-    out, wrong = states_after(views.rules, views.moves, views.length)
-    if wrong is not None:
-        i, place = wrong
-        views.take(np.array([i])).betting(0)  # says what is wrong
-        raise InputError(f"table {i}: move {place} of its line is illegal")
-    return out

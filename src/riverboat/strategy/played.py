@@ -1,0 +1,314 @@
+"""`Played`: a blueprint as it is played in the real game.
+
+    played = Played(load_blueprint("runs/laptop"), post="new", share=0.2)
+    played.decide(views)                               # rows and moves for tables, each with its player's cards
+    played.strategies(places)                          # for all hands at public places
+
+Bets off the tree are read by an action translation, real pots and stacks are kept beside the abstract line, and what the
+blueprint would do is brought back to a legal move in the real pot (`_follow_kernels` has the rules). The rows of
+probabilities may be post-processed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from riverboat.abstraction.translation import MAPPINGS, Tie
+from riverboat.arrays import Array
+from riverboat.cards.strength import padded, ranker, sorter
+from riverboat.errors import InputError, MemoryLimitError, unknown
+from riverboat.games.acpc import Rules
+from riverboat.games.action_tree import RAISE
+from riverboat.games.batches import FIELDS, book_of
+from riverboat.games.moves import END
+from riverboat.games.places import Places
+from riverboat.games.views import Views
+from riverboat.strategy import _follow_kernels as follow
+from riverboat.strategy import _played_kernels as kernels
+from riverboat.strategy import _post_kernels as post_kernels
+from riverboat.strategy.blueprint import MOST_STREETS, BlueprintStrategy
+from riverboat.strategy.postprocess import FOLD_THRESHOLD, kinds_of
+from riverboat.strategy.public_answers import Strategies
+from riverboat.strategy.public_cache import PublicCache
+from riverboat.words import show_bytes
+
+DEFAULT_MAPPING = "rand-pshar"
+POST = {
+    "none": "as the strategy says",
+    "purify": "the most likely move",
+    "threshold": "without moves of less than a share, such as 0.15",
+    "new": "Tartanian7's: fold above a share, such as 0.2, else the most likely of fold, call and all bets, then of bets",
+}
+SHARES = {"threshold": 0.15, "new": FOLD_THRESHOLD}  # what is taken when none is given
+MOST_BYTES = 8 << 30  # of an answer
+_CODES = dict(zip(MAPPINGS, range(len(MAPPINGS)), strict=True))
+_RULES = {
+    "none": post_kernels.NONE,
+    "purify": post_kernels.PURIFY,
+    "threshold": post_kernels.THRESHOLD,
+    "new": post_kernels.TARTANIAN7,
+}
+_AT_ONCE = 256  # places whose buckets are held together
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a blueprint does at some tables. Columns: fold, call, and each raise of the tree, upwards."""
+
+    rows: Array  # float64 [n, columns]: probabilities, post-processed
+    moves: Array  # int32 [n, columns]: the real move of each
+    node: Array  # int32 [n]: the decision in the tree that the line is read as; -1: off the tree
+    # int8 [n]: 1 where the menu has no such raise, and the decision before it is used again without raising; 2 where a small
+    # raise is read as a call, which ends the round in the tree: `node` comes after it
+    off: Array
+
+
+@dataclass(frozen=True)
+class _Board:
+    """Hands that a board leaves, and their buckets."""
+
+    live: Array  # int32 [hands]: their numbers; what stands behind `count` means nothing
+    count: int
+    buckets: Array  # int32 [streets, hands]
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """The average strategy of a blueprint, translated and post-processed."""
+
+    strategy: BlueprintStrategy
+    translation: str = DEFAULT_MAPPING  # one of `abstraction.translation.MAPPINGS`
+    tie: Tie = "high"  # what a bet on the threshold of a deterministic mapping is read as
+    post: str = "none"  # one of POST
+    share: float | None = None  # ε of `threshold`, fold threshold of `new`
+    # leave the first move of a hand as it is; None: as Tartanian7 did, with `new` alone
+    spare_first: bool | None = None
+    seed: int = 0
+    cache: PublicCache[_Board] = field(default_factory=PublicCache, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.translation not in MAPPINGS:
+            raise unknown("action translation", self.translation, MAPPINGS)
+        if self.tie not in ("low", "high"):
+            raise unknown("tie rule", self.tie, ("low", "high"))
+        if self.post not in POST:
+            raise unknown("post-processing", self.post, POST)
+        if self.share is not None and self.post not in SHARES:
+            raise InputError(f"share={self.share:g}: {self.post} has no share; {' and '.join(SHARES)} have one")
+        if self.share is not None and not 0 <= self.share <= 1:
+            raise InputError(f"{self.post}={self.share:g}: must be from 0 to 1")
+        if 0 in self.rules.board[1:]:
+            raise InputError(
+                f"{self.rules.name!r} deals {self.rules.board} board cards: each later round needs one to play a blueprint"
+            )
+
+    @property
+    def rules(self) -> Rules:
+        """The game that it plays."""
+        return self.strategy.rules
+
+    @property
+    def reads_one_way(self) -> bool:
+        """Whether a bet between two sizes is always read alike, so that nothing is drawn in secret."""
+        return not MAPPINGS[self.translation].randomised
+
+    # --- tables ---------------------------------------------------------------------------------
+
+    def decide(self, views: Views) -> Decisions:
+        """Rows of probabilities and the moves that they are of."""
+        n = len(views)
+        seen = kernels.Seen(views.hand, views.seat, views.hole, views.board, views.moves, views.length)
+        at = kernels.Stand(
+            np.empty((n, FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
+        )
+        kernels.stand(self._player, self._seed, seen, at)
+        rows, moves = np.empty((n, self._columns)), np.empty((n, self._columns), np.int32)
+        kernels.choose(self._player, self._buckets(views, at.states[:, 3]), seen, at, rows, moves)
+        return Decisions(rows, moves, at.node, at.off)
+
+    def act(self, views: Views) -> Array:
+        """Moves, drawn from the rows. int32 [n]"""
+        found, out = self.decide(views), np.zeros(len(views), np.int32)
+        kernels.sample(self._seed, views.hand, views.length, found.rows, found.moves, out)
+        return out
+
+    def _buckets(self, views: Views, streets: Array) -> Array:
+        """Of the hands on the streets that their tables have reached. int32 [n]"""
+        out = np.empty(len(views), np.int32)
+        for street, shown in enumerate(self.rules.board_sizes):
+            there = np.flatnonzero(streets == street)
+            if len(there):
+                deals = np.concatenate([views.hole[there], views.board[there, :shown]], axis=1)
+                out[there] = self.strategy.cards.buckets(deals, check=False)[:, 0, -1]
+        return out
+
+    # --- public places --------------------------------------------------------------------------
+
+    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
+        """What is played with all hands: the mean over how bets were read, given the line and the player's own moves.
+
+        A hand that never makes these moves gets the mean over how the bets alone are read.
+        """
+        seats = places.actor
+        surveyed, room = self._surveyed(places, seats, draw)
+        columns = int(surveyed.used.max(initial=0))
+        shape = (len(places), self._hands, columns)
+        if 8 * np.prod(shape, dtype=float) > MOST_BYTES:
+            raise MemoryLimitError(
+                f"{shape[0]:,} places, {shape[1]:,} hands and {columns} moves take {show_bytes(8 * int(np.prod(shape)))}; "
+                f"{show_bytes(MOST_BYTES)} are allowed: ask for fewer places at a time"
+            )
+        moves = np.ascontiguousarray(surveyed.moves[:, :columns])
+        told = kernels.Told(np.zeros(shape[:2]), surveyed.used, moves, np.zeros(shape))
+        self._answer(places, seats, draw, room, told)
+        return Strategies(places, seats, moves, told.shares)
+
+    def reach(self, places: Places, seat: int, draw: Array | None = None) -> Array:
+        """Probability that the player of a seat makes its moves of the line with each hand. float64 [n, hands]"""
+        seats, n = np.full(len(places), seat, np.int8), len(places)
+        _, room = self._surveyed(places, seats, draw)
+        out = np.zeros((n, self._hands))
+        none = np.zeros((n, 0), np.int32), np.zeros((n, self._hands, 0))
+        self._answer(places, seats, draw, room, kernels.Told(out, np.zeros(n, np.int64), *none))
+        return out
+
+    def _surveyed(self, places: Places, seats: Array, draw: Array | None) -> tuple[kernels.Told, kernels.Room]:
+        """The moves at places, and room for all places of the tree where the player may be."""
+        if places.rules != self.rules:
+            raise InputError(f"places of {places.rules.name!r}: this strategy plays {self.rules.name!r}")
+        _ = places.states  # refuses illegal lines
+        if draw is not None and np.shape(draw) != (len(places),):
+            raise InputError(f"draw of {np.shape(draw)}: give the number of a hand for each of {len(places)} places")
+        n, most = len(places), 4
+        empty = _Board(np.zeros(0, np.int32), 0, np.zeros((MOST_STREETS, 0), np.int32))
+        while True:
+            room, columns = self._room(most, 0), 2 + most * (self._columns - 2)
+            told = kernels.Told(
+                np.zeros((n, 0)),
+                np.zeros(n, np.int64),
+                np.full((n, columns), END, np.int32),
+                np.zeros((n, 0, columns)),
+            )
+            asked = self._asked(places, seats, draw, [empty], np.zeros(n, np.int32))
+            if kernels.answer(self._player, self._seed, asked, room, told) < 0:
+                return told, self._room(most, self._hands)
+            most *= 2
+
+    def _answer(self, places: Places, seats: Array, draw: Array | None, room: kernels.Room, told: kernels.Told) -> None:
+        """Fill in what is told, some places at a time."""
+        for begin in range(0, len(places), _AT_ONCE):
+            part = slice(begin, begin + _AT_ONCE)
+            some = places.take(part)
+            keys, numbers = np.unique(some.board, axis=0, return_inverse=True)
+            asked = self._asked(
+                some, seats[part], None if draw is None else draw[part], self._boards(keys), numbers.reshape(-1)
+            )
+            kernels.answer(self._player, self._seed, asked, room, kernels.Told(*(array[part] for array in told)))
+
+    def _asked(
+        self, places: Places, seats: Array, draw: Array | None, boards: list[_Board], numbers: Array
+    ) -> kernels.Asked:
+        hand = np.zeros(len(places), np.int64) if draw is None else np.asarray(draw, np.int64)
+        return kernels.Asked(
+            np.ascontiguousarray(places.moves, np.int32),
+            np.ascontiguousarray(places.length, np.int32),
+            np.ascontiguousarray(places.board, np.uint8),
+            np.ascontiguousarray(seats, np.int8),
+            draw is not None,
+            hand,
+            numbers.astype(np.int32),
+            np.stack([board.live for board in boards]),
+            np.array([board.count for board in boards], np.int64),
+            np.stack([board.buckets for board in boards]),
+        )
+
+    def _boards(self, boards: Array) -> list[_Board]:
+        """Live hands and buckets on boards, which may be known already. uint8 [boards, cards]"""
+        found = [self.cache.get(board.tobytes()) for board in boards]
+        new = np.array([i for i, board in enumerate(found) if board is None], np.int64)
+        deck = self.rules.deck
+        shown = (boards != 255).sum(axis=1)
+        for cards in np.unique(shown[new]).tolist():
+            these = new[shown[new] == cards]
+            known = boards[these, :cards]
+            live = ~(deck.hands[None, :, :, None] == known[:, None, None, :]).any(axis=(2, 3))
+            at, hand = np.nonzero(live)
+            deals = np.concatenate([deck.hands[hand], known[at]], axis=1)
+            buckets = self.strategy.cards.buckets(deals, check=False)[:, 0]
+            ends = np.cumsum(live.sum(axis=1))
+            for i, end, count in zip(these.tolist(), ends.tolist(), live.sum(axis=1).tolist(), strict=True):
+                part = slice(end - count, end)
+                numbers, table = (
+                    np.zeros(len(deck.hands), np.int32),
+                    np.zeros((MOST_STREETS, len(deck.hands)), np.int32),
+                )
+                numbers[:count] = hand[part]
+                table[: buckets.shape[1], hand[part]] = buckets[part].T
+                found[i] = self.cache.keep(boards[i].tobytes(), _Board(numbers, count, table))
+        return [board for board in found if board is not None]
+
+    # --- for compiled loops -----------------------------------------------------------------------
+
+    @cached_property
+    def _seed(self) -> np.uint64:
+        return np.uint64(self.seed % 2**64)
+
+    @cached_property
+    def _hands(self) -> int:
+        return self.rules.deck.hand_count
+
+    @cached_property
+    def _columns(self) -> int:
+        tree = self.strategy.tree
+        raises = np.bincount(tree.parent[1:][tree.kind[1:] == RAISE], minlength=1)
+        return kernels.FIRST_RAISE + int(raises.max(initial=0))
+
+    @cached_property
+    def _player(self) -> kernels.Player:
+        tree, book = self.strategy.tree, book_of(self.rules)
+        share = SHARES.get(self.post, 0.0) if self.share is None else self.share
+        epsilon = share if self.post == "threshold" else post_kernels.WITHOUT
+        return kernels.Player(
+            book,
+            follow.Tree(
+                tree.actor,
+                tree.street,
+                tree.first,
+                tree.count,
+                tree.parent,
+                tree.kind,
+                tree.total,
+                tree.spent,
+                tree.slot,
+            ),
+            follow.Reader(_CODES[self.translation], self.tie == "low", int(book.stacks.min())),
+            post_kernels.Post(_RULES[self.post], float(share), float(epsilon)),
+            self.post == "new" if self.spare_first is None else self.spare_first,
+            kinds_of(("f", "c", *["r"] * (self._columns - kernels.FIRST_RAISE))),
+            ranker(self.rules.deck, self.rules.board_sizes),
+            self._tables,
+        )
+
+    @cached_property
+    def _tables(self) -> tuple[Array, ...]:
+        """Tables of one type, so that one compiled loop can choose among them."""
+        average = self.strategy.average
+        dtype: Any = average[0].dtype if len({table.dtype for table in average}) == 1 else np.float32
+        return padded(np.require(table, dtype, ["C", "W"]) for table in average)
+
+    def _room(self, most: int, hands: int) -> kernels.Room:
+        return kernels.Room(
+            np.zeros(most, np.int64),
+            np.zeros(most, np.int64),
+            np.zeros(most),
+            np.zeros((most, hands)),
+            np.zeros((1, self._columns)),
+            np.zeros((1, self._columns), np.int32),
+            np.zeros(self._columns, np.int64),
+            np.zeros(2, np.int64),
+            sorter(hands),
+        )
