@@ -19,6 +19,7 @@ from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.evaluation.best_response import quality
 from riverboat.games.acpc import Rules, read_game
+from riverboat.games.action_tree import compile_actions
 from riverboat.games.board_states import Unrolled
 from riverboat.games.menus import one_size, parse_menu
 from riverboat.solving import response
@@ -32,6 +33,7 @@ LIMIT = Rules(
     limit=True, blinds=(2, 1), raise_sizes=(2, 2, 4, 4), most_raises=(1, 1, 1, 1), board=(0, 3, 1, 1), ranks=4, suits=3
 )
 NO_LIMIT = Rules(blinds=(2, 1), stacks=(20, 20), board=(0, 3, 1, 1), ranks=5, suits=2)
+SHORT = Rules(blinds=(2, 1), stacks=(20, 20), board=(0, 1, 1), ranks=4, suits=2)
 MENU = parse_menu('preflop = ["a"]\nflop = ["100%", "a"]\nturn = ["100%, a"]\nmost_raises = [1, 2, 1, 1]')
 
 
@@ -184,6 +186,31 @@ def test_the_general_walk_on_all_cards() -> None:
         assert solution.earnings(seat, respond=True) == pytest.approx(wanted.best[seat], rel=1e-5)
 
 
+# --- street by street -------------------------------------------------------------------------
+
+
+STREETS = {
+    "from the deal": (SHORT, MENU, "", ""),
+    "a flop whose suits are alike": (LIMIT, None, "cc/", "AsKsQs"),
+    "a raise on the flop": (NO_LIMIT, MENU, "cc/r6", "AsAhQh"),
+    "a bet on the turn": (LIMIT, None, "crc/rc/r", "AsKhQdJs"),
+}
+
+
+@pytest.mark.parametrize("name", STREETS)
+def test_street_by_street_the_same_as_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a table would be too large, one is made for each line of the street and each card that may follow."""
+    rules, menu, line, board = STREETS[name]
+    strategy = blueprint(rules, menu, bucketed(rules, (6, 5, 4, 3)[: rules.rounds], 11), 12)
+    at_once = blueprint_values(strategy, line, board)
+    numbers = blueprint_solution(strategy, line, board).tree.game.numbers
+    monkeypatch.setattr("riverboat.strategy.blueprint_values.MOST_BYTES", 4 * numbers - 1)
+    for threads in (1, 2):
+        found = blueprint_values(strategy, line, board, threads=threads)
+        np.testing.assert_allclose(found.self_play, at_once.self_play, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(found.best_response, at_once.best_response, rtol=1e-4, atol=1e-5)
+
+
 # --- the rest ---------------------------------------------------------------------------------
 
 
@@ -220,3 +247,22 @@ def test_wrong_questions() -> None:
     kuhn = read_game("kuhn")
     with pytest.raises(InputError, match="hands of two cards, and it deals 1"):
         blueprint_values(blueprint(kuhn, None, lossless((), kuhn.deck), 0), "")
+
+
+def test_what_takes_too_long_is_refused() -> None:
+    rules = read_game("limit")
+    tree, cards = compile_actions(rules), lossless((3, 1, 1), rules.deck)
+    sums = [np.zeros(int(width), np.uint8) for width in tree.width]
+    tables = tuple(np.broadcast_to(some, (n, len(some))) for n, some in zip(cards.counts, sums, strict=True))
+    strategy = BlueprintStrategy(rules, None, tree, cards, tables)
+    with pytest.raises(InputError, match=r"values at root: .* minutes on 2 threads, .* ask on a later street"):
+        blueprint_values(strategy, "", threads=2)
+
+
+def test_how_many_numbers_a_table_has() -> None:
+    """Where no two suits are alike, as many as the tree counts."""
+    strategy = blueprint(LIMIT, None, bucketed(LIMIT, (6, 5, 4, 3), 1), 2)
+    ranges = [np.random.default_rng(seed).random(HANDS) for seed in (0, 1)]
+    for line, board in (("cc/", "AsKhQd"), ("cc/cc/r", "AsKhQdJs")):
+        tree = blueprint_solution(strategy, line, board, ranges).tree
+        assert tree.game.numbers == tree.table

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from riverboat.jit import kernel
 
 ROWS = 16  # hands side by side: what is written is a line of the cache
+U = np.uint64  # indices that may be negative cost a test each
 
 
 @kernel
@@ -42,22 +45,31 @@ def to_steps(
 
 @kernel
 def spread(
-    sums,  # number [buckets, moves of the street]
-    columns,  # int32 [moves of a player in a part of the tree]: where they stand in `sums`
+    sums,  # number [buckets · width], flat
+    width,  # moves of the street
+    columns,  # int32 [moves of a player in a part of the tree]: where they stand among those of the street
     first,
     end,  # boards first … end - 1, all of the street
     start,  # int64 [boards]: where the hands of a board begin in `bucket`
     rows,  # int32 [boards]: how many there are
     bucket,  # int32 [hands of all boards]
     base,  # int64 [boards]: where the numbers of a board begin in `out`
+    at,  # uint64 [ROWS] scratch
     out,  # float32 OUT: [board][move][hand], flat
 ):
-    """What is known of buckets as the numbers of hands on boards."""
+    """What is known of buckets as the numbers of hands on boards. The last hands of a board may be written twice."""
     for b in range(first, end):
         count = rows[b]
-        for low in range(0, count, ROWS):
-            high = min(low + ROWS, count)
+        for k in range(0, count, ROWS):
+            low = max(min(k, count - ROWS), 0)
+            some = min(ROWS, count - low)
+            for h in range(some):
+                at[h] = U(bucket[start[b] + low + h]) * U(width)
             for m in range(len(columns)):
-                column, to = columns[m], base[b] + m * count
-                for h in range(low, high):
-                    out[to + h] = sums[bucket[start[b] + h], column]
+                column, to = U(columns[m]), U(base[b] + m * count + low)
+                if some == ROWS:  # a loop of known length: sixteen loads at once
+                    for h in range(U(ROWS)):
+                        out[to + h] = sums[at[h] + column]
+                else:
+                    for h in range(U(some)):
+                        out[to + h] = sums[at[h] + column]

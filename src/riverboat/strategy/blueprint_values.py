@@ -5,40 +5,38 @@
     found.best_response[1]            # and where the dealer's hand answers the blueprint as well as it can
 
 What follows the line is walked on every board that may come, in the blueprint's menu, with all hands of both players: the
-blueprint becomes a `Solution` (`blueprint_solution`), and everything that reads solutions reads it. Where its table would
-take too much memory, streets are walked one by one, and what follows each card apart.
+blueprint becomes a `Solution` (`blueprint_solution`), and everything that reads solutions reads it. Where its table would be
+too large, as on most flops, the street is walked by itself, and what follows each card apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from math import comb
 from typing import TypeAlias
 
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.deck import HAND_CARDS, HANDS, Deck
-from riverboat.cards.notation import Cards, show_cards
+from riverboat.cards.deck import HAND_CARDS, HANDS
+from riverboat.cards.notation import Cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, check_threads
-from riverboat.games.board_game import BettingTree
-from riverboat.games.cut import Cut, cut
+from riverboat.games.cut import cut
 from riverboat.games.menus import SEATS
-from riverboat.growth import require
-from riverboat.strategy import _blueprint_kernels as kernels
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.blueprint_game import LineGame, check_game, filled, line_game
 from riverboat.strategy.blueprint_report import at_line, hand_numbers
 from riverboat.strategy.solution import Solution, without_shared
-from riverboat.trees.boards import BoardTree
+from riverboat.trees.deals import cards_of, deals
 from riverboat.walks.board_walk import BoardWalker
-from riverboat.walks.tables import BEHIND
 
 Ranges: TypeAlias = Sequence[Range | Array]
 NOBODY = 1e-6  # of a range: less than that beside a hand drowns in the rounding of float32
+MOST_BYTES = 1 << 30  # of a table
+NANOSECONDS = 10.0  # for each number of a table, measured: to write it, and to walk it four times
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,26 +81,30 @@ class Values:
 
 
 def blueprint_values(
-    strategy: BlueprintStrategy, line: str, board: Cards = (), ranges: Ranges | None = None, threads: int = 1
+    strategy: BlueprintStrategy,
+    line: str,
+    board: Cards = (),
+    ranges: Ranges | None = None,
+    threads: int = 1,
+    most_minutes: float = 10.0,
 ) -> Values:
     """Values of all hands at a line, on a board of as many cards as its street has.
 
-    `ranges` are weights of both seats' hands there, oop's first; without them, those that the blueprint arrives with.
+    `ranges` are weights of both seats' hands there, oop's first; without them, those that the blueprint arrives with. Refused
+    where it would take more than `most_minutes`, as it does before the flop. The result does not depend on `threads`.
     """
     check_threads(threads)
     game = _game(strategy, line, board, ranges)
-    tree, table = _filled(strategy, game, threads)
-    walker = BoardWalker.reader(tree, table, threads)
-    held_with, met, values = np.stack(game.weights), np.zeros((2, HANDS)), np.full((2, 2, HANDS), np.nan)
+    _check_time(game, line, threads, most_minutes)
+    raw = _Walk(strategy, threads).values(strategy.tree.find(line), game)
+    weights, met, values = np.stack(game.weights), np.zeros((2, HANDS)), np.full((2, 2, HANDS), np.nan)
     for seat, held in enumerate(game.held):
-        beside = without_shared(held_with[1 - seat])[held]
-        met[seat, held] = np.where(beside > NOBODY * held_with[1 - seat].sum(), beside, 0.0)
-        some = held[met[seat, held] > 0]
-        row = tree.row_of[0, seat][some]
-        for found, walk in zip(values, (walker.evaluate, walker.respond), strict=True):
-            found[seat, some] = walk(seat)[0, row] / met[seat, some]
+        met[seat, held] = without_shared(weights[1 - seat])[held]
+        met[seat, met[seat] <= NOBODY * weights[1 - seat].sum()] = 0.0
+        some = met[seat] > 0
+        values[:, seat, some] = raw[:, seat, some] / met[seat, some]
     played, best = values
-    return Values(line, game.board, game.spent, held_with, met, np.where(held_with > 0, played, best), best)
+    return Values(line, game.board, game.spent, weights, met, np.where(weights > 0, played, best), best)
 
 
 def blueprint_solution(
@@ -111,77 +113,24 @@ def blueprint_solution(
     """What a blueprint does from a line on, as the solution of a spot is read: lines begin there, as in `c-r600/8h-c`."""
     check_threads(threads)
     game = _game(strategy, line, board, ranges)
-    return Solution(*_filled(strategy, game, threads), {**strategy.provenance, "line": line})
-
-
-# --- a line as a game -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class LineGame:
-    """A `BoardGame`: what follows a line of a blueprint on a board, with all hands that the board leaves."""
-
-    name: str
-    deck: Deck
-    board_parts: tuple[tuple[int, ...], ...]  # the cards of each street: buckets may tell which came when
-    deals: tuple[int, ...]
-    weights: tuple[Array, Array]
-    part: Cut
-    spent: tuple[int, int]  # chips that each seat has put in before
-    unit: str = field(default="chips", init=False)
-    joiner: str = field(default="-", init=False)
-
-    @property
-    def board(self) -> tuple[int, ...]:
-        """The cards that lie, in the order in which they came."""
-        return tuple(card for part in self.board_parts for card in part)
-
-    @property
-    def betting(self) -> BettingTree:
-        """What may be bet from here on."""
-        return self.part.betting
-
-    @cached_property
-    def held(self) -> tuple[Array, Array]:
-        """All hands that the board leaves, of both."""
-        left = np.setdiff1d(self.deck.cards, self.board)
-        live = np.flatnonzero(np.isin(HAND_CARDS, left).all(axis=1))
-        return live, live
-
-    @property
-    def scale(self) -> tuple[str, float]:
-        """As in spots."""
-        return "% of pot", 100.0 / sum(self.spent)
+    return Solution(*filled(strategy, game, threads), {**strategy.provenance, "line": line})
 
 
 def _game(strategy: BlueprintStrategy, line: str, board: Cards, ranges: Ranges | None) -> LineGame:
-    rules, tree = strategy.rules, strategy.tree
-    if rules.hole != 2:
-        raise InputError(f"{rules.name}: values of blueprints are of hands of two cards, and it deals {rules.hole}")
-    if rules.board[0] or 0 in rules.board[1:]:
-        raise InputError(
-            f"{rules.name}: deals {rules.board} board cards: none before the first round, one or more later"
-        )
+    check_game(strategy)
     node = at_line(strategy, line, board)
-    street = int(tree.street[node.node])
-    parts = tuple(node.board[a:b] for a, b in pairwise(rules.board_sizes[: street + 1]))
     weights = np.zeros((2, HANDS))
     weights[:, hand_numbers(node.hands)] = node.reach
     if ranges is not None:
-        weights = _weights(ranges, weights.shape, hand_numbers(node.hands))
-    spent = tree.spent[node.node].tolist()
-    name = f"{rules.name}, {line or 'root'}" + (f" on {show_cards(node.board)}" if node.board else "")
-    deals = tuple(rules.board[street + 1 :])
-    return LineGame(
-        name, rules.deck, parts, deals, (weights[0], weights[1]), cut(tree, node.node), (spent[0], spent[1])
-    )
+        weights = _weights(ranges, hand_numbers(node.hands))
+    return line_game(strategy, node.node, node.board, weights)
 
 
-def _weights(ranges: Ranges, shape: tuple[int, ...], live: Array) -> Array:
+def _weights(ranges: Ranges, live: Array) -> Array:
     """Ranges as users give them, without the hands that the board rules out. float64 [2, 1326]"""
     if len(ranges) != len(SEATS):
         raise InputError(f"ranges: {len(ranges)} given; give one for each seat, {' and '.join(SEATS)}")
-    found = np.zeros(shape)
+    found = np.zeros((2, HANDS))
     for seat, given in enumerate(ranges):
         weights = np.asarray(given.weights if isinstance(given, Range) else given, float)
         if weights.shape != (HANDS,):
@@ -192,58 +141,126 @@ def _weights(ranges: Ranges, shape: tuple[int, ...], live: Array) -> Array:
     return found
 
 
-# --- the table --------------------------------------------------------------------------------
+def _check_time(game: LineGame, line: str, threads: int, most_minutes: float) -> None:
+    minutes = game.numbers * NANOSECONDS * 1e-9 / threads / 60
+    if minutes > most_minutes:
+        raise InputError(
+            f"values at {line or 'root'}: {game.boards[-1]:,} boards with {len(game.betting.actor):,} nodes of betting take "
+            f"about {minutes:,.0f} minutes on {threads} threads, more than the {most_minutes:g} allowed: "
+            "raise most_minutes, or ask on a later street"
+        )
 
 
-def _filled(strategy: BlueprintStrategy, game: LineGame, threads: int) -> tuple[BoardTree, Array]:
-    """The boards and betting of a line, and what the blueprint plays there: sums, of which walks take shares."""
-    tree = BoardTree(game)
-    require(game.name, 4 * tree.table)
-    table = np.empty(tree.table + BEHIND, np.float32)
-    table[tree.table :] = 0.0
-    for street in range(tree.streets):
-        _fill(strategy, game, tree, street, table, threads)
-    return tree, table
+# --- walks ------------------------------------------------------------------------------------
 
 
-def _fill(
-    strategy: BlueprintStrategy, game: LineGame, tree: BoardTree, street: int, table: Array, threads: int
-) -> None:
-    """Write the part of a street."""
-    boards = range(tree.street_at[street], tree.street_at[street + 1])
-    played = strategy.average[len(game.board_parts) + street]
-    rows = tree.rows[boards.start : boards.stop, 0]  # the hands of both are the same
-    hands = np.concatenate([tree.reps(b, 0) for b in boards])
-    shown = np.repeat(np.array([_cards(tree, game, b) for b in boards], np.uint8), rows, axis=0)
-    deals = np.concatenate([HAND_CARDS[hands], shown], axis=1)
-    bucket = np.ascontiguousarray(strategy.cards.buckets(deals, check=False)[:, 0, -1])
-    start = np.cumsum(rows, dtype=np.int64) - rows
-    low, high = tree.forest.first[street : street + 2].tolist()
-    nodes = np.arange(low, high)
-    work = []
-    for seat in (0, 1):
-        mine = nodes[tree.forest.actor[low:high] == seat]
-        source = game.part.source[tree.forest.node[mine]]
-        width = tree.forest.width[mine]
-        ends = np.cumsum(width)
-        columns = np.arange(width.sum()) + np.repeat(strategy.tree.slot[source] - ends + width, width)
-        base = np.ascontiguousarray(tree.boards.base[boards.start : boards.stop, seat])
-        for part in np.array_split(np.arange(len(boards)), threads):
-            if len(part) and len(columns):
-                work.append((columns.astype(np.int32), int(part[0]), int(part[-1]) + 1, base))
+@dataclass(frozen=True)
+class _Walk:
+    """Values of hands, times the weight of the other seat's hands, in chips from the pot at the root of a game.
 
-    def spread(job: tuple[Array, int, int, Array]) -> None:
-        columns, first, end, base = job
-        kernels.spread(played, columns, first, end, start, rows, bucket, base, table)
+    Arrays are float64 [2, 2, 1326]: in self-play and by best responses, by seat, by hand.
+    """
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(spread, work))
+    strategy: BlueprintStrategy
+    threads: int
+
+    def values(self, node: int, game: LineGame) -> Array:
+        """From the root of a game, which stands at a node of the blueprint's tree."""
+        if 4 * game.numbers <= MOST_BYTES or not game.deals:
+            return self._at_once(game)
+        return self._by_street(node, game)
+
+    def _at_once(self, game: LineGame) -> Array:
+        """All streets on all boards."""
+        tree, table = filled(self.strategy, game, self.threads)
+        walker = BoardWalker.reader(tree, table, self.threads)
+        out = np.zeros((2, 2, HANDS))
+        for seat, held in enumerate(game.held):
+            row = tree.row_of[0, seat][held]
+            out[0, seat, held] = walker.evaluate(seat)[0, row]
+            out[1, seat, held] = walker.respond(seat)[0, row]
+        return out
+
+    def _by_street(self, root: int, game: LineGame) -> Array:
+        """One street here, and what follows each card as a game of its own."""
+        tree, street = self.strategy.tree, len(game.board_parts)
+        reach: dict[int, Array] = {root: np.stack(game.weights)}
+        played: dict[int, Array] = {}
+        order, exits = [root], []
+        bucket = self._buckets(game)
+        for node in order:  # grows
+            if tree.actor[node] < 0 and not tree.showdown[node]:
+                continue
+            if tree.showdown[node] or tree.street[node] > street:
+                exits.append(node)
+                continue
+            seat, live = int(tree.actor[node]), game.held[0]
+            played[node] = np.zeros((int(tree.count[node]), HANDS))
+            played[node][:, live] = self.strategy.probabilities(node, bucket).T
+            for chance, child in zip(played[node], tree.children(node), strict=True):
+                reach[child] = reach[node].copy()
+                reach[child][seat] *= chance
+                order.append(child)
+        values = self._after_deals(game, exits, reach)
+        start = np.array(game.spent, float)
+        for node in reversed(order):
+            if node in played:
+                values[node] = _combined(played[node], [values[c] for c in tree.children(node)], int(tree.actor[node]))
+            elif node not in values:  # somebody folded
+                won = np.array([1.0, -1.0]) * float(tree.pay[node]) + start
+                each = [won[seat] * _beside(game, reach[node][1 - seat]) for seat in (0, 1)]
+                values[node] = np.array([each, each])
+        return values[root]
+
+    def _buckets(self, game: LineGame) -> Array:
+        """Of the hands that a board leaves. int32 [hands]"""
+        hands = HAND_CARDS[game.held[0]]
+        shown = np.tile(np.array(game.board, np.uint8), (len(hands), 1))
+        return self.strategy.cards.buckets(np.concatenate([hands, shown], axis=1), check=False)[:, 0, -1]
+
+    def _after_deals(self, game: LineGame, exits: list[int], reach: dict[int, Array]) -> dict[int, Array]:
+        """Values at the exits of a street: the mean over the cards that may come, one of each class that suits make alike."""
+        tree, count = self.strategy.tree, game.deals[0]
+        dealt = deals(replace(game, deals=(count,)))
+        chance = 1.0 / comb(len(game.deck.cards) - len(game.board) - 4, count)
+        street, start = len(game.board_parts) + 1, np.array(game.spent, float)
+        parts = {node: cut(tree, node, street) for node in exits}
+        jobs = [(node, b) for node in exits for b in range(1, len(dealt.masks))]
+        below = replace(self, threads=1)
+
+        def work(job: tuple[int, int]) -> Array:
+            node, b = job
+            board = (*game.board, *cards_of(int(dealt.masks[b] & ~dealt.masks[0])))
+            left = ~np.isin(HAND_CARDS, board).any(axis=1)
+            next_game = line_game(self.strategy, node, board, reach[node] * left, parts[node])
+            found = below.values(node, next_game)
+            later = start - np.array(next_game.spent)  # from the pot at the root, not from that at the exit
+            for seat in (0, 1):
+                found[:, seat] += later[seat] * _beside(next_game, next_game.weights[1 - seat])
+            maps = dealt.hand_maps[dealt.member_by[dealt.member[b] : dealt.member[b + 1]]]
+            total: Array = found[:, :, maps].sum(
+                axis=2
+            )  # a hand on a member is its image on the board that stands for it
+            return total
+
+        out = {node: np.zeros((2, 2, HANDS)) for node in exits}
+        with ThreadPoolExecutor(self.threads) as pool:
+            for (node, _), found in zip(jobs, pool.map(work, jobs), strict=True):
+                out[node] += chance * found
+        return out
 
 
-def _cards(tree: BoardTree, game: LineGame, board: int) -> tuple[int, ...]:
-    """The cards of a board, in the order in which they came."""
-    later: tuple[int, ...] = ()
-    while board:
-        later = (*tree.deals.dealt(board), *later)
-        board = int(tree.deals.parents[board])
-    return (*game.board, *later)
+def _beside(game: LineGame, weights: Array) -> Array:
+    """The weight of the hands that share no card with each hand that the board leaves. float64 [1326]"""
+    out = np.zeros(HANDS)
+    out[game.held[0]] = without_shared(weights)[game.held[0]]
+    return out
+
+
+def _combined(played: Array, below: list[Array], seat: int) -> Array:
+    """Values at a decision from those after its moves."""
+    after = np.stack(below)
+    out: Array = after.sum(axis=0)
+    out[0, seat] = (played * after[:, 0, seat]).sum(axis=0)
+    out[1, seat] = after[:, 1, seat].max(axis=0)
+    return out
