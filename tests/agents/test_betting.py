@@ -34,7 +34,18 @@ GAMES = {
 def row(state: Betting) -> list[int]:
     """As the compiled states are, once the deals that are due are done."""
     over = 0 if state.actor != TERMINAL else 1 if state.folded is not None else 2
-    return [*state.spent, state.turn, state.street, state.raises, state.acted, state.last_raise, state.before, over]
+    led = -1 if state.led is None else state.led
+    return [
+        *state.spent,
+        state.turn,
+        state.street,
+        state.raises,
+        state.acted,
+        state.last_raise,
+        state.before,
+        over,
+        led,
+    ]
 
 
 def arrays(lines: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from riverboat.cards.deck import FULL_DECK, card_name
 from riverboat.cards.ranking import rank
 from riverboat.errors import GameFileError, InputError
-from riverboat.games import board_game
 from riverboat.games.acpc import Rules, parse_game, read_game, shipped, show_game
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.betting import Betting, steps
+from riverboat.games.betting_tree import make
 
 NOLIMIT = read_game("nolimit-200bb")
 LIMIT = read_game("limit")
@@ -252,7 +252,7 @@ def test_limit_with_stacks_that_run_out() -> None:
 @pytest.mark.parametrize(("name", "decisions"), [("limit", [8, 70, 630, 5670]), ("leduc", [6, 30]), ("kuhn", [4])])
 def test_betting_states_make_a_tree(name: str, decisions: list[int]) -> None:
     """Limit hold'em: 7 continuations before the flop, then 10 nodes and 9 continuations (Johanson 2013). Leduc: 6, 5 × 6."""
-    tree = board_game.make(Betting.start(read_game(name)), name)
+    tree = make(Betting.start(read_game(name)), name)
     assert [int(((tree.actor >= 0) & (tree.street == street)).sum()) for street in range(len(decisions))] == decisions
 
 

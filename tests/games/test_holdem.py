@@ -63,13 +63,13 @@ def test_the_game() -> None:
 
 def test_play_before_and_after_the_flop() -> None:
     betting = holdem("2-1").betting
-    assert betting.actor[0] == 0
-    assert betting.spent[0].tolist() == [5, 10]
+    assert betting.actor[0] == 1  # the dealer
+    assert betting.spent[0].tolist() == [10, 5]
     assert betting.moves(0) == ("f", "c", "r")
     call = next(n for n in betting.children(0) if betting.label[n] == "c")
-    assert (betting.actor[call], betting.moves(call), betting.spent[call].tolist()) == (1, ("c", "r"), [10, 10])
+    assert (betting.actor[call], betting.moves(call), betting.spent[call].tolist()) == (0, ("c", "r"), [10, 10])
     flop = call + 2
-    assert (betting.actor[call + 1], betting.actor[flop], betting.street[flop]) == (CHANCE, 1, 1)
+    assert (betting.actor[call + 1], betting.actor[flop], betting.street[flop]) == (CHANCE, 0, 1)
 
 
 def test_pay_offs_by_hand() -> None:
@@ -81,13 +81,13 @@ def test_pay_offs_by_hand() -> None:
         found: list[list[float]] = betting.pay[node].tolist()
         return found
 
-    assert end("f") == [[-5, 5]] * 3
-    assert end("rf") == [[10, -10]] * 3
-    assert end("crf") == [[-10, 10]] * 3
+    assert end("f") == [[5, -5]] * 3
+    assert end("rf") == [[-10, 10]] * 3
+    assert end("crf") == [[10, -10]] * 3
     assert end("cc/cc") == [[10, -10], [0, 0], [-10, 10]]
     assert end("rc/rc") == [[30, -30], [0, 0], [-30, 30]]
-    assert end("rc/rf") == [[-20, 20]] * 3  # the big blind bets, the dealer folds
-    assert end("rc/crf") == [[20, -20]] * 3
+    assert end("rc/rf") == [[20, -20]] * 3  # the big blind bets, the dealer folds
+    assert end("rc/crf") == [[-20, 20]] * 3
 
 
 def test_lines_of_limit_games() -> None:
@@ -120,10 +120,10 @@ def test_open_spiel_plays_the_same_game(kind: str) -> None:
         "betting": "limit",
         "numPlayers": 2,
         "numRounds": rounds,
-        "blind": "5 10",
-        "raiseSize": " ".join(map(str, rules.bets)),
-        "firstPlayer": " ".join(["1", "2", "2", "2"][:rounds]),
-        "maxRaises": " ".join(map(str, rules.raises)),
+        "blind": "10 5",
+        "raiseSize": " ".join(map(str, rules.raise_sizes)),
+        "firstPlayer": " ".join(["2", "1", "1", "1"][:rounds]),
+        "maxRaises": " ".join(map(str, rules.most_raises or ())),
         "numSuits": 4,
         "numRanks": 13,
         "numHoleCards": 2,

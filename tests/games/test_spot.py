@@ -250,10 +250,10 @@ def test_every_refusal_has_its_own_words() -> None:
     assert len(found) == 6
 
 
-def test_menus_must_fit_the_board() -> None:
-    game = spot(board="2c3d5h8s")
-    with pytest.raises(InputError, match="menus for 2 streets: the board leaves 1"):
-        replace(game, board=(*game.board, 50))
+def test_menus_are_those_of_streets_whatever_the_board() -> None:
+    game = spot(board="2c3d5h8s", stack=1000, bets={"turn": {"bet": "50%"}, "river": {"bet": "100%"}})
+    later = replace(game, board=(*game.board, 50))
+    assert later.betting.moves(0) == ("x", f"b{game.pot}")
 
 
 # --- menus ------------------------------------------------------------------------------------
@@ -264,14 +264,17 @@ def test_streets_left_out_repeat_the_last_one() -> None:
         board="2c3d5h",
         bets={"flop": {"bet": "10%", "donk": "20%"}, "river": {"bet": "30%"}, "ip": {"turn": {"bet": "40%"}}},
     )
-    shown = [
-        [(*map(str, menu.bets), menu.donks and str(menu.donks[0])) for menu in menus] for menus in game.rules.menus
-    ]
-    assert shown == [[("10%", "20%"), ("10%", "20%"), ("30%", None)], [("10%", None), ("40%", None), ("30%", None)]]
+    assert game.menu is not None
+    shown = [[str(game.menu.level(seat, street, 0)) for street in (1, 2, 3)] for seat in (0, 1)]
+    assert shown == [["10%", "10%", "30%"], ["10%", "40%", "30%"]]
+    donks = [str(game.menu.level(0, street, 0, donk=True)) for street in (1, 2, 3)]
+    assert donks == ["20%", "20%", "30%"]  # the river has none of its own: as usual
 
 
 def test_a_menu_of_an_earlier_street_serves_later_roots() -> None:
-    assert str(spot(bets={"flop": {"bet": "10%"}}).rules.menus[0][0].bets[0]) == "10%"
+    game = spot(bets={"flop": {"bet": "10%"}})
+    assert game.menu is not None
+    assert str(game.menu.level(0, len(game.board) - 2, 0)) == "10%"
 
 
 # --- locks ------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -13,22 +12,24 @@ from hypothesis import strategies as st
 
 from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.board_game import BettingTree, make
-from riverboat.games.sizes import Thresholds, parse_sizes
-from riverboat.games.spot_betting import Menu, Rake, SpotBetting, SpotRules
+from riverboat.games.board_game import BettingTree
+from riverboat.games.spot import STREETS, Spot
 
 
-def menu(bet: str = "", raise_: str = "", donk: str | None = None) -> Menu:
-    donks = None if donk is None else parse_sizes(donk, raising=False)
-    return Menu(parse_sizes(bet, raising=False), parse_sizes(raise_), donks)
+def menu(bet: str = "", raise_: str = "", donk: str | None = None) -> dict[str, str]:
+    return {"bet": bet, "raise": raise_} | ({} if donk is None else {"donk": donk})
 
 
-def rules(*menus: Menu, pot: int = 100, stack: int = 300, ip: tuple[Menu, ...] | None = None, **more: Any) -> SpotRules:
-    return SpotRules(pot, stack, (menus, menus if ip is None else ip), **more)
+def spot(*menus: dict[str, str], ip: tuple[dict[str, str], ...] = (), **more: Any) -> Spot:
+    """A spot with as many streets as there are menus."""
+    streets = STREETS[-len(menus) :]
+    bets = dict(zip(streets, menus, strict=True)) | ({"ip": dict(zip(streets, ip, strict=True))} if ip else {})
+    board = "QsJh2h8c3d"[: 2 * (6 - len(menus))]
+    return Spot.make(**{"board": board, "pot": 100, "stack": 300, "oop": "AA", "ip": "KK", "bets": bets} | more)
 
 
-def tree(*menus: Menu, **more: Any) -> BettingTree:
-    return make(SpotBetting(rules(*menus, **more)), "spot")
+def tree(*menus: dict[str, str], **more: Any) -> BettingTree:
+    return spot(*menus, **more).betting
 
 
 def lines(betting: BettingTree) -> dict[str, int]:
@@ -147,7 +148,7 @@ def test_only_the_last_street_counts_for_donk_bets() -> None:
 
 
 def test_the_threshold_adds_all_in_where_donk_bets_are_out() -> None:
-    betting = tree(menu("50%"), menu("50%"), stack=200, donk_bets=False, thresholds=Thresholds(Decimal(100)))
+    betting = tree(menu("50%"), menu("50%"), stack=200, donk_bets=False, add_all_in="100%")
     assert moves(betting, "") == ("x", "b50")
     assert moves(betting, "x-b50-c/") == ("x", "a")  # 150 left, 200 in the pot
 
@@ -173,7 +174,7 @@ def test_players_have_their_own_menus() -> None:
 
 
 def test_rake() -> None:
-    betting = tree(menu("100%"), stack=1000, rake=Rake(0.1, 25.0))
+    betting = tree(menu("100%"), stack=1000, rake=0.1, rake_cap=25.0)
     found = lines(betting)
     assert betting.pay[found["x-x"]].tolist() == [[90, 0], [45, 45], [0, 90]]
     assert betting.pay[found["b100-f"]].tolist() == [[90, 0]] * 3  # the bet goes back before rake
@@ -220,26 +221,31 @@ STREET = st.builds(menu, BETS, RAISES, st.none() | BETS)
 
 
 @st.composite
-def any_rules(draw: st.DrawFn) -> SpotRules:
+def spots(draw: st.DrawFn) -> Spot:
     streets = draw(st.integers(1, 2))
-    menus = [tuple(draw(st.lists(STREET, min_size=streets, max_size=streets))) for _ in range(2)]
-    shares = [draw(st.integers(0, 150)), draw(st.integers(0, 40)), draw(st.integers(0, 20))]
-    return SpotRules(
-        draw(st.integers(1, 200)),
-        draw(st.integers(1, 400)),
-        (menus[0], menus[1]),
-        Thresholds(*map(Decimal, shares)),
-        draw(st.booleans()),
-        draw(st.none() | st.integers(0, 2)),
-        Rake(draw(st.sampled_from([0.0, 0.05, 0.3])), draw(st.sampled_from([5.0, 1000.0]))),
+    oop = draw(st.lists(STREET, min_size=streets, max_size=streets))
+    ip = [menu(one["bet"], one["raise"]) for one in draw(st.lists(STREET, min_size=streets, max_size=streets))]
+    shares = [f"{draw(st.integers(0, most))}%" for most in (150, 40, 20)]
+    return spot(
+        *oop,
+        ip=tuple(ip),
+        pot=draw(st.integers(1, 200)),
+        stack=draw(st.integers(1, 400)),
+        add_all_in=shares[0],
+        force_all_in=shares[1],
+        merge=shares[2],
+        donk_bets=draw(st.booleans()),
+        raise_cap=draw(st.none() | st.integers(0, 2)),
+        rake=draw(st.sampled_from([0.0, 0.05, 0.3])),
+        rake_cap=draw(st.sampled_from([5.0, 1000.0])),
     )
 
 
 @settings(max_examples=60, deadline=None)
-@given(any_rules())
-def test_what_holds_in_every_tree(given_rules: SpotRules) -> None:
-    betting = make(SpotBetting(given_rules), "spot")
-    pot, stack, streets = given_rules.pot, given_rules.stack, given_rules.streets
+@given(spots())
+def test_what_holds_in_every_tree(game: Spot) -> None:
+    betting, rake = game.betting, game.rules.rake
+    pot, stack, streets = game.pot, game.stack, len(game.deals) + 1
     for node in range(len(betting.actor)):
         spent, children = betting.spent[node], list(betting.children(node))
         assert spent.max() <= stack
@@ -248,7 +254,7 @@ def test_what_holds_in_every_tree(given_rules: SpotRules) -> None:
             assert not children
             stake = spent.min()
             left = pot + 2 * stake
-            left -= min(given_rules.rake.rate * left, given_rules.rake.cap)
+            left -= min(rake.rate * left, rake.cap)
             np.testing.assert_allclose(betting.pay[node].sum(axis=1), left - 2 * stake)
             if betting.showdown[node]:
                 assert spent[0] == spent[1]
@@ -281,9 +287,9 @@ def test_what_holds_in_every_tree(given_rules: SpotRules) -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(any_rules())
-def test_lines_of_every_tree(given_rules: SpotRules) -> None:
-    betting = make(SpotBetting(given_rules), "spot")
+@given(spots())
+def test_lines_of_every_tree(game: Spot) -> None:
+    betting = game.betting
     for line, node in lines(betting).items():
         dealt = "".join(f"/8h{'-' if part else ''}{part}" if k else part for k, part in enumerate(line.split("/")))
         assert betting.find(dealt).node == node

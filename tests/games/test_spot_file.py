@@ -15,9 +15,9 @@ from riverboat.cards.hand_rules import RULES
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.games import registry
-from riverboat.games.sizes import Size, Thresholds
+from riverboat.games.acpc import Rake
+from riverboat.games.sizes import Thresholds
 from riverboat.games.spot import Spot
-from riverboat.games.spot_betting import Menu, Rake, SpotRules
 from riverboat.games.spot_file import dumps, load, loads, save
 from riverboat.games.spot_locks import Lock, check_locks
 
@@ -57,11 +57,13 @@ def test_a_file_is_written_as_it_was_read() -> None:
     spot = loads(TEXT)
     assert dumps(spot) == TEXT
     assert (spot.pot, spot.stack, spot.name, spot.rules.rake) == (180, 910, "a spot", Rake(0.05, 30))
-    assert spot.rules.thresholds == Thresholds(Decimal(100), Decimal("12.5"))
-    assert spot.rules.raise_cap == 2
-    assert not spot.rules.donk_bets
-    assert [len(menu.bets) for menu in spot.rules.menus[0]] == [2, 2, 2]
-    assert [len(menu.bets) for menu in spot.rules.menus[1]] == [1, 0, 0]
+    menu = spot.menu
+    assert menu is not None
+    assert menu.thresholds == Thresholds(Decimal(100), Decimal("12.5"))
+    assert menu.most_raises == (3,)  # a bet and two raises
+    assert not menu.donk_bets
+    assert [len(menu.level(0, street, 0).sizes) for street in (1, 2, 3)] == [2, 2, 2]
+    assert [len(menu.level(1, street, 0).sizes) for street in (1, 2, 3)] == [1, 0, 0]
     assert spot.locks == (
         Lock("b94", (("f", 0.25), ("c", 0.75)), Range.parse("AA,99")),
         Lock("", (("x", 1.0),)),
@@ -69,15 +71,20 @@ def test_a_file_is_written_as_it_was_read() -> None:
     check_locks(spot)
 
 
-SIZES = st.lists(
-    st.one_of(
-        st.builds(Size, st.just("%"), st.integers(1, 300).map(lambda n: (Decimal(n) / 2).normalize())),
-        st.just(Size("a")),
-        st.just(Size("e", Decimal(2), Decimal(150))),
-    ),
-    max_size=2,
-).map(tuple)
-SHARES = st.integers(0, 400).map(lambda n: (Decimal(n) / 2).normalize())
+SIZE = st.integers(1, 300).map(lambda n: f"{n / 2:g}%") | st.sampled_from(["a", "2e150%"])
+SIZES = st.lists(SIZE, max_size=2).map(", ".join)
+LEVELS = SIZES | st.just("*")
+SHARES = st.integers(0, 400).map(lambda n: f"{n / 2:g}%")
+BETS = st.fixed_dictionaries({}, optional={"bet": LEVELS, "raise": LEVELS | st.lists(LEVELS, min_size=1, max_size=3)})
+DONKS = st.fixed_dictionaries({}, optional={"bet": SIZES, "raise": SIZES, "donk": LEVELS})
+RAKES = [
+    {},
+    {"rake": 0.05},
+    {"rake": 0.05, "rake_cap": 7.5},
+    {"rake": 1e-9, "rake_cap": 0.0},
+    {"rake": 0.0, "rake_cap": 3},
+]
+CAPS: list[dict[str, Any]] = [{}, {"raise_cap": 0}, {"raise_cap": 3}, {"most_raises": 0}, {"most_raises": [9, 3, 1]}]
 LOCKS = st.builds(
     Lock,
     st.sampled_from(["", "x", "b10-c/8h", "x-x/*-b10", "b10-c/*-x-x/*"]),
@@ -97,21 +104,39 @@ DECKS = [
 def spots(draw: st.DrawFn) -> Spot:
     deck = draw(st.sampled_from(DECKS))
     board = tuple(int(deck.cards[k]) for k in draw(st.sampled_from([(0, 5, 10), (0, 5, 10, 19), (18, 0, 5, 10, 19)])))
-    streets = 6 - len(board)
-    first = draw(st.lists(st.builds(Menu, SIZES, SIZES, st.none() | SIZES), min_size=streets, max_size=streets))
-    second = draw(st.lists(st.builds(Menu, SIZES, SIZES), min_size=streets, max_size=streets) | st.none())
-    ranges = [Range.parse(draw(st.sampled_from(["random", "AKs:0.123,AQo-A9o", "QQ+,7h6h:0.5,KJ"]))) for _ in range(2)]
-    rules = SpotRules(
-        draw(st.integers(1, 1000)),
-        draw(st.integers(1, 1000)),
-        (tuple(first), tuple(second or [Menu(menu.bets, menu.raises) for menu in first])),
-        Thresholds(draw(SHARES), draw(SHARES), draw(SHARES)),
-        draw(st.booleans()),
-        draw(st.none() | st.integers(0, 3)),
-        draw(st.sampled_from([Rake(), Rake(0.05), Rake(0.05, 7.5), Rake(1e-9, 0.0), Rake(0.0, 3)])),
+    first = ("flop", "turn", "river")[len(board) - 3]
+    bets: dict[str, Any] = {first: draw(DONKS)} | draw(st.fixed_dictionaries({}, optional={"river": DONKS}))
+    bets |= draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "oop": st.fixed_dictionaries({}, optional={first: DONKS, "river": DONKS}),
+                "ip": st.fixed_dictionaries({}, optional={first: BETS, "river": BETS}),
+            },
+        )
     )
-    name = draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8))
-    return Spot(board, rules, (ranges[0], ranges[1]), tuple(draw(st.lists(LOCKS, max_size=2))), deck, name)
+    ranges = [Range.parse(draw(st.sampled_from(["random", "AKs:0.123,AQo-A9o", "QQ+,7h6h:0.5,KJ"]))) for _ in range(2)]
+    stacks = st.integers(50, 1000)
+    return Spot.make(
+        board=board,
+        pot=draw(st.integers(1, 1000)),
+        stack=draw(stacks | st.tuples(stacks, stacks)),
+        oop=ranges[0],
+        ip=ranges[1],
+        bets=bets,
+        add_all_in=draw(SHARES),
+        force_all_in=draw(SHARES),
+        merge=draw(SHARES),
+        donk_bets=draw(st.booleans()),
+        least_bet=draw(st.sampled_from([1, 7])),
+        played=draw(st.sampled_from(["", "x", "x-b10", "b7-r24"])),
+        led=draw(st.none() | st.sampled_from(["oop", "ip"])),
+        locks=draw(st.lists(LOCKS, max_size=2)),
+        deck=deck,
+        name=draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)),
+        **draw(st.sampled_from(RAKES)),
+        **draw(st.sampled_from(CAPS)),
+    )
 
 
 @settings(max_examples=50, deadline=None)

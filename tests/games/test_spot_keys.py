@@ -22,7 +22,8 @@ WHOLE = {"int"}
 TAKES: dict[str, set[str]] = {
     "board": set(),
     "pot": WHOLE,
-    "stack": WHOLE,
+    "stack": {"int", "list"},
+    "least_bet": WHOLE,
     "name": {"text", "empty"},
     "rake": set(),
     "rake.rate": {"zero"},
@@ -48,6 +49,9 @@ TAKES: dict[str, set[str]] = {
     "tree.merge": set(),
     "tree.donk_bets": {"true"},
     "tree.raise_cap": {"int", "zero", *HUGE},
+    "tree.most_raises": {"int", "zero", "list", *HUGE},
+    "street": set(),
+    "street.led": set(),
     "lock": set(),
     "lock.line": {"empty", "text"},  # the text is x, a line
     "lock.hands": set(),
@@ -164,7 +168,7 @@ def test_a_tree_that_is_too_large_is_refused_soon(bets: dict[str, Any], words: s
 
 def test_a_tree_that_no_guess_fathoms_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raises by a chip or two: most lines are short, and the long ones are more than there are atoms."""
-    monkeypatch.setattr("riverboat.games.board_game.MOST_NODES", 10_000)
+    monkeypatch.setattr("riverboat.games.betting_tree.MOST_NODES", 10_000)
     bets = {"flop": {"bet": "1c", "raise": "1c, 2c"}}
     spot = Spot.make(board="QsJh2h", pot=100, stack=10_000, oop="AA", ip="KK", bets=bets)
     with pytest.raises(

@@ -15,8 +15,8 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, hand_index
 from riverboat.cards.notation import parse_cards
 from riverboat.games import spot_file
+from riverboat.games.acpc import Rake
 from riverboat.games.holdem import LimitHoldem, holdem
-from riverboat.games.spot_betting import Rake
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.schedules import SCHEDULES
@@ -100,8 +100,8 @@ def test_lines_of_a_whole_game_can_be_read() -> None:
     solution = solver.average()
     assert solution["cc/AsKsQs/"].actions == ("c", "r")
     after = solution["rc/AsKsQs/cr"]
-    assert (after.player, after.actions) == (1, ("f", "c"))
-    live = ~np.isin(HAND_CARDS, parse_cards("AsKsQs", "")).any(axis=1) & (game("two rounds").weights[1] > 0)
+    assert (after.player, after.actions) == (0, ("f", "c"))
+    live = ~np.isin(HAND_CARDS, parse_cards("AsKsQs", "")).any(axis=1) & (game("two rounds").weights[0] > 0)
     np.testing.assert_array_equal(~np.isnan(after.strategy[0]), live)
     np.testing.assert_allclose(after.strategy[:, live].sum(axis=0), 1, rtol=1e-12)
     swapped = solution["rc/AhKhQh/cr"]

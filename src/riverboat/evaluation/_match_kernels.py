@@ -28,7 +28,7 @@ class Tables(NamedTuple):
     """Hands 2 k and 2 k + 1 are those of deal k, with the seats exchanged."""
 
     cards: Array  # uint8 [deals, 2 hands and board]
-    states: Array  # int64 [hands, 9]: as `games._betting_kernels.State`
+    states: Array  # int64 [hands, FIELDS]: as `games._betting_kernels.State`
     moves: Array  # int32 [hands, most]
     length: Array  # int32 [hands]
 

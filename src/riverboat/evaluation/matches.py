@@ -28,7 +28,7 @@ from riverboat.evaluation import _match_kernels as kernels
 from riverboat.evaluation.duel import Duel
 from riverboat.evaluation.intervals import interval
 from riverboat.games.acpc import Rules
-from riverboat.games.batches import book_of
+from riverboat.games.batches import FIELDS, book_of
 from riverboat.games.moves import END, show_move
 from riverboat.games.records import Hands
 from riverboat.games.views import Views
@@ -108,7 +108,7 @@ def _play(
     n = 2 * deals
     cards, result = np.empty((deals, 2 * dealer.hole + dealer.board), np.uint8), np.empty(deals, np.int8)
     tables = kernels.Tables(
-        cards, np.empty((n, 9), np.int64), np.full((n, _MOVES), END, np.int32), np.zeros(n, np.int32)
+        cards, np.empty((n, FIELDS), np.int64), np.full((n, _MOVES), END, np.int32), np.zeros(n, np.int32)
     )
     kernels.deal(dealer, book, seed, begin, cards.reshape(-1), result, tables)
     going = np.arange(n)

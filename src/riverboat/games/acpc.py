@@ -16,6 +16,9 @@
 A limit game has `raiseSize` and `maxRaises`, both by round, and needs no stacks. Seats are those of the file: heads-up,
 seat 0 has the big blind and speaks first from the flop on; seat 1 is the dealer, has the small blind and speaks first
 before it. A deck with fewer cards has the highest ranks and suits.
+
+Entries of our own, written only where they are not what the ACPC plays: `ante` (chips of each seat, beside the blinds),
+`pot` (chips in the middle that belong to nobody), `leastBet` (else the big blind) and `rake` (a rate, and a cap in chips).
 """
 
 from __future__ import annotations
@@ -23,11 +26,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from riverboat.cards.deck import Deck
 from riverboat.errors import GameFileError, InputError, shown, unknown
+from riverboat.games.betting_rules import GOING, NO_END, NOBODY, Book, State
 from riverboat.texts import read_text
 
 STREETS = ("preflop", "flop", "turn", "river")
@@ -36,10 +41,36 @@ _KEYS = {
     name.lower(): name
     for name in (
         *("numPlayers", "numRounds", "stack", "blind", "raiseSize", "firstPlayer", "maxRaises"),
-        *("numSuits", "numRanks", "numHoleCards", "numBoardCards"),
+        *("numSuits", "numRanks", "numHoleCards", "numBoardCards", "ante", "pot", "leastBet", "rake"),
     )
 }
-_MOST_CHIPS = 2**30  # totals are kept as int32
+MOST_CHIPS = 2**30  # totals of whole hands are kept as int32
+MOST_OF_SPOTS = 2**53  # beyond it a float64 skips whole numbers
+
+
+@dataclass(frozen=True)
+class Rake:
+    """What the house takes of the final pot."""
+
+    rate: float = 0.0
+    cap: float = inf  # chips
+
+    def __post_init__(self) -> None:
+        if not _number(self.rate) or not 0 <= self.rate < 1:
+            raise InputError(f"rake rate {shown(self.rate)}: must be a share from 0 to below 1, such as 0.05")
+        if not _number(self.cap) or not self.cap >= 0:
+            raise InputError(f"rake cap {shown(self.cap)}: must be chips, 0 or more; leave it out for no cap")
+
+    def of(self, pot: float) -> float:
+        """Chips taken from a pot."""
+        return min(self.rate * pot, self.cap)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+NO_RAKE = Rake()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +78,7 @@ class Rules:
     """Rules of a two-player game of poker. Amounts are whole chips; by seat or by round where a tuple stands."""
 
     limit: bool = False
-    blinds: tuple[int, int] = (100, 50)  # by seat; equal ones are antes
+    blinds: tuple[int, int] = (100, 50)  # by seat; none where there is an ante or a pot
     stacks: tuple[int, int] | None = None  # by seat, blinds included; None: no end, in limit games alone
     raise_sizes: tuple[int, ...] = ()  # by round: what a bet or raise adds; limit games alone
     most_raises: tuple[int, ...] | None = None  # by round: bets and raises, blinds are none; None: no end
@@ -56,6 +87,10 @@ class Rules:
     ranks: int = 13
     hole: int = 2
     board: tuple[int, ...] = (0, 3, 1, 1)  # by round: cards dealt to the board before its betting
+    ante: int = 0  # of each seat, beside its blind
+    pot: int = 0  # chips in the middle that belong to nobody
+    least_bet: int | None = None  # of a round; None: the big blind
+    rake: Rake = NO_RAKE
     name: str = field(default="game", compare=False)
 
     def __post_init__(self) -> None:
@@ -79,12 +114,17 @@ class Rules:
         for what, amounts in (("blinds", self.blinds), ("stacks", self.stacks)):
             if amounts is not None and len(amounts) != 2:
                 raise InputError(f"{where}: {what}={amounts}: give one for each of the 2 seats")
-        if min(self.blinds) < 0 or max(self.blinds) == 0:
+        for what, amount in (("ante", self.ante), ("pot", self.pot)):
+            if not 0 <= amount <= MOST_OF_SPOTS:
+                raise InputError(f"{where}: {what}={amount}: must be chips, 0 or more")
+        if min(self.blinds) < 0 or max(*self.blinds, self.ante, self.pot) == 0:
             raise InputError(f"{where}: blinds={self.blinds}: none may be negative, and one must be above zero")
-        if self.stacks is not None and not max(self.blinds) < min(self.stacks) <= max(self.stacks) <= _MOST_CHIPS:
-            raise InputError(
-                f"{where}: stacks={self.stacks}: must be above the big blind of {self.big_blind}, at most {_MOST_CHIPS:,}"
-            )
+        if self.least_bet is not None and not 0 < self.least_bet <= MOST_CHIPS:
+            raise InputError(f"{where}: least_bet={self.least_bet}: must be above zero, or left out for the big blind")
+        posted, most = self.ante + self.big_blind, MOST_CHIPS if self.big_blind else MOST_OF_SPOTS
+        if self.stacks is not None and not posted < min(self.stacks) <= max(self.stacks) <= most:
+            blind = f"the big blind of {self.big_blind}" + (f" and the ante of {self.ante}" if self.ante else "")
+            raise InputError(f"{where}: stacks={self.stacks}: must be above {blind}, at most {most:,}")
         if any(seat not in (0, 1) for seat in self.first):
             raise InputError(f"{where}: first={self.first}: seats are 0 and 1")
         if self.most_raises is not None and min(self.most_raises) < 0:
@@ -123,8 +163,38 @@ class Rules:
 
     @property
     def big_blind(self) -> int:
-        """Chips; also the smallest bet of a no-limit game."""
+        """Chips; also the least bet of a no-limit game that names none."""
         return max(self.blinds)
+
+    @property
+    def stack(self) -> int:
+        """Chips of the shorter seat: more could never be called."""
+        if self.stacks is None:
+            raise InputError(f"game {shown(self.name)} has no stacks")
+        return min(self.stacks)
+
+    @property
+    def zero_sum(self) -> bool:
+        """Whether one seat wins what the other loses."""
+        return not self.pot and not self.rake.rate
+
+    @cached_property
+    def book(self) -> Book:
+        """The rules as `betting_rules` reads them."""
+        none, least = (NO_END,) * self.rounds, self.least_bet or max(self.big_blind, 1)
+        (first, second), ante = self.blinds, self.ante
+        start = State(ante + first, ante + second, self.first[0], 0, 0, 0, least, ante, GOING, NOBODY)
+        return Book(
+            self.limit,
+            self.big_blind,
+            least,
+            self.stacks or (NO_END, NO_END),
+            self.raise_sizes or (0,) * self.rounds,
+            self.most_raises or none,
+            self.first,
+            self.board_sizes,
+            start,
+        )
 
     @cached_property
     def deck(self) -> Deck:
@@ -162,7 +232,7 @@ def read_game(source: str | Path) -> Rules:
 
 def parse_game(text: str, name: str = "game", where: str = "game file") -> Rules:
     """Rules from the text of a game file. Letters count in either case, `#` begins a comment."""
-    found: dict[str, tuple[int, tuple[int, ...]]] = {}  # line and numbers
+    found: dict[str, tuple[int, tuple[Any, ...]]] = {}  # line and numbers
     kind: str | None = None
     begun = ended = False
     for number, raw in enumerate(text.splitlines(), 1):
@@ -190,28 +260,30 @@ def parse_game(text: str, name: str = "game", where: str = "game file") -> Rules
     return _rules(found, kind, name, where)
 
 
-def _entry(line: str, where: str, number: int) -> tuple[str, tuple[int, ...]]:
+def _entry(line: str, where: str, number: int) -> tuple[str, tuple[Any, ...]]:
     key, equals, values = (part.strip() for part in line.partition("="))
     if not equals or key.lower() not in _KEYS:
         known = unknown("entry", key, ["limit", "nolimit", *_KEYS.values()])
         raise GameFileError(where, number, f"{known}; write KEY = NUMBERS")
+    name = _KEYS[key.lower()]
+    kind, of_what = (float, "numbers") if name == "rake" else (int, "whole numbers")
     try:
-        numbers = tuple(int(value) for value in values.split())
+        numbers = tuple(kind(value) for value in values.split())
     except ValueError:
         numbers = ()
     if not numbers:
-        raise GameFileError(where, number, f"{_KEYS[key.lower()]} = {shown(values)}: write whole numbers")
-    return _KEYS[key.lower()], numbers
+        raise GameFileError(where, number, f"{name} = {shown(values)}: write {of_what}")
+    return name, numbers
 
 
-def _rules(found: dict[str, tuple[int, tuple[int, ...]]], kind: str | None, name: str, where: str) -> Rules:
+def _rules(found: dict[str, tuple[int, tuple[Any, ...]]], kind: str | None, name: str, where: str) -> Rules:
     if kind is None:
         raise InputError(f"{where}: neither limit nor nolimit is said")
     missing = [key for key in _needed(kind) if key not in found]
     if missing:
         raise InputError(f"{where}: no {missing[0]}; a {kind} game needs {', '.join(_needed(kind))}")
 
-    def numbers(key: str, count: int, default: int | None = None) -> tuple[int, ...]:
+    def numbers(key: str, count: int, default: int | None = None) -> tuple[Any, ...]:
         if key not in found and default is not None:
             return (default,) * count
         line, values = found[key]
@@ -234,7 +306,10 @@ def _rules(found: dict[str, tuple[int, tuple[int, ...]]], kind: str | None, name
         given["stacks"] = numbers("stack", 2)
     if "maxRaises" in found:
         given["most_raises"] = numbers("maxRaises", rounds)
+    given |= {key: numbers(entry, 1)[0] for key, entry in _OWN.items() if entry in found}
     try:
+        if "rake" in found:
+            given["rake"] = Rake(*found["rake"][1][:2])
         return Rules(
             limit=limit,
             blinds=(blinds[0], blinds[1]),
@@ -250,6 +325,9 @@ def _rules(found: dict[str, tuple[int, tuple[int, ...]]], kind: str | None, name
         raise InputError(f"{where}: {error}") from None
 
 
+_OWN = {"ante": "ante", "pot": "pot", "least_bet": "leastBet"}
+
+
 def _needed(kind: str) -> tuple[str, ...]:
     more = ("raiseSize", "maxRaises") if kind == "limit" else ("stack",)
     return ("numPlayers", "numRounds", "blind", *more, "numSuits", "numRanks", "numHoleCards")
@@ -260,7 +338,8 @@ def _needed(kind: str) -> tuple[str, ...]:
 
 def show_game(rules: Rules) -> str:
     """The text of a game file that reads as the same rules."""
-    entries: list[tuple[str, tuple[int, ...] | None]] = [
+    rake = rules.rake
+    entries: list[tuple[str, tuple[Any, ...] | None]] = [
         ("numPlayers", (2,)),
         ("numRounds", (rules.rounds,)),
         ("stack", rules.stacks),
@@ -272,6 +351,8 @@ def show_game(rules: Rules) -> str:
         ("numRanks", (rules.ranks,)),
         ("numHoleCards", (rules.hole,)),
         ("numBoardCards", rules.board),
+        *((entry, (getattr(rules, key),) if getattr(rules, key) else None) for key, entry in _OWN.items()),
+        ("rake", None if rake == NO_RAKE else (rake.rate,) if rake.cap == inf else (rake.rate, rake.cap)),
     ]
     lines = [f"{key} = {' '.join(map(str, numbers))}" for key, numbers in entries if numbers is not None]
     return "\n".join(["GAMEDEF", "limit" if rules.limit else "nolimit", *lines, "END GAMEDEF", ""])

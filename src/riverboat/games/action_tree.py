@@ -12,19 +12,18 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.errors import InputError, MemoryLimitError, listed, shown
 from riverboat.games import _kernels
-from riverboat.games.acpc import Rules
+from riverboat.games.acpc import MOST_CHIPS, Rules
 from riverboat.games.action_counts import Counts as Counts
 from riverboat.games.action_counts import Shape as Shape
-from riverboat.games.betting import steps
-from riverboat.games.menus import Menu, no_menu, resolve_level
-from riverboat.games.sizes import Situation
+from riverboat.games.betting import Betting, steps
+from riverboat.games.betting_rules import DEAL, FOLDED, GOING, NOBODY, State, deal, step
+from riverboat.games.menus import Choices, Menu
 from riverboat.words import show_bytes
 
 OVER = -1  # `actor` at the end of a hand
@@ -61,6 +60,7 @@ class ActionTree:
     pay: Array  # int32 [nodes]: after a fold, what seat 0 wins (its loss is negative); at a showdown, what the winner wins
     slot: Array  # int32 [nodes]: moves of the decisions of the same street that come before; -1 at a terminal
     width: Array  # int64 [streets]: moves of all decisions of a street
+    root: Betting  # where the tree begins: the deal, or any state
 
     def __len__(self) -> int:
         return len(self.actor)
@@ -91,19 +91,21 @@ class ActionTree:
             above = int(self.parent[node])
             parts.append(self.label(node) + "/" * (at - int(self.street[above])))
             node, at = above, int(self.street[above])
-        return "".join(reversed(parts))
+        return self.root.line + "".join(reversed(parts))
 
     def find(self, line: str) -> int:
         """The node that a line leads to; each raise must be one of the tree. A `/` at the end may be left out."""
+        if not line.startswith(self.root.line):
+            raise InputError(f"line {shown(line)}: this tree begins at {shown(self.root.line)}, and so do its lines")
         node = 0
-        for step in steps(line):
-            if step == "/":
+        for label in steps(line[len(self.root.line) :]):
+            if label == "/":
                 continue
-            below = [child for child in self.children(node) if self.label(child) == step]
+            below = [child for child in self.children(node) if self.label(child) == label]
             if not below:
                 there = listed(self.moves(node)) or "the hand is over"
                 here = shown(self.line(node))
-                raise InputError(f"line {shown(line)}: no move {shown(step)} at {here} in this tree: {there}")
+                raise InputError(f"line {shown(line)}: no move {shown(label)} at {here} in this tree: {there}")
             node = below[0]
         right = self.line(node)
         if not right.startswith(line) or right.rstrip("/") != line.rstrip("/"):
@@ -118,16 +120,14 @@ class ActionTree:
     def fingerprint(self) -> str:
         """Tells trees apart: rules, moves and pay-offs."""
         digest = hashlib.sha256(str(self.rules).encode())
+        if self.root.at != self.rules.book.start:
+            digest.update(repr(tuple(self.root.at)).encode())
         for part in (self.actor, self.street, self.first, self.kind, self.total, self.showdown, self.pay):
             digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()
 
 
 # --- the graph of states ----------------------------------------------------------------------
-
-# Seat to move, its chips and the other's, raises of the round, the last of them, chips of each before the round.
-_State: TypeAlias = tuple[int, int, int, int, int, int]
-_End: TypeAlias = tuple[int, int, int, int]  # street, seat that folded or -1, chips of seat 0 and of seat 1
 
 
 @dataclass
@@ -146,126 +146,86 @@ class _Graph:
     paths: list[int] = field(default_factory=list)  # lines that lead to each state; exact, whatever their number
     depth: int = 0
 
-    def add(self, actor: int, street: int, first: int, second: int, folded: int = -1) -> int:
+    def add(self, s: State) -> int:
         if len(self.actor) >= MOST_STATES:
             raise MemoryLimitError(
                 f"more than {MOST_STATES:,} different states of betting: leave out sizes, or most_raises"
             )
-        self.actor.append(actor)
-        self.street.append(street)
-        self.spent.extend((first, second))
-        self.folded.append(folded)
+        self.actor.append(s.turn if s.over == GOING else OVER)
+        self.street.append(s.street)
+        self.spent.extend(s[:2])
+        self.folded.append(s.turn if s.over == FOLDED else -1)
         self.start.append(0)
         self.moves.append(0)
         self.paths.append(0)
         return len(self.actor) - 1
 
 
-class _Raises:
-    """Totals that the rules and a menu allow, remembered."""
-
-    def __init__(self, rules: Rules, menu: Menu | None) -> None:
-        if menu is None and not rules.limit:
-            raise no_menu(rules)
-        self.rules, self.menu = rules, menu
-        self.stack = 2**31 - 1 if rules.stacks is None else min(rules.stacks)  # more could never be called
-        self.known: dict[tuple[int, int, int, int, int, int], tuple[int, ...]] = {}
-
-    def totals(self, street: int, seat: int, high: int, raises: int, last: int, before: int) -> tuple[int, ...]:
-        rules, menu, stack = self.rules, self.menu, self.stack
-        if rules.most_raises is not None and raises >= rules.most_raises[street]:
-            return ()
-        if rules.limit:
-            return (min(high + rules.raise_sizes[street], stack),) if high < stack else ()
-        assert menu is not None
-        if not menu.may_raise(street, raises) or high >= stack:
-            return ()
-        key = (street, seat, high, raises, last, before)
-        found = self.known.get(key)
-        if found is None:
-            at = Situation(2 * high, high - before, last, stack - before, rules.rounds - street)
-            found = resolve_level(menu.level(seat, street, raises), at, before, menu.thresholds)
-            self.known[key] = found
-        return found
-
-
-def _graph(rules: Rules, menu: Menu | None) -> _Graph:
+def _graph(root: Betting, menu: Menu | None) -> _Graph:
     """All states, street by street and move by move, so that every state comes after all that lead to it."""
-    raises, graph = _Raises(rules, menu), _Graph()
-    ends: dict[_End, int] = {}
-    opener, (b0, b1) = rules.first[0], rules.blinds
-    roots: dict[_State, int] = {}
-    mine, theirs = (b0, b1) if opener == 0 else (b1, b0)
-    roots[opener, mine, theirs, 0, rules.big_blind, 0] = graph.add(opener, 0, b0, b1)
+    rules, choices, graph = root.rules, Choices(root.rules, menu), _Graph()
+    level = {_forget(root.at, choices): graph.add(root.at)}
     graph.paths[0] = 1
-    for street in range(rules.rounds):
-        level, roots, acted = roots, {}, 0
+    ends: dict[tuple[int, ...], int] = {}
+    for _ in range(root.street, rules.rounds):
+        dealt: dict[tuple[int, int], int] = {}
+        roots: dict[State, int] = {}
         while level:
-            below: dict[_State, int] = {}
-            for state, index in level.items():
-                _moves(graph, raises, street, acted, state, index, below, roots, ends)
-            level, acted = below, acted + 1
+            below: dict[State, int] = {}
+            for s, index in level.items():
+                _moves(graph, choices, s, index, below, dealt, roots, ends)
+            level = below
             graph.depth += 1
+        level = roots
     return graph
+
+
+def _forget(s: State, choices: Choices) -> State:
+    """Who led is no part of a state where no move depends on it."""
+    return s if choices.asks_who_led else s._replace(led=NOBODY)
 
 
 def _moves(
     graph: _Graph,
-    raises: _Raises,
-    street: int,
-    acted: int,
-    state: _State,
+    choices: Choices,
+    s: State,
     index: int,
-    below: dict[_State, int],
-    roots: dict[_State, int],
-    ends: dict[_End, int],
+    below: dict[State, int],
+    dealt: dict[tuple[int, int], int],
+    roots: dict[State, int],
+    ends: dict[tuple[int, ...], int],
 ) -> None:
     """Write the moves of a state, and the states that they lead to."""
-    rules = raises.rules
-    seat, mine, theirs, raised, last, before = state
-    high, other, paths = max(mine, theirs), 1 - seat, graph.paths[index]
+    rules, paths, me = choices.rules, graph.paths, s.turn
+    book, lines = rules.book, paths[index]
+    moves = choices.moves(s)
     graph.start[index] = len(graph.target)
-
-    def over(folded: int, own: int) -> int:
-        chips = (own, theirs) if seat == 0 else (theirs, own)
-        key = (street, folded, *chips)
-        if key not in ends:
-            ends[key] = graph.add(OVER, street, *chips, folded)
-        return ends[key]
-
-    def link(target: int, kind: int, total: int) -> None:
-        graph.target.append(target)
-        graph.kind.append(kind)
-        graph.total.append(total)
-        graph.paths[target] += paths
-
-    if mine < theirs:
-        link(over(seat, mine), FOLD, mine)
-    if acted == 0:  # the other has yet to speak
-        link(_seen(graph, below, street, (other, theirs, high, raised, last, before)), CALL, high)
-    elif high >= raises.stack or street == rules.rounds - 1:
-        link(over(-1, high), CALL, high)
-    else:
-        opener = rules.first[street + 1]
-        link(_seen(graph, roots, street + 1, (opener, high, high, 0, rules.big_blind, high)), CALL, high)
-    for total in raises.totals(street, seat, high, raised, last, before):
-        after = (other, theirs, total, raised + 1, max(last, total - high), before)
-        link(_seen(graph, below, street, after), RAISE, total)
-    count = len(graph.target) - graph.start[index]
-    if count > MOST_MOVES:
+    graph.moves[index] = min(len(moves), MOST_MOVES)
+    if len(moves) > MOST_MOVES:
         raise InputError(
-            f"{count} moves for one decision on the {rules.streets[street]}: at most {MOST_MOVES}; name fewer sizes"
+            f"{len(moves)} moves for one decision on the {rules.streets[s.street]}: at most {MOST_MOVES}; name fewer sizes"
         )
-    graph.moves[index] = count
-
-
-def _seen(graph: _Graph, known: dict[_State, int], street: int, state: _State) -> int:
-    """The number of a state, new or not."""
-    found = known.get(state)
-    if found is None:
-        seat, mine, theirs = state[:3]
-        found = known[state] = graph.add(seat, street, *((mine, theirs) if seat == 0 else (theirs, mine)))
-    return found
+    for move in moves:
+        after = step(book, s, move)
+        if after.over == GOING:
+            found = below.get(after)
+            if found is None:
+                found = below[after] = graph.add(after)
+        elif after.over == DEAL:  # both have put in the same
+            told = after.spent0, after.turn if after.raises and choices.asks_who_led else NOBODY
+            found = dealt.get(told)
+            if found is None:
+                begun = _forget(deal(book, after), choices)
+                found = dealt[told] = roots[begun] = graph.add(begun)
+        else:
+            how = after.spent0, after.spent1, after.street, after.turn if after.over == FOLDED else NOBODY
+            found = ends.get(how)
+            if found is None:
+                found = ends[how] = graph.add(after)
+        graph.target.append(found)
+        graph.kind.append(move + 1 if move <= 0 else RAISE)  # FOLD and CALL as numbers of moves are -1 and 0
+        graph.total.append(after[me])
+        paths[found] += lines
 
 
 def _shape(rules: Rules, graph: _Graph) -> Shape:
@@ -289,14 +249,32 @@ def _shape(rules: Rules, graph: _Graph) -> Shape:
 # --- the tree ---------------------------------------------------------------------------------
 
 
-def measure(rules: Rules, menu: Menu | None = None) -> Shape:
+def measure(root: Rules | Betting, menu: Menu | None = None) -> Shape:
     """How large the tree of a game and a menu is, exactly and without building it. A limit game needs no menu."""
-    return _shape(rules, _graph(rules, menu))
+    state = _rooted(root)
+    return _shape(state.rules, _graph(state, menu))
 
 
-def compile_actions(rules: Rules, menu: Menu | None = None, most_nodes: int = MOST_NODES) -> ActionTree:
-    """The tree of a game and a menu of sizes. A limit game needs no menu."""
-    graph = _graph(rules, menu)
+def _rooted(root: Rules | Betting) -> Betting:
+    """The state that a tree begins with; refused where it can have none."""
+    state = Betting.start(root) if isinstance(root, Rules) else root
+    rules = state.rules
+    if not rules.zero_sum:
+        raise InputError(
+            f"game {shown(rules.name)} has rake or a pot that belongs to nobody: a tree for sampling needs a game in which "
+            "one seat wins what the other loses"
+        )
+    if state.actor < 0:
+        raise InputError(f"nobody acts at {shown(state.line)}: a tree of betting begins where somebody does")
+    if rules.stacks is not None and max(rules.stacks) > MOST_CHIPS:
+        raise InputError(f"stacks={rules.stacks}: at most {MOST_CHIPS:,} chips; divide all amounts by the same number")
+    return state
+
+
+def compile_actions(root: Rules | Betting, menu: Menu | None = None, most_nodes: int = MOST_NODES) -> ActionTree:
+    """The tree of a game and a menu of sizes, from the deal or from any state on. A limit game needs no menu."""
+    begun = _rooted(root)
+    rules, graph = begun.rules, _graph(begun, menu)
     shape = _shape(rules, graph)
     if shape.nodes > most_nodes:
         raise MemoryLimitError(
@@ -346,6 +324,7 @@ def compile_actions(rules: Rules, menu: Menu | None = None, most_nodes: int = MO
         pay=pay[state],
         slot=slot,
         width=width,
+        root=begun,
     )
 
 

@@ -1,26 +1,31 @@
-"""The betting of one hand by the rules of the ACPC protocol, whatever the cards and with every legal size.
+"""The betting of one hand, whatever the cards, with every legal size: `betting_rules` as an immutable state.
 
-Moves are `f` fold (only where chips are to be called), `c` check or call, and `r` in limit games or `r300` in no-limit ones,
-with the TOTAL that the player has then put in over the whole hand. A raise adds at least what the last raise of the round
-added, and at least a big blind, unless it is all-in. A line joins the moves and writes `/` where the next round is dealt:
-`cr300c/`. When somebody is all-in and called, the rounds that are left are dealt without betting: `r20000c///`.
+Moves are written as in the ACPC protocol: `f` fold (only where chips are to be called), `c` check or call, and `r` in limit
+games or `r300` in no-limit ones, with the TOTAL that the player has then put in over the whole hand. A line joins the moves
+and writes `/` where the next round is dealt: `cr300c/`. When somebody is all-in and called, the rounds that are left are
+dealt without betting: `r20000c///`.
 
     state = Betting.from_line(read_game("nolimit-200bb"), "cr300c/")
     state.actor, state.pot, state.raise_range()      # 0, 600, (400, 20000)
     state = state.play("r600")
+
+Seat 0 has the big blind, is out of position and speaks first from the flop on; seat 1 is the dealer.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from riverboat.errors import InputError, shown
+from riverboat.games import betting_rules as core
 from riverboat.games.acpc import Rules
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting_rules import CALL, FOLD, FOLDED, GOING, NOBODY, Book, State
 from riverboat.games.board_game import Pay
+from riverboat.games.labels import ACPC
 from riverboat.games.sizes import Situation
 
 _STEP = re.compile(r"[fc/]|r\d*")
@@ -46,25 +51,43 @@ def steps(line: str) -> Iterator[str]:
         place = found.end()
 
 
+def actor_of(book: Book, s: State) -> int:
+    """The seat to move, CHANCE when the next round is dealt, TERMINAL when the hand is over."""
+    if s.over == GOING:
+        return s.turn
+    return CHANCE if s.over != FOLDED and s.street < len(book.first) - 1 else TERMINAL
+
+
+def situation_of(rules: Rules, s: State) -> Situation:
+    """What the sizes of a bet or raise are measured by; totals count this round alone, from `before` on."""
+    high = max(s.spent0, s.spent1)
+    stack = high if rules.stacks is None else rules.stack
+    left = rules.rounds - s.street
+    return Situation(rules.pot + 2 * high, high - s.before, s.last_raise, stack - s.before, left)
+
+
 @dataclass(frozen=True)
 class Betting:
-    """Who has put in what, and whose turn it is. Immutable."""
+    """Who has put in what, and whose turn it is. Immutable; any of them can be the root of a tree."""
 
     rules: Rules
-    spent: tuple[int, int]  # by seat, over the whole hand, blinds included
-    turn: int
-    street: int = 0
-    raises: int = 0  # bets and raises of this round
-    acted: int = 0  # moves of this round
-    last_raise: int = 0  # what the last bet or raise of this round added; the big blind before one
-    before: int = 0  # what each seat had put in when this round began; 0 in the first
-    folded: int | None = None
+    at: State
     line: str = ""
 
     @staticmethod
     def start(rules: Rules) -> Betting:
-        """Blinds are in."""
-        return Betting(rules, rules.blinds, rules.first[0], last_raise=rules.big_blind)
+        """Blinds and antes are in."""
+        return Betting(rules, State(*rules.book.start))
+
+    @staticmethod
+    def on(rules: Rules, street: int, spent: int = 0) -> Betting:
+        """The start of a round, after each seat has put in so much: the root of a spot."""
+        if not 0 <= street < rules.rounds:
+            raise InputError(f"street {street} of game {shown(rules.name)}: it has the rounds 0 to {rules.rounds - 1}")
+        if not 0 <= spent < (core.NO_END if rules.stacks is None else rules.stack):
+            raise InputError(f"{spent} chips of each seat: must be 0 or more and leave something to bet")
+        turn, least = rules.first[street], rules.book.least_bet
+        return Betting(rules, State(spent, spent, turn, street, 0, 0, least, spent, GOING, NOBODY))
 
     @staticmethod
     def from_line(rules: Rules, line: str) -> Betting:
@@ -84,31 +107,67 @@ class Betting:
     @property
     def actor(self) -> int:
         """The seat to move, CHANCE when the next round is dealt, TERMINAL when the hand is over."""
-        if self.folded is not None:
-            return TERMINAL
-        if (self.acted >= 2 and not self.to_call) or self.all_in_and_called:
-            return CHANCE if self.street < self.rules.rounds - 1 else TERMINAL
-        return self.turn
+        return actor_of(self.rules.book, self.at)
+
+    @property
+    def turn(self) -> int:
+        """The seat whose turn it is, or who folded."""
+        return self.at.turn
+
+    @property
+    def street(self) -> int:
+        """The round, from 0."""
+        return self.at.street
+
+    @property
+    def spent(self) -> tuple[int, int]:
+        """By seat, over the whole hand, blinds and antes included."""
+        return self.at[:2]
+
+    @property
+    def raises(self) -> int:
+        """Bets and raises of this round."""
+        return self.at.raises
+
+    @property
+    def acted(self) -> int:
+        """Moves of this round."""
+        return self.at.acted
+
+    @property
+    def last_raise(self) -> int:
+        """What the last bet or raise of this round added; the least bet before one."""
+        return self.at.last_raise
+
+    @property
+    def before(self) -> int:
+        """What each seat had put in when this round began; in the first, the ante."""
+        return self.at.before
+
+    @property
+    def led(self) -> int | None:
+        """The seat that bet or raised last on the round before."""
+        return None if self.at.led == NOBODY else self.at.led
+
+    @property
+    def folded(self) -> int | None:
+        """The seat that folded."""
+        return self.at.turn if self.at.over == FOLDED else None
 
     @property
     def to_call(self) -> int:
         """Chips that the seat whose turn it is would add by calling."""
-        return min(max(self.spent), self._stack(self.turn)) - self.spent[self.turn]
-
-    @property
-    def all_in_and_called(self) -> bool:
-        """Nobody will bet any more."""
-        return not self.to_call and self._all_in(0, 1)
+        return core.price(self.rules.book, self.at)
 
     @property
     def showdown(self) -> bool:
         """Nobody folded."""
-        return self.folded is None
+        return self.at.over != FOLDED
 
     @property
     def pot(self) -> int:
         """Chips in the middle."""
-        return sum(self.spent)
+        return self.rules.pot + sum(self.spent)
 
     @property
     def behind(self) -> tuple[int, int]:
@@ -120,55 +179,28 @@ class Betting:
     @property
     def situation(self) -> Situation:
         """What the sizes of a bet or raise are measured by; totals count this round alone, from `before` on."""
-        high = max(self.spent)
-        stack = min(self.rules.stacks) if self.rules.stacks is not None else high
-        return Situation(
-            2 * high, high - self.before, self.last_raise, stack - self.before, self.rules.rounds - self.street
-        )
-
-    def _stack(self, seat: int) -> int:
-        return (
-            self.rules.stacks[seat] if self.rules.stacks is not None else max(self.spent) + max(self.rules.raise_sizes)
-        )
-
-    def _all_in(self, *seats: int) -> bool:
-        return self.rules.stacks is not None and any(self.spent[seat] == self.rules.stacks[seat] for seat in seats)
+        return situation_of(self.rules, self.at)
 
     # --- moves ---------------------------------------------------------------------------------
 
     def raise_range(self) -> RaiseRange | None:
         """The least and the most total of a raise; in limit games they are the same. None: no raise is legal."""
-        most_raises, high = self.rules.most_raises, max(self.spent)
-        if self.actor < 0 or self._all_in(1 - self.turn) or self._stack(self.turn) <= high:
-            return None
-        if most_raises is not None and self.raises >= most_raises[self.street]:
-            return None
-        by = self.rules.raise_sizes[self.street] if self.rules.limit else self.last_raise
-        least = min(high + by, self._stack(self.turn))
-        return RaiseRange(least, least if self.rules.limit else self._stack(self.turn))
+        least, most = core.span(self.rules.book, self.at)
+        return RaiseRange(least, most) if self.at.over == GOING and least <= most else None
 
     def legal(self, label: str) -> bool:
         """Whether a move may be played here."""
-        if self.actor < 0:
-            return False
-        if label in ("f", "c"):
-            return label == "c" or self.to_call > 0
-        span = self.raise_range()
-        if span is None or self.rules.limit:
-            return span is not None and label == "r"
-        return (
-            re.fullmatch(r"r[1-9]\d{0,15}", label, re.ASCII) is not None and span.least <= int(label[1:]) <= span.most
-        )
+        book, s = self.rules.book, self.at
+        move = ACPC.read(book, s, label) if s.over == GOING else None
+        return move is not None and core.allowed(core.price(book, s), *core.span(book, s), move)
 
     def moves(self) -> tuple[str, ...]:
         """Labels of all legal moves: fold, call, then raises upwards. Many, where stacks are deep."""
-        passive = tuple(label for label in ("f", "c") if self.legal(label))
-        span = self.raise_range()
-        if span is None:
-            return passive
-        if self.rules.limit:
-            return (*passive, "r")
-        return (*passive, *(f"r{total}" for total in range(span.least, span.most + 1)))
+        book, span = self.rules.book, self.raise_range()
+        numbers = [FOLD, CALL, *(range(span.least, span.most + 1) if span is not None else ())]
+        if self.at.over != GOING:
+            return ()
+        return tuple(ACPC.write(book, self.at, move) for move in numbers[0 if self.to_call else 1 :])
 
     def play(self, label: str) -> Betting:
         """The state after a legal move."""
@@ -178,37 +210,15 @@ class Betting:
 
     def move(self, label: str) -> Betting:
         """The state after a move that is known to be legal."""
-        me, line = self.turn, self.line + label
-        if label == "f":
-            return replace(self, folded=me, line=line)
-        high = max(self.spent)
-        if label == "c":
-            total = self.spent[me] + self.to_call
-        elif self.rules.limit:
-            total = min(high + self.rules.raise_sizes[self.street], self._stack(me))
-        else:
-            total = int(label[1:])
-        spent = (total, self.spent[1]) if me == 0 else (self.spent[0], total)
-        after = replace(self, spent=spent, turn=1 - me, acted=self.acted + 1, line=line)
-        if total <= high:
-            return after
-        # A raise that is short of the minimum is all-in and cannot be raised again: it need not be told apart.
-        return replace(after, raises=self.raises + 1, last_raise=max(self.last_raise, total - high))
+        move = ACPC.read(self.rules.book, self.at, label)
+        assert move is not None
+        return Betting(self.rules, core.step(self.rules.book, self.at, move), self.line + label)
 
     def next_street(self) -> Betting:
         """At CHANCE: the state after the deal."""
         if self.actor != CHANCE:
             raise InputError(f"no round is dealt at {shown(self.line)}: {self._options()}")
-        street = self.street + 1
-        return Betting(
-            self.rules,
-            self.spent,
-            self.rules.first[street],
-            street,
-            last_raise=self.rules.big_blind,
-            before=min(self.spent),
-            line=self.line + "/",
-        )
+        return Betting(self.rules, core.deal(self.rules.book, self.at), self.line + "/")
 
     def _options(self) -> str:
         """What can follow, in words."""
@@ -235,10 +245,17 @@ class Betting:
         """What the loser loses: chips that nobody called go back."""
         return min(self.spent)
 
-    def pay(self) -> Pay:
-        """What (seat 0, seat 1) win when seat 0's hand is stronger, equal, weaker."""
-        stake = float(self.stake)
-        first, second = (stake, 0.0 - stake), (0.0 - stake, stake)
+    def pay(self, paid: tuple[int, int] = (0, 0)) -> Pay:
+        """What (seat 0, seat 1) win when seat 0's hand is stronger, equal, weaker: net chips of the whole hand.
+
+        `paid`: chips that lay in the middle already at a root and belong to nobody there; what is won since is then the
+        share of the final pot, less the chips put in since. No rake is taken of what nobody called.
+        """
+        rules, stake = self.rules, float(self.stake)
+        pot = rules.pot + 2 * stake
+        left = pot - rules.rake.of(pot)
+        win, lose, half = left - stake, 0.0 - stake, left / 2 - stake
+        first, second = (win + paid[0], lose + paid[1]), (lose + paid[0], win + paid[1])
         if self.folded is not None:
             return (second,) * 3 if self.folded == 0 else (first,) * 3
-        return first, (0.0, 0.0), second
+        return first, (half + paid[0], half + paid[1]), second

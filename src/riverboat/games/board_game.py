@@ -1,6 +1,6 @@
 """Hold'em games as the compiler of trees wants them: a tree of betting, and cards that lie beside it.
 
-In hold'em the legal moves do not depend on the cards. So the betting is walked once, whatever is dealt (`BettingTree`),
+In hold'em the legal moves do not depend on the cards. So the betting is walked once, whatever is dealt (`betting_tree.make`),
 and the cards are given apart: what lies on the board, how many cards each deal brings, and how often each player holds
 each hand (`BoardGame`).
 """
@@ -9,67 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
-
-import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError, MemoryLimitError, listed, shown
-from riverboat.games import probe
+from riverboat.errors import InputError, listed, shown
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.growth import Growth, guessed
 
 Pay: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 Dealt: TypeAlias = tuple[tuple[int, ...], ...]  # the cards of each deal on the way to a node
 
-MOST_NODES = 500_000  # of a betting tree: half a minute; on a river with 500 hands tables of 1.5 GB
-GUESSED_WRONG = 5  # how much too high a guess may be
-NODE_BYTES = 250  # of a betting node while the tree is made, at the least
 ANY: tuple[int, ...] = ()  # a deal that a line writes as `*`: whatever comes
-
-
-class BettingState(Protocol):
-    """Where the betting of a hand stands, whatever the cards. States are immutable."""
-
-    @property
-    def actor(self) -> int:
-        """The player to move, CHANCE when the next street is dealt, TERMINAL when the hand is over."""
-        ...
-
-    @property
-    def street(self) -> int:
-        """Deals since the root."""
-        ...
-
-    @property
-    def spent(self) -> tuple[float, float]:
-        """Chips that each player has put in."""
-        ...
-
-    @property
-    def showdown(self) -> bool:
-        """At a terminal: whether hands are compared."""
-        ...
-
-    def moves(self) -> Sequence[str]:
-        """At a decision: labels of the legal moves."""
-        ...
-
-    def move(self, label: str) -> BettingState:
-        """The state after a move that `moves()` lists."""
-        ...
-
-    def next_street(self) -> BettingState:
-        """At CHANCE: the state after the deal."""
-        ...
-
-    def pay(self) -> Pay:
-        """At a terminal: what (player 0, player 1) get when player 0's hand is stronger, equal, weaker."""
-        ...
 
 
 class Place(NamedTuple):
@@ -93,7 +45,7 @@ class BettingTree:
     label: tuple[str, ...]  # of the move that leads to each node; "" at the root and after a deal
     showdown: Array  # bool [nodes]: terminals where hands are compared
     pay: Array  # float64 [nodes, 3, 2]: by player 0's hand stronger, equal, weaker; then by player. Folds: all three equal
-    spent: Array  # float64 [nodes, 2]: chips that each player has put in, blinds included
+    spent: Array  # float64 [nodes, 2]: chips that each player has put in: blinds included, or in a spot since the root
 
     def children(self, node: int) -> Iterator[int]:
         """Child nodes, in the order of the moves."""
@@ -173,83 +125,6 @@ def every_deal(dealt: Dealt, board: Sequence[int], cards: Sequence[int], counts:
                 grown += [(*before, found) for found in combinations(left, count)]
         work = grown
     yield from work
-
-
-@dataclass(frozen=True)
-class _Line:
-    """Betting as a tree that `probe` can go through."""
-
-    state: BettingState
-
-    @property
-    def actor(self) -> int:
-        return self.state.actor
-
-    def actions(self) -> Sequence[str]:
-        return ("/",) if self.actor == CHANCE else self.state.moves()
-
-    def child(self, index: int) -> _Line:
-        return _Line(self.state.next_street() if self.actor == CHANCE else self.state.move(self.actions()[index]))
-
-
-def make(root: BettingState, name: str, table_bytes: int = 0) -> BettingTree:
-    """Walk the betting states of a game once; refused where memory does not hold it, or `table_bytes` for each node."""
-    guess = partial(probe.size, _Line(root))
-    with Growth(name, "building the betting of", "betting nodes", NODE_BYTES + table_bytes, guess) as grown:
-        return _walk(root, grown)
-
-
-def _check_size(grown: Growth) -> None:
-    """Trees that would take minutes to lay out and years to solve are refused, as soon as they are known to be ones."""
-    about = max(grown.count, grown.about or 0)
-    if grown.count > MOST_NODES or about > GUESSED_WRONG * MOST_NODES:
-        count = f"more than {grown.count:,}" if grown.about is None else guessed(about)
-        raise MemoryLimitError(f"{grown.name}: {count} betting nodes, and at most {MOST_NODES:,} are laid out")
-
-
-def _walk(root: BettingState, grown: Growth) -> BettingTree:
-    """An explicit stack: lines may be longer than Python's recursion allows."""
-    actor: list[int] = []
-    end: list[int] = []
-    street: list[int] = []
-    label: list[str] = []
-    showdown: list[bool] = []
-    pay: list[Pay] = []
-    spent: list[tuple[float, float]] = []
-    nothing: Pay = ((0.0, 0.0),) * 3
-    work: list[tuple[BettingState | None, int, str]] = [(root, -1, "")]
-    while work:
-        state, closing, move = work.pop()
-        if state is None:
-            end[closing] = len(actor)
-            continue
-        node, who = len(actor), state.actor
-        grown(node)
-        _check_size(grown)
-        over = who == TERMINAL
-        actor.append(who)
-        end.append(node + 1)
-        street.append(state.street)
-        label.append(move)
-        showdown.append(over and state.showdown)
-        pay.append(state.pay() if over else nothing)
-        spent.append(state.spent)
-        if over:
-            continue
-        work.append((None, node, ""))
-        if who == CHANCE:
-            work.append((state.next_street(), -1, ""))
-        else:
-            work += [(state.move(name), -1, name) for name in reversed(state.moves())]
-    return BettingTree(
-        np.array(actor, np.int8),
-        np.array(end, np.int32),
-        np.array(street, np.int8),
-        tuple(label),
-        np.array(showdown, np.bool_),
-        np.array(pay, np.float64),
-        np.array(spent, np.float64),
-    )
 
 
 @runtime_checkable

@@ -6,24 +6,29 @@
     turn = "100%, a"                      # one list for all; streets left out repeat the last one given
     most_raises = [4, 3, 2, 2]            # bets and raises of a street, or one number for all; without it, no end
     add_all_in = "150%"                   # thresholds of `sizes`: also force_all_in and merge
+    donk_bets = false                     # the first to speak does not bet into the last street's aggressor; else as usual
+    [menu.donk]                           # unless it has sizes for that; streets left out repeat the last one given
+    turn = "33%"
     [menu.ip]                             # where one seat differs: oop is seat 0, ip is seat 1, the dealer
     preflop = ["2x, 2.5x, a", "3x, a", "a"]
 
 Sizes are those of `riverboat.games.sizes`, and `*` for every legal size. An empty list has no bet. Folding and calling are
-always there. In limit games the menu is what the rules allow, and there is nothing to write.
+always there. In limit games the menu is what the rules allow, and there is nothing to write. Spot files write the same
+menus in their own way (`spot_menus`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from riverboat.errors import InputError, shown, unknown
 from riverboat.games.acpc import STREETS, Rules
-from riverboat.games.betting import Betting
+from riverboat.games.betting import Betting, situation_of
+from riverboat.games.betting_rules import CALL, FOLD, State, price, span
 from riverboat.games.sizes import (
     NO_THRESHOLDS,
     Situation,
@@ -41,6 +46,7 @@ from riverboat.texts import parse_toml, read_toml
 SEATS = ("oop", "ip")
 THRESHOLDS = tuple(field.name for field in fields(Thresholds))
 EVERY = "*"
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -64,17 +70,36 @@ class Menu:
     levels: tuple[tuple[Levels, ...], tuple[Levels, ...]]  # by seat, then by street
     most_raises: tuple[int | None, ...] = (None,)  # by street: bets and raises, blinds are none; the last repeats
     thresholds: Thresholds = NO_THRESHOLDS
+    donks: tuple[Level | None, ...] = (
+        None,
+    )  # by street: bets into the last street's aggressor; None: none of their own
+    donk_bets: bool = True  # without sizes of their own, whether such bets are as usual
 
-    def level(self, seat: int, street: int, raises: int) -> Level:
-        """What a seat may bet after a number of raises."""
-        streets = self.levels[seat]
-        levels = streets[min(street, len(streets) - 1)]
+    def level(self, seat: int, street: int, raises: int, donk: bool = False) -> Level:
+        """What a seat may bet after a number of raises. `donk`: it speaks first, and the other led on the street before."""
+        if donk:
+            own = self.donks[min(street, len(self.donks) - 1)]
+            if own is not None:
+                return own
+            if not self.donk_bets:
+                return Level()
+        levels = self.of(seat, street)
         return levels[min(raises, len(levels) - 1)]
+
+    def of(self, seat: int, street: int) -> Levels:
+        """What a seat may bet on a street, by raises so far."""
+        streets = self.levels[seat]
+        return streets[min(street, len(streets) - 1)]
 
     def may_raise(self, street: int, raises: int) -> bool:
         """Whether one more raise is in the menu."""
         most = self.most_raises[min(street, len(self.most_raises) - 1)]
         return most is None or raises < most
+
+    @property
+    def asks_who_led(self) -> bool:
+        """Whether bets into the last street's aggressor differ from others."""
+        return not self.donk_bets or self.donks != (None,)
 
     def __str__(self) -> str:
         return show_menu(self)
@@ -83,24 +108,48 @@ class Menu:
 # --- chips ------------------------------------------------------------------------------------
 
 
+class Choices:
+    """The moves that rules and a menu allow in each state, worked out once for all states that are alike."""
+
+    def __init__(self, rules: Rules, menu: Menu | None) -> None:
+        if menu is None and not rules.limit:
+            raise InputError(
+                f"game {shown(rules.name)} is no-limit: it needs a menu of sizes, such as menus.one_size('100%')"
+            )
+        self.rules, self.menu = rules, None if rules.limit else menu
+        self.asks_who_led = self.menu is not None and self.menu.asks_who_led
+        self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
+
+    def moves(self, s: State) -> tuple[int, ...]:
+        """Fold, call, then totals over the whole hand, ascending."""
+        return (FOLD, CALL, *self.totals(s)) if price(self.rules.book, s) else (CALL, *self.totals(s))
+
+    def totals(self, s: State) -> tuple[int, ...]:
+        """Totals over the whole hand that the actor may raise to, ascending."""
+        spent0, spent1, turn, street, raises, acted, last, before, _, led = s
+        donk = self.asks_who_led and acted == 0 and led == 1 - turn
+        key = (spent0 if spent0 > spent1 else spent1, turn, street, raises, last, before, donk)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._totals(s, donk)
+        return found
+
+    def _totals(self, s: State, donk: bool) -> tuple[int, ...]:
+        rules, menu = self.rules, self.menu
+        least, most = span(rules.book, s)
+        if most < least:
+            return ()
+        if menu is None:
+            return (least if rules.stacks is None else min(least, rules.stack),)
+        if not menu.may_raise(s.street, s.raises):
+            return ()
+        level = menu.level(s.turn, s.street, s.raises, donk)
+        return resolve_level(level, situation_of(rules, s), s.before, menu.thresholds)
+
+
 def totals(menu: Menu | None, state: Betting) -> tuple[int, ...]:
     """Totals over the whole hand that a menu lets the actor raise to, ascending. A limit game needs no menu."""
-    span = state.raise_range()
-    if span is None:
-        return ()
-    if state.rules.limit:
-        return (span.least,)
-    if menu is None:
-        raise no_menu(state.rules)
-    if not menu.may_raise(state.street, state.raises):
-        return ()
-    level = menu.level(state.turn, state.street, state.raises)
-    return resolve_level(level, state.situation, state.before, menu.thresholds)
-
-
-def no_menu(rules: Rules) -> InputError:
-    """What is said where a menu is missing."""
-    return InputError(f"game {shown(rules.name)} is no-limit: it needs a menu of sizes, such as menus.one_size('100%')")
+    return Choices(state.rules, menu).totals(state.at) if state.actor >= 0 else ()
 
 
 def resolve_level(level: Level, at: Situation, before: int, thresholds: Thresholds = NO_THRESHOLDS) -> tuple[int, ...]:
@@ -133,7 +182,7 @@ def menu_from(table: Any, where: str = "menu") -> Menu:
     """A menu from a table, as the TOML above reads."""
     if not isinstance(table, Mapping):
         raise InputError(f"{where} = {shown(table)}: must be a table, [{where}]")
-    _known(table, (*STREETS, *SEATS, "most_raises", *THRESHOLDS), where)
+    _known(table, (*STREETS, *SEATS, "most_raises", "donk", "donk_bets", *THRESHOLDS), where)
     by_seat = []
     for seat in SEATS:
         own = table.get(seat, {})
@@ -142,7 +191,37 @@ def menu_from(table: Any, where: str = "menu") -> Menu:
         _known(own, STREETS, f"{where}.{seat}")
         by_seat.append(_streets(table, own, where, seat))
     shares = {key: parse_share(table[key], f"{where}.{key}") for key in THRESHOLDS if key in table}
-    return Menu((by_seat[0], by_seat[1]), _most_raises(table.get("most_raises"), where), Thresholds(**shares))
+    most, donk_bets = most_raises(table.get("most_raises"), where), table.get("donk_bets", True)
+    if not isinstance(donk_bets, bool):
+        raise InputError(f"{where}.donk_bets = {shown(donk_bets)}: must be true or false")
+    return Menu((by_seat[0], by_seat[1]), most, Thresholds(**shares), _donks(table.get("donk", {}), where), donk_bets)
+
+
+def _donks(table: Any, where: str) -> tuple[Level | None, ...]:
+    """Sizes of bets into the last street's aggressor, from the flop on."""
+    if not isinstance(table, Mapping):
+        raise InputError(f"{where}.donk = {shown(table)}: must be a table, [{where}.donk]")
+    _known(table, STREETS[1:], f"{where}.donk")
+    found: list[Level | None] = [None]
+    for name in STREETS[1:]:
+        place = f"{where}.donk.{name}"
+        found.append(parse_level(table[name], place, raising=False) if name in table else found[-1])
+    return trimmed(found)
+
+
+def parse_level(text: Any, where: str, *, raising: bool) -> Level:
+    """Sizes, or `*`. `raising`: whether a bet is faced."""
+    if isinstance(text, str) and text.strip() == EVERY:
+        return Level(every=True)
+    return Level(parse_sizes(text, where, raising=raising))
+
+
+def trimmed(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Without repetitions of the last entry: one way to say it, so that equal menus are equal."""
+    end = len(entries)
+    while end > 1 and entries[end - 1] == entries[end - 2]:
+        end -= 1
+    return tuple(entries[:end])
 
 
 def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
@@ -164,9 +243,7 @@ def _streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str, seat:
             raise InputError(f'{where}: no {name} sizes; write {name} = "100%, a", or "" for no bets')
         repeated = "" if place == f"{source}.{name}" else f" (repeated on the {name})"
         found.append(_levels(value, place + repeated, facing=street == 0))
-    while len(found) > 1 and found[-1] == found[-2]:  # one way to say it, so that equal menus are equal
-        found.pop()
-    return tuple(found)
+    return trimmed(found)
 
 
 def _levels(value: Any, where: str, facing: bool) -> Levels:
@@ -179,25 +256,19 @@ def _levels(value: Any, where: str, facing: bool) -> Levels:
     levels = []
     for raises, text in enumerate(texts):
         place = f"{where}[{raises}]" if len(texts) > 1 else where
-        if text.strip() == EVERY:
-            levels.append(Level(every=True))
-        else:
-            levels.append(Level(parse_sizes(text, place, raising=facing or raises > 0)))
-    while len(levels) > 1 and levels[-1] == levels[-2]:
-        levels.pop()
-    return tuple(levels)
+        levels.append(parse_level(text, place, raising=facing or raises > 0))
+    return trimmed(levels)
 
 
-def _most_raises(value: Any, where: str) -> tuple[int | None, ...]:
+def most_raises(value: Any, where: str) -> tuple[int | None, ...]:
+    """Bets and raises of a street, by street: a whole number, or a list of them."""
     if value is None:
         return (None,)
     counts = [value] if isinstance(value, int) else value
     right = isinstance(counts, list) and 1 <= len(counts) <= len(STREETS)
     if not right or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in counts):
         raise InputError(f"{where}.most_raises = {shown(value)}: write a whole number, or a list of them by street")
-    while len(counts) > 1 and counts[-1] == counts[-2]:
-        counts = counts[:-1]
-    return tuple(counts)
+    return trimmed(counts)
 
 
 # --- writing ----------------------------------------------------------------------------------
@@ -213,6 +284,9 @@ def show_menu(menu: Menu) -> str:
     lines += [
         f'{key} = "{show_share(getattr(menu.thresholds, key))}"' for key in THRESHOLDS if getattr(menu.thresholds, key)
     ]
+    lines += [] if menu.donk_bets else ["donk_bets = false"]
+    if menu.donks != (None,):
+        lines += ["[menu.donk]", *(f'{STREETS[k]} = "{own}"' for k, own in enumerate(menu.donks) if own is not None)]
     if ip != oop:
         lines += [
             "[menu.ip]",

@@ -47,7 +47,7 @@ class Places:
 
     @cached_property
     def states(self) -> Array:
-        """The betting, as `games._betting_kernels.State`; an illegal line is refused. int64 [n, 9]"""
+        """The betting, as `games._betting_kernels.State`; an illegal line is refused. int64 [n, FIELDS]"""
         out, wrong = states_after(self.rules, self.moves, self.length)
         if wrong is not None:
             i, place = wrong

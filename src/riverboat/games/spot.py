@@ -1,12 +1,15 @@
-"""A hold'em spot: a flop, turn or river with a pot, stacks, two ranges and menus of bet sizes.
+"""A hold'em spot: a place in a hand from the flop on, with a pot, stacks, two ranges and menus of bet sizes.
 
 Player 0 is `oop`, who acts first on every street; player 1 is `ip`. What is in the pot at the root belongs to nobody: a
 pay-off is the share of the final pot, less the chips put in since. So the values of both sum to the pot, less rake.
+
+`Spot.make` writes one as players do, `Spot.at` opens one at any state of a table: in the middle of a street, with a bet on
+the table and stacks that differ. Both are kept from the start of the street on, with the moves that were made on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite
@@ -19,29 +22,39 @@ from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
 from riverboat.cards.notation import Cards, parse_cards, show_cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, MemoryLimitError, shown, unknown
-from riverboat.games.board_game import BettingTree, make
+from riverboat.games.acpc import MOST_OF_SPOTS, NO_RAKE, Rake, Rules
+from riverboat.games.base import CHANCE
+from riverboat.games.betting import Betting, steps
+from riverboat.games.betting_rules import NOBODY, allowed, price, span, step
+from riverboat.games.betting_tree import make
+from riverboat.games.board_game import BettingTree
 from riverboat.games.board_states import BoardStates
-from riverboat.games.sizes import Thresholds, parse_share, parse_sizes
-from riverboat.games.spot_betting import IP, OOP, Menu, Rake, SpotBetting, SpotRules
+from riverboat.games.labels import ACPC, STREET
+from riverboat.games.menus import Menu, trimmed
+from riverboat.games.menus import most_raises as read_most_raises
+from riverboat.games.sizes import Thresholds, parse_share
 from riverboat.games.spot_locks import Lock, check_locks
+from riverboat.games.spot_menus import PLAYERS as PLAYERS
+from riverboat.games.spot_menus import STREETS as STREETS
+from riverboat.games.spot_menus import longest, read_menu
 
-STREETS = ("flop", "turn", "river")
-PLAYERS = ("oop", "ip")
 HELD_BYTES = 6  # that a node takes in the tables for each hand, at the least
-MOST_CHIPS = 2**53  # beyond it a float64 skips whole numbers
 Menus: TypeAlias = str | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Spot(BoardStates):
-    """A spot as a game; `Spot.make` is the way to write one."""
+    """A spot as a game; `Spot.make` and `Spot.at` are the ways to make one."""
 
     board: tuple[int, ...]
-    rules: SpotRules
+    rules: Rules  # as if the hand began with this street: the pot belongs to nobody, the stacks are those behind it
+    menu: Menu | None  # None in limit games
     ranges: tuple[Range, Range]  # oop, ip
     locks: tuple[Lock, ...] = ()
     deck: Deck = FULL_DECK
     name: str = "spot"
+    played: str = ""  # moves of this street before the root, `x-b120`
+    led: int | None = None  # who bet or raised last on the street before
     unit: str = field(default="chips", init=False)
     joiner: str = field(default="-", init=False)
 
@@ -50,7 +63,7 @@ class Spot(BoardStates):
         *,
         board: Cards,
         pot: int,
-        stack: int,
+        stack: int | Sequence[int],
         oop: str | Range,
         ip: str | Range,
         bets: Menus = "",
@@ -63,6 +76,11 @@ class Spot(BoardStates):
         merge: str = "0%",
         donk_bets: bool = True,
         raise_cap: int | None = None,
+        most_raises: int | list[int] | None = None,
+        raise_sizes: Sequence[int] | None = None,
+        least_bet: int = 1,
+        played: str = "",
+        led: str | None = None,
         locks: Iterable[Lock] = (),
         deck: Deck = FULL_DECK,
         name: str = "spot",
@@ -71,7 +89,9 @@ class Spot(BoardStates):
 
         `bets` is a list of sizes such as `"33%, 75%"` for all streets and both players, with `raises` and `donks` beside
         it, or a mapping as in a spot file: `{"flop": {"bet": "33%", "raise": "45%"}, "oop": {"turn": {…}}}`. Without bets
-        the hand is checked down.
+        the hand is checked down. `played` are moves of this street that come before the root, `x-b120`; pot and stacks
+        (one number, or those of oop and ip) are those before them. In a limit game `raise_sizes` say what a bet adds and
+        `most_raises` how many there are, both by round from the deal on, and there is nothing else to bet.
         """
         cards = _board(board)
         if rake is None and rake_cap != inf and _number(rake_cap) and rake_cap >= 0:
@@ -90,10 +110,75 @@ class Spot(BoardStates):
             parse_share(force_all_in, "force_all_in"),
             parse_share(merge, "merge"),
         )
-        taken = Rake(0.0 if rake is None else rake, rake_cap)
-        menus = read_menus(bets, len(cards))
-        rules = SpotRules(pot, stack, menus, thresholds, donk_bets, raise_cap, taken)
-        return Spot(cards, rules, (_range(oop, "oop"), _range(ip, "ip")), tuple(locks), deck, name)
+        if not isinstance(donk_bets, bool):
+            raise InputError(f"donk_bets={shown(donk_bets)}: must be true or false")
+        rules = spot_rules(pot, stack, least_bet, Rake(0.0 if rake is None else rake, rake_cap))
+        menu_read = None
+        if raise_sizes is None:
+            most = _most_raises(raise_cap, most_raises)
+            menu_read = read_menu(bets, len(cards) - 2, most, thresholds, donk_bets)
+        else:
+            rules = replace(rules, limit=True, raise_sizes=_by_round(raise_sizes), most_raises=_by_round(most_raises))
+        return Spot(
+            cards,
+            rules,
+            menu_read,
+            (_range(oop, "oop"), _range(ip, "ip")),
+            tuple(locks),
+            deck,
+            name,
+            played,
+            _player(led),
+        )
+
+    @staticmethod
+    def at(
+        state: Betting,
+        board: Cards,
+        ranges: tuple[Range | str, Range | str],
+        menu: Menu | None = None,
+        *,
+        locks: Iterable[Lock] = (),
+        name: str = "spot",
+    ) -> Spot:
+        """The spot of a table state, from the flop on: its pot, stacks and bets. Ranges are those of seat 0 and seat 1.
+
+        Where a round is over and the board has the cards of the next one, the spot begins with that. A limit game needs
+        no menu.
+        """
+        cards = _board(board)
+        rules = state.rules
+        if rules.board != (0, 3, 1, 1) or rules.hole != 2 or any(rules.first[1:]):
+            raise InputError(
+                f"game {shown(rules.name)}: a spot is hold'em, with seat 0 first to speak from the flop on"
+            )
+        while state.actor == CHANCE and rules.board_sizes[state.street] < len(cards):
+            state = state.next_street()
+        where = f"the {rules.streets[state.street]} at {shown(state.line)}"
+        if state.actor < 0:
+            raise InputError(f"{where}: nobody is to act there, so there is nothing to solve")
+        if state.street == 0:
+            raise InputError(
+                f"{where}: spots begin on the flop or later; from the deal on there are blueprints and holdem"
+            )
+        if len(cards) != rules.board_sizes[state.street]:
+            raise InputError(f"{where}: a board of {rules.board_sizes[state.street]} cards is needed, not {len(cards)}")
+        if menu is None and not rules.limit:
+            raise InputError(f"{where}: a no-limit game needs a menu of sizes, such as menus.one_size('100%')")
+        spot = Spot(
+            cards,
+            _from_street(rules, state.before),
+            _capped(menu, rules) if not rules.limit else None,
+            (_range(ranges[0], "oop"), _range(ranges[1], "ip")),
+            tuple(locks),
+            rules.deck,
+            name,
+            _played(state),
+            state.led,
+        )
+        if (spot.start.pot, spot.start.turn) != (state.pot, state.turn):
+            raise InputError(f"{where}: its line does not say how the street was played")
+        return spot
 
     def lock(self, line: str, strategy: Mapping[str, float], hands: str | Range | None = None) -> Spot:
         """The same spot with what is played at a line fixed, for all hands or for some; moves left out are never made."""
@@ -104,9 +189,9 @@ class Spot(BoardStates):
 
     def __post_init__(self) -> None:
         _check_board(self.board, self.deck)
-        _check_rules(self.rules)
-        if self.rules.streets != len(self.deals) + 1 or len(self.rules.menus[IP]) != self.rules.streets:
-            raise InputError(f"menus for {self.rules.streets} streets: the board leaves {len(self.deals) + 1}")
+        if self.rules.pot <= 0:
+            raise InputError(f"pot={self.rules.pot}: must be above zero; a spot is played for what is in the middle")
+        _ = self.start  # refuses moves that cannot have been played
         for player, name in enumerate(PLAYERS):
             if not self.ranges[player].weights.any():
                 raise InputError(f"range of {name}: no hands in it; write hands such as QQ+, AKs or AsKs:0.5")
@@ -119,15 +204,38 @@ class Spot(BoardStates):
                 "every hand of one shares a card with every hand of the other; no deal is possible"
             )
 
+    @cached_property
+    def start(self) -> Betting:
+        """The betting at the root."""
+        street, book = len(self.board) - 2, self.rules.book
+        state = Betting.on(self.rules, street)
+        s = state.at._replace(led=NOBODY if self.led is None else self.led)
+        for label in self.played.split(STREET.joiner) if self.played else ():
+            where = f"played {shown(self.played)}: {shown(label)}"
+            move = STREET.read(book, s, label)
+            if move is None or not allowed(price(book, s), *span(book, s), move):
+                raise InputError(
+                    f"{where} cannot be played there; write moves of the {STREETS[street - 1]}, such as x-b120"
+                )
+            s = step(book, s, move)
+            if s.over:
+                raise InputError(f"{where} ends the street; begin the spot with the next one")
+        return Betting(self.rules, s)
+
     @property
     def pot(self) -> int:
         """Chips in the middle at the root."""
-        return self.rules.pot
+        return self.start.pot
+
+    @property
+    def behind(self) -> tuple[int, int]:
+        """Chips that each player has behind at the root."""
+        return self.start.behind
 
     @property
     def stack(self) -> int:
-        """Chips that each player has behind at the root."""
-        return self.rules.stack
+        """Chips behind at the root, of the player who has fewer."""
+        return min(self.behind)
 
     @property
     def scale(self) -> tuple[str, float]:
@@ -151,9 +259,13 @@ class Spot(BoardStates):
     def betting(self) -> BettingTree:  # type: ignore[override]
         """The tree of betting."""
         try:
-            return make(SpotBetting(self.rules), self.name, HELD_BYTES * min(len(held) for held in self.held))
+            table_bytes = HELD_BYTES * min(len(held) for held in self.held)
+            return make(self.start, self.name, self.menu, notation=STREET, since_root=True, table_bytes=table_bytes)
         except MemoryLimitError as error:
-            raise MemoryLimitError(f"{error}: {_longest_menu(self)}") from None
+            if self.menu is None:
+                raise
+            smaller = "fewer of them, a raise_cap or merge = '10%' make the tree smaller"
+            raise MemoryLimitError(f"{error}: {longest(self.menu, len(self.board) - 2)}; {smaller}") from None
 
     @property
     def streets(self) -> tuple[str, ...]:
@@ -181,70 +293,80 @@ def _range(given: str | Range, name: str) -> Range:
         raise InputError(f"range of {name}: {error}") from None
 
 
-def read_menus(bets: Mapping[str, Any], board: int) -> tuple[tuple[Menu, ...], tuple[Menu, ...]]:
-    """Menus of both players for the streets from a board of so many cards on.
-
-    A player's own table goes before the shared one, street by street; streets left out repeat the last one given.
-    """
-    for key, table in bets.items():
-        if key not in (*STREETS, *PLAYERS):
-            raise _wrong("bets", unknown("key", str(key), (*STREETS, *PLAYERS)))
-        if not isinstance(table, Mapping):
-            raise InputError(f'bets.{key} = {shown(table)}: must be a table such as {{ bet = "33%", raise = "45%" }}')
-    shared = {f"bets.{street}": bets[street] for street in STREETS if street in bets}
-    return _player_menus(bets, shared, OOP, board), _player_menus(bets, shared, IP, board)
+def _by_round(counts: Any) -> tuple[int, ...]:
+    if not isinstance(counts, Sequence) or len(counts) != 4 or not all(type(n) is int for n in counts):
+        raise InputError(
+            f"limit: {shown(counts)}: write a whole number for each round from the deal on: [10, 10, 20, 20]"
+        )
+    return tuple(counts)
 
 
-def _player_menus(bets: Mapping[str, Any], shared: dict[str, Any], player: int, board: int) -> tuple[Menu, ...]:
-    own = bets.get(PLAYERS[player], {})
-    for street in own:
-        if street not in STREETS:
-            raise _wrong(f"bets.{PLAYERS[player]}", unknown("street", str(street), STREETS))
-    menus: list[Menu] = []
-    last: Menu | None = None
-    for number, street in enumerate(STREETS):
-        if street in own:
-            last = _menu(own[street], f"bets.{PLAYERS[player]}.{street}", player)
-        elif f"bets.{street}" in shared:
-            last = _menu(shared[f"bets.{street}"], f"bets.{street}", None)
-        if number >= board - 3:
-            if last is None and bets:
-                raise InputError(
-                    f"bets: no sizes for {PLAYERS[player]} on the {street}, where betting begins; "
-                    f'give {street} = {{ bet = "50%" }}, or {street} = {{}} for none'
-                )
-            menu = last or Menu()
-            menus.append(menu if player == OOP else Menu(menu.bets, menu.raises))
-    return tuple(menus)
+def _player(name: str | None) -> int | None:
+    if name is not None and name not in PLAYERS:
+        raise InputError(f"led={shown(name)}: {unknown('player', str(name), PLAYERS)}")
+    return None if name is None else PLAYERS.index(name)
 
 
-def _menu(table: Any, where: str, player: int | None) -> Menu:
-    if not isinstance(table, Mapping):
-        raise InputError(f'{where} = {shown(table)}: must be a table such as {{ bet = "33%", raise = "45%" }}')
-    for key in table:
-        if key not in ("bet", "raise", "donk"):
-            raise _wrong(where, unknown("key", str(key), ("bet", "raise", "donk")))
-    if "donk" in table and player == IP:
-        raise InputError(f"{where}.donk: only oop bets into the aggressor; write it under bets.oop")
-    donks = parse_sizes(table["donk"], f"{where}.donk", raising=False) if "donk" in table else None
-    bets = parse_sizes(table.get("bet", ""), f"{where}.bet", raising=False)
-    return Menu(bets, parse_sizes(table.get("raise", ""), f"{where}.raise"), donks)
+def _most_raises(raise_cap: Any, most_raises: Any) -> tuple[int | None, ...]:
+    """Bets and raises of a street; a cap on raises does not count the first bet."""
+    if raise_cap is None:
+        return read_most_raises(most_raises, "tree")
+    if most_raises is not None:
+        raise InputError("raise_cap and most_raises say the same in two ways; give one of them")
+    _whole("raise_cap", raise_cap)
+    if raise_cap < 0:
+        raise InputError(f"raise_cap={shown(raise_cap)}: raises a street must not be negative; leave it out for no cap")
+    return (raise_cap + 1,)
 
 
-def _wrong(where: str, error: InputError) -> InputError:
-    return InputError(f"{where}: {error}")
+# --- table states -----------------------------------------------------------------------------
 
 
-def _longest_menu(spot: Spot) -> str:
-    """Which list of sizes makes a tree large, and what makes it smaller."""
-    lists = [
-        (len(sizes or ()), f"{street} {kind} of {player}")
-        for player, menus in zip(PLAYERS, spot.rules.menus, strict=True)
-        for street, menu in zip(spot.streets, menus, strict=True)
-        for kind, sizes in (("bets", menu.bets), ("raises", menu.raises), ("donks", menu.donks))
-    ]
-    count, where = max(lists, key=lambda found: found[0])
-    return f"the {where} are {count} sizes; fewer of them, a raise_cap or merge = '10%' make the tree smaller"
+def _from_street(rules: Rules, before: int) -> Rules:
+    """The rules of a street and what follows, with what was put in before as a pot that belongs to nobody."""
+    stacks = rules.stacks
+    if stacks is None:  # a limit game: as much as all bets come to, and a chip
+        stacks = (before + _most_bet(rules) + 1,) * 2
+    return replace(
+        rules,
+        blinds=(0, 0),
+        ante=0,
+        pot=rules.pot + 2 * before,
+        stacks=(stacks[0] - before, stacks[1] - before),
+        least_bet=rules.book.least_bet,
+        most_raises=rules.most_raises if rules.limit else None,
+        first=(1, 0, 0, 0),
+    )
+
+
+def _most_bet(rules: Rules) -> int:
+    assert rules.most_raises is not None
+    return sum(size * most for size, most in zip(rules.raise_sizes, rules.most_raises, strict=True))
+
+
+def _capped(menu: Menu | None, rules: Rules) -> Menu | None:
+    """A menu with the most raises that the rules allow."""
+    if menu is None or rules.most_raises is None:
+        return menu
+    own = [menu.most_raises[min(street, len(menu.most_raises) - 1)] for street in range(rules.rounds)]
+    most = [ours if theirs is None else min(ours, theirs) for ours, theirs in zip(rules.most_raises, own, strict=True)]
+    return replace(menu, most_raises=trimmed(most))
+
+
+def _played(state: Betting) -> str:
+    """The moves of this street as spots write them."""
+    before, _, line = state.line.rpartition("/")
+    rules = _from_street(state.rules, state.before)
+    theirs = Betting.on(state.rules, state.street, state.before).at
+    ours = Betting.on(rules, state.street).at
+    written = []
+    for label in steps(line):
+        move = ACPC.read(state.rules.book, theirs, label)
+        assert move is not None, before
+        here = move - state.before if move > 0 else move
+        written.append(STREET.write(rules.book, ours, here))
+        theirs, ours = step(state.rules.book, theirs, move), step(rules.book, ours, here)
+    return STREET.joiner.join(written)
 
 
 # --- what a spot must be ----------------------------------------------------------------------
@@ -263,33 +385,24 @@ def _check_board(board: tuple[int, ...], deck: Deck) -> None:
         raise InputError(f"deck of {len(deck.cards)} cards: two hands and a board of five need 9")
 
 
-def _check_rules(rules: SpotRules) -> None:
-    _whole("pot", rules.pot)
-    _whole("stack", rules.stack)
-    if rules.pot <= 0:
-        raise InputError(f"pot={shown(rules.pot)}: must be above zero; a spot is played for what is in the middle")
-    if rules.stack <= 0:
+def spot_rules(pot: int, stack: int | Sequence[int], least_bet: int = 1, rake: Rake = NO_RAKE) -> Rules:
+    """The rules of a no-limit spot."""
+    both = isinstance(stack, Sequence) and not isinstance(stack, str) and len(stack) == 2
+    stacks: tuple[Any, Any] = (stack[0], stack[1]) if both else (stack, stack)  # type: ignore[index]
+    for what, amount in (("pot", pot), ("stack", stacks[0]), ("stack", stacks[1]), ("least_bet", least_bet)):
+        _whole(what, amount)
+    if pot <= 0:
+        raise InputError(f"pot={shown(pot)}: must be above zero; a spot is played for what is in the middle")
+    if min(stacks) <= 0:
         raise InputError(
-            f"stack={shown(rules.stack)}: too little to call any bet; give the chips that the shorter player has behind"
+            f"stack={shown(min(stacks))}: too little to call any bet; give the chips that the shorter player has behind"
         )
-    if rules.pot + 2 * rules.stack > MOST_CHIPS:
+    if pot + 2 * max(stacks) > MOST_OF_SPOTS:
         raise InputError(
-            f"pot={shown(rules.pot)} and stack={shown(rules.stack)}: more than 2^53 chips in all cannot be counted exactly; "
+            f"pot={shown(pot)} and stack={shown(max(stacks))}: more than 2^53 chips in all cannot be counted exactly; "
             "divide all amounts by the same number"
         )
-    rate, cap = rules.rake.rate, rules.rake.cap
-    if not _number(rate) or not 0 <= rate < 1:
-        raise InputError(f"rake rate {shown(rate)}: must be a share from 0 to below 1, such as 0.05")
-    if not _number(cap) or not cap >= 0:
-        raise InputError(f"rake cap {shown(cap)}: must be chips, 0 or more; leave it out for no cap")
-    if not isinstance(rules.donk_bets, bool):
-        raise InputError(f"donk_bets={shown(rules.donk_bets)}: must be true or false")
-    if rules.raise_cap is not None:
-        _whole("raise_cap", rules.raise_cap)
-        if rules.raise_cap < 0:
-            raise InputError(
-                f"raise_cap={shown(rules.raise_cap)}: raises a street must not be negative; leave it out for no cap"
-            )
+    return Rules(blinds=(0, 0), pot=pot, stacks=stacks, least_bet=least_bet, rake=rake, first=(1, 0, 0, 0), name="spot")
 
 
 def _number(value: Any) -> bool:

@@ -13,6 +13,9 @@ turn = { bet = "55%", donk = "30%" }     # streets left out repeat the last one 
 [tree]
 add_all_in = "100%"
 raise_cap = 3
+[street]                                 # where the spot begins in the middle of a street, or the street before counts
+played = "x-b60"                         # pot and stack are those before these moves
+led = "ip"                               # who bet or raised last on the street before
 [[lock]]                                 # a fixed strategy, as many as wanted
 line = "b94-c/8h"                        # * for any card
 hands = "AA,KK"                          # optional: all hands
@@ -34,17 +37,37 @@ from riverboat.cards.hand_rules import hand_rules
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, shown, unknown
-from riverboat.games.sizes import Sizes, Thresholds, show_share, show_sizes
+from riverboat.games.acpc import NO_RAKE
+from riverboat.games.menus import Menu
+from riverboat.games.sizes import Thresholds, show_share
 from riverboat.games.spot import PLAYERS, Spot
-from riverboat.games.spot_betting import IP, OOP, Menu
 from riverboat.games.spot_locks import Lock
+from riverboat.games.spot_menus import write_menu
 from riverboat.texts import parse_toml, read_toml
 
-KEYS = ("board", "pot", "stack", "name", "rake", "deck", "ranges", "bets", "tree", "lock")
+KEYS = (
+    *(
+        "board",
+        "pot",
+        "stack",
+        "least_bet",
+        "name",
+        "rake",
+        "deck",
+        "ranges",
+        "bets",
+        "limit",
+        "tree",
+        "street",
+        "lock",
+    ),
+)
 NEEDED = ("board", "pot", "stack", "ranges", "bets")
 DECK_KEYS = ("ranks", "suits", "rules")
 THRESHOLDS = tuple(field.name for field in fields(Thresholds))
-TREE_KEYS = (*THRESHOLDS, "donk_bets", "raise_cap")
+TREE_KEYS = (*THRESHOLDS, "donk_bets", "raise_cap", "most_raises")
+STREET_KEYS = ("played", "led")
+LIMIT_KEYS = ("raise_sizes", "most_raises")
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -64,17 +87,22 @@ def loads(text: str, folder: str | Path | None = ".", name: str = "spot") -> Spo
     """A spot from the text of a file; `folder` is where files with ranges are looked for, None: nowhere."""
     table = parse_toml(text)
     _known(table, KEYS, "")
-    missing = [key for key in NEEDED if key not in table]
+    limit = _table(table, "limit")
+    missing = [key for key in NEEDED if key not in table and not (limit and key == "bets")]
     if missing == ["bets"]:
         raise InputError(
             'no bets are given; write [bets] and flop = { bet = "50%" }, or flop = {} for a hand that is checked down'
         )
     if missing:
         raise InputError(f"no {missing[0]} is given; a spot needs {', '.join(NEEDED[:-1])} and {NEEDED[-1]}")
-    ranges, rake, tree = (_table(table, key) for key in ("ranges", "rake", "tree"))
+    if limit and ("bets" in table or "tree" in table):
+        raise InputError("limit: its sizes are all that can be bet; leave out bets and tree")
+    ranges, rake, tree, street = (_table(table, key) for key in ("ranges", "rake", "tree", "street"))
     _known(ranges, PLAYERS, "ranges")
     _known(rake, ("rate", "cap"), "rake")
     _known(tree, TREE_KEYS, "tree")
+    _known(street, STREET_KEYS, "street")
+    _known(limit, LIMIT_KEYS, "limit")
     for player in PLAYERS:
         if player not in ranges:
             raise InputError(f'ranges: no range for {player}; write {player} = "QQ+,AKs"')
@@ -82,15 +110,18 @@ def loads(text: str, folder: str | Path | None = ".", name: str = "spot") -> Spo
         board=_text(table["board"], "board"),
         pot=table["pot"],
         stack=table["stack"],
+        least_bet=table.get("least_bet", 1),
         oop=_beside(_text(ranges["oop"], "ranges.oop"), folder),
         ip=_beside(_text(ranges["ip"], "ranges.ip"), folder),
-        bets=_table(table, "bets"),
+        bets="" if limit else _table(table, "bets"),
         rake=rake.get("rate"),
         rake_cap=rake.get("cap", inf),
         locks=_locks(table.get("lock", []), folder),
         deck=_deck(table),
         name=_text(table.get("name", name), "name"),
         **tree,
+        **limit,
+        **street,
     )
 
 
@@ -163,24 +194,25 @@ def save(spot: Spot, path: str | Path) -> None:
 
 def dumps(spot: Spot) -> str:
     """The text of a file that holds a spot. Ranges from files are written out."""
-    rules = spot.rules
-    lines = [f'board = "{show_cards(spot.board)}"', f"pot = {rules.pot}", f"stack = {rules.stack}"]
+    rules, menu, street = spot.rules, spot.menu, len(spot.board) - 2
+    assert rules.stacks is not None
+    stack = rules.stack if rules.stacks == (rules.stack,) * 2 else list(rules.stacks)
+    lines = [f'board = "{show_cards(spot.board)}"', f"pot = {rules.pot}", f"stack = {stack}"]
+    lines += [] if rules.least_bet == 1 else [f"least_bet = {rules.least_bet}"]
     lines.append(f"name = {_quote(spot.name)}")
-    if rules.rake.rate or rules.rake.cap != inf:
+    if rules.rake != NO_RAKE:
         cap = "" if rules.rake.cap == inf else f", cap = {rules.rake.cap!r}"
         lines.append(f"rake = {{ rate = {rules.rake.rate!r}{cap} }}")
     if spot.deck != FULL_DECK:
         lines.append("deck = {{ {} }}".format(", ".join(f'{key} = "{getattr(spot.deck, key)}"' for key in DECK_KEYS)))
     lines += ["[ranges]", *(f'{name} = "{held}"' for name, held in zip(PLAYERS, spot.ranges, strict=True))]
-    if [_same(menu) for menu in rules.menus[OOP]] == [_same(menu) for menu in rules.menus[IP]]:
-        lines += ["[bets]", *_write_menus(spot, OOP)]
+    if menu is None:
+        lines += ["[limit]", *(f"{key} = {list(getattr(rules, key))}" for key in LIMIT_KEYS)]
     else:
-        lines += ["[bets.oop]", *_write_menus(spot, OOP), "[bets.ip]", *_write_menus(spot, IP)]
-    lines.append("[tree]")
-    lines += [f'{key} = "{show_share(getattr(rules.thresholds, key))}"' for key in THRESHOLDS]
-    lines.append(f"donk_bets = {str(rules.donk_bets).lower()}")
-    if rules.raise_cap is not None:
-        lines.append(f"raise_cap = {rules.raise_cap}")
+        lines += [*write_menu(menu, street), *_write_tree(menu)]
+    if spot.played or spot.led is not None:
+        lines += ["[street]"] + ([f'played = "{spot.played}"'] if spot.played else [])
+        lines += [f'led = "{PLAYERS[spot.led]}"'] if spot.led is not None else []
     for lock in spot.locks:
         lines += ["[[lock]]", f"line = {_quote(lock.line)}"]
         lines += [f'hands = "{lock.hands}"'] if lock.hands is not None else []
@@ -194,17 +226,10 @@ def _quote(text: str) -> str:
     )  # a TOML string escapes as JSON does, and the delete character too
 
 
-def _same(menu: Menu) -> tuple[Sizes, Sizes]:
-    """What a menu may share with the other player's."""
-    return menu.bets, menu.raises
-
-
-def _write_menus(spot: Spot, player: int) -> list[str]:
-    lines, last = [], None
-    for street, menu in zip(spot.streets, spot.rules.menus[player], strict=True):
-        if menu != last:
-            parts = [("bet", menu.bets or None), ("raise", menu.raises or None), ("donk", menu.donks)]
-            inner = ", ".join(f'{key} = "{show_sizes(sizes)}"' for key, sizes in parts if sizes is not None)
-            lines.append(f"{street} = {{ {inner} }}" if inner else f"{street} = {{}}")
-        last = menu
-    return lines
+def _write_tree(menu: Menu) -> list[str]:
+    lines = ["[tree]", *(f'{key} = "{show_share(getattr(menu.thresholds, key))}"' for key in THRESHOLDS)]
+    lines.append(f"donk_bets = {str(menu.donk_bets).lower()}")
+    most = menu.most_raises
+    if most == (None,):
+        return lines
+    return [*lines, f"raise_cap = {most[0] - 1}" if len(most) == 1 and most[0] else f"most_raises = {list(most)}"]

@@ -128,7 +128,7 @@ class Seen(NamedTuple):
 class Stand(NamedTuple):
     """Where the tables stand."""
 
-    states: Array  # int64 [n, 9]: the real betting, as `games._betting_kernels.State`
+    states: Array  # int64 [n, FIELDS]: the real betting, as `games._betting_kernels.State`
     node: Array  # int32 [n]: the player's decision in the tree; OFF_TREE (-1) where there is none
     off: Array  # int8 [n]: IN_STEP, BEYOND or SMALL
     own: Array  # int32 [n]: moves that the player has made

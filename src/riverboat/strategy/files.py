@@ -13,6 +13,7 @@ from riverboat.fields import Fields
 from riverboat.games import registry, spot_file
 from riverboat.games.base import Game
 from riverboat.games.bluff import Bluff
+from riverboat.games.holdem import LimitHoldem
 from riverboat.games.spot import Spot
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
@@ -58,7 +59,9 @@ def rebuild(folder: Path, found: Fields, game: Game | None = None) -> tuple[Game
         game = game.with_values({(int(a), int(b)): value for a, b, value in found.numbers("values", 3)})
     tree = solver_tree(game)
     if tree.fingerprint != found.text("fingerprint"):
-        raise InputError(f"{folder}: solved for {shown(name)}, another game or version of it: the trees differ")
+        # Until version 1 of that game its player 0 was the dealer; the arrays of such a folder are in another order.
+        why = "; player 0 has the big blind since, so solve it again" if isinstance(game, LimitHoldem) else ""
+        raise InputError(f"{folder}: solved for {shown(name)}, another game or version of it: the trees differ{why}")
     return game, tree
 
 

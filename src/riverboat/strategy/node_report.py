@@ -80,9 +80,8 @@ def pot(node: Spotlight) -> float:
 
 def stacks(node: Spotlight) -> tuple[float, float] | None:
     """Chips that the players have behind there, where the game knows."""
-    stack = getattr(node.tree.game, "stack", None)
-    spent = node.tree.betting.spent[node.place]
-    return None if stack is None else (float(stack - spent[0]), float(stack - spent[1]))
+    game, spent = node.tree.game, node.tree.betting.spent[node.place]
+    return (float(game.behind[0] - spent[0]), float(game.behind[1] - spent[1])) if isinstance(game, Spot) else None
 
 
 def street(node: Spotlight) -> str:
@@ -92,7 +91,7 @@ def street(node: Spotlight) -> str:
 
 def names(game: BoardGame) -> tuple[str, str]:
     """Of the players: oop and ip in a spot. From the deal on that changes with the street, so there they have seats."""
-    return PLAYERS if isinstance(game, Spot) else ("dealer", "blind")
+    return PLAYERS if isinstance(game, Spot) else ("blind", "dealer")
 
 
 def player_of(node: Spotlight, player: int | str | None) -> int:
