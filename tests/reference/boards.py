@@ -66,7 +66,7 @@ def same_places(tree: BoardTree, oracle: PublicTree) -> tuple[Array, Array, Arra
             rows = int(tree.boards.rows[board, who])
             n = int(np.flatnonzero(tree.forest.node == node)[0])
             at = int(tree.boards.base[board, who]) + int(tree.forest.slot[n]) * rows
-            unit = walker.mass[1 - who] * float(np.prod(tree.boards.chance[boards[1:]])) / walker.scale
+            unit = walker.root.mass[1 - who] * float(np.prod(tree.boards.chance[boards[1:]])) / walker.scale
             where[line] = at, rows, tree.row_of[board, who][maps[-1]], unit
         if len(infoset.actions) > 1:
             at, rows, row_of, unit = where[line]

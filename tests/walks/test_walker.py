@@ -75,7 +75,7 @@ def test_learning_from_the_root_as_a_node_is_learning_from_the_root(name: str) -
     for board in range(len(tree(name).rows)):
         for who in (0, 1):
             begin = int(tree(name).boards.base[board, who])
-            unit[begin:] = ours.mass[1 - who] / tree(name).weights[1 - who].max()
+            unit[begin:] = ours.root.mass[1 - who] / tree(name).weights[1 - who].max()
     start = np.random.default_rng(1).random(tree(name).table) / 256
     theirs.write("regret", start * unit)
     theirs.learn(steps(8), at_root(tree(name)))

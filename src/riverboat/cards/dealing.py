@@ -1,9 +1,12 @@
-"""Whether every player can be dealt a hand of its range, all from one deck."""
+"""Hands that share cards: whether every player can be dealt one of its range, and what a hand leaves the others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
+from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS
 
 STATES = 100_000  # looked at before the search gives up
@@ -45,3 +48,10 @@ def can_be_dealt(held: Sequence[Iterable[int]]) -> bool | None:
         return search(0, 0)
     except TimeoutError:
         return None
+
+
+def without_shared(weights: Array) -> Array:
+    """For each hand, the weight of the hands that share no card with it. float64 [1326]"""
+    by_card = np.bincount(HAND_CARDS.ravel(), np.repeat(weights, 2), minlength=52)
+    left: Array = np.maximum(weights.sum() - by_card[HAND_CARDS].sum(axis=1) + weights, 0.0)
+    return left

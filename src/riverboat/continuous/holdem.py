@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cards.dealing import without_shared
 from riverboat.cards.ranking import describe, hand_strengths
 from riverboat.continuous import _kernels as kernels
 from riverboat.continuous.game import ROOT, ContinuousGame, Decision, Leaf, Tree
@@ -26,7 +27,7 @@ from riverboat.continuous.solve import Answer, solve
 from riverboat.errors import InputError
 from riverboat.games.board_game import BettingTree
 from riverboat.games.spot import Spot
-from riverboat.strategy.solution import Solution, without_shared
+from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 
 _THIN = 1e-9  # the width of an atom that nobody holds

@@ -16,6 +16,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, Deck
 from riverboat.cards.notation import show_cards, show_hand
+from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, Deal, Outcome, Payoff
 from riverboat.games.board_game import BettingTree, BoardGame
 
@@ -53,6 +54,8 @@ class BoardStates:
 
     def root(self) -> _State:
         """Before the first move."""
+        if getattr(self, "gadget", None) is not None:
+            raise InputError("a gadget at the root is walked on boards only; unroll the game without it")
         return _State(self, 0, self.board)
 
     @cached_property

@@ -32,6 +32,7 @@ from riverboat.games.board_states import BoardStates
 from riverboat.games.labels import ACPC, STREET
 from riverboat.games.menus import Menu, trimmed
 from riverboat.games.menus import most_raises as read_most_raises
+from riverboat.games.root_gadgets import RootGadget
 from riverboat.games.sizes import Thresholds, parse_share
 from riverboat.games.spot_locks import Lock, check_locks
 from riverboat.games.spot_menus import PLAYERS as PLAYERS
@@ -55,6 +56,7 @@ class Spot(BoardStates):
     name: str = "spot"
     played: str = ""  # moves of this street before the root, `x-b120`
     led: int | None = None  # who bet or raised last on the street before
+    gadget: RootGadget | None = None  # what stands at the root of a subgame
     unit: str = field(default="chips", init=False)
     joiner: str = field(default="-", init=False)
 

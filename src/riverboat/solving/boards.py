@@ -121,7 +121,8 @@ class BoardCFR:
         With `table` and `iteration`, what an earlier copy of the averages stood for.
         """
         if table is None:
-            return Solution(self.tree, self.averages, self.average_provenance())
+            root = self.walker.read("root_average") if "root_average" in self.walker.names else None
+            return Solution(self.tree, self.averages, self.average_provenance(), root)
         return Solution(self.tree, table, {**self.average_provenance(), "iterations": iteration})
 
     def quality(self) -> Quality:
@@ -132,10 +133,10 @@ class BoardCFR:
         """
         tree, walker = self.tree, self.walker
         best = [tree.per_chip * walker.earnings(p, respond=True) for p in (0, 1)]
-        if tree.constant is None:
+        if walker.constant is None:
             values = [tree.per_chip * walker.earnings(p) for p in (0, 1)]
             return Quality((best[0], best[1]), (values[0], values[1]), None)
-        total = tree.per_chip * tree.constant
+        total = tree.per_chip * walker.constant
         middle = (best[0] + total - best[1]) / 2
         return Quality((best[0], best[1]), (middle, total - middle), total)
 

@@ -20,6 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cards.dealing import without_shared
 from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.notation import Cards
 from riverboat.cards.ranges import Range
@@ -29,7 +30,7 @@ from riverboat.games.menus import SEATS
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_game import LineGame, check_game, filled, line_game
 from riverboat.strategy.blueprint_report import at_line, hand_numbers
-from riverboat.strategy.solution import Solution, without_shared
+from riverboat.strategy.solution import Solution
 from riverboat.trees.deals import cards_of, deals
 from riverboat.walks.board_walk import BoardWalker
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from riverboat.strategy.blueprint import BlueprintStrategy
 
 CHECKPOINT = "checkpoint-"
+ROOT = "root_average"  # of a gadget at the root of a subgame
 _SOLVED = ("strategy", "checkpoint", "solution")
 _GAME_FILES = tuple(f"game{suffix}" for suffix in registry.FILES)
 
@@ -38,7 +39,7 @@ def describe(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, str]]
     if values:
         facts["values"] = [[*pair, value] for pair, value in sorted(values.items())]
     path = Path(spec or "")
-    if isinstance(game, Spot):  # whole, with its ranges, whatever file or object it came from
+    if isinstance(game, Spot) and game.gadget is None:  # whole, with its ranges, whatever file or object it came from
         return {**facts, "rebuild": True, "game_file": "game.toml"}, {"game.toml": spot_file.dumps(game)}
     if path.suffix.lower() in registry.FILES and path.is_file():
         name = f"game{path.suffix.lower()}"
@@ -95,8 +96,11 @@ def save(strategy: Strategy | Solution, folder: str | Path, game: Game | None = 
         kind, name, table = "solution", "average", strategy.table
     else:
         kind, name, table = "strategy", "probabilities", strategy.probabilities
+    arrays = {name: table}
+    if isinstance(strategy, Solution) and strategy.root is not None:
+        arrays[ROOT] = strategy.root
     meta = {**facts, "provenance": dict(strategy.provenance), "table": name, "unit": strategy.tree.unit}
-    return artefact.write(Path(folder), kind, {name: table}, meta, texts)
+    return artefact.write(Path(folder), kind, arrays, meta, texts)
 
 
 def newest(folder: str | Path) -> Path:
@@ -154,7 +158,8 @@ def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solu
         table = arrays.take(name, ("uint16", "float32", "float64"), (None,), 0.0)
         if len(table) < tree.table:
             raise CorruptError(f"{place}: {name}.npy has {len(table):,} numbers for a table of {tree.table:,}")
-        return Solution(tree, table, provenance)
+        root = arrays.take(ROOT, ("float64",), (None, None), 0.0) if ROOT in arrays and name == "average" else None
+        return Solution(tree, table, provenance, root)
     table = arrays.take(name, ("float32", "float64"), (tree.table,), 0.0)
     strategy = Strategy.from_sums(tree, table, provenance)
     if name != "probabilities":

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riverboat.cards.dealing import without_shared
 from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.equity import range_shares, runouts
 from riverboat.cards.grid import Grid
@@ -37,10 +38,12 @@ if TYPE_CHECKING:
 class Solution:
     """What both players do at every node, on every board, with every hand."""
 
-    def __init__(self, tree: BoardTree, table: Array, provenance: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, tree: BoardTree, table: Array, provenance: Mapping[str, Any] | None = None, root: Array | None = None
+    ) -> None:
         if table.ndim != 1 or len(table) < tree.table:
             raise InputError(f"{tree.name}: {table.shape} numbers for a table of {tree.table}")
-        self.tree, self.table = tree, table
+        self.tree, self.table, self.root = tree, table, root  # root: averages of what stands there, if known
         self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
 
     def __repr__(self) -> str:
@@ -52,11 +55,22 @@ class Solution:
     @cached_property
     def walker(self) -> BoardWalker:
         """Walks that evaluate the table."""
-        return BoardWalker.reader(self.tree, self.table)
+        return BoardWalker.reader(self.tree, self.table, root=self.root)
 
     def earnings(self, player: int, *, respond: bool = False) -> float:
         """What a player wins on average from the root, in chips; with `respond`, by the best response."""
+        if self.root is None and self.walker.root.gadget is not None:
+            raise InputError(
+                f"{self.tree.name}: this table came without what its gadget plays, so nothing can be earned"
+            )
         return self.walker.earnings(player, respond=respond)
+
+    def margins(self) -> Array:
+        """Where a gadget stands at the root: how much less than its stop pay-off or shift each hand gets by entering.
+
+        Against the other player's strategy, the gadget's player doing its best. float64 [1326], NaN where it is no choice
+        """
+        return self.walker.margins()
 
     def runouts(self, line: str) -> ReportTable:
         """What each card does where `*` stands for it: `x-x/*-b50`; the last row, `all`, has the means."""
@@ -283,10 +297,3 @@ class Spotlight:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
-
-
-def without_shared(weights: Array) -> Array:
-    """For each hand, the weight of the hands that share no card with it. float64 [1326]"""
-    by_card = np.bincount(HAND_CARDS.ravel(), np.repeat(weights, 2), minlength=52)
-    left: Array = np.maximum(weights.sum() - by_card[HAND_CARDS].sum(axis=1) + weights, 0.0)
-    return left

@@ -9,6 +9,8 @@ so that whoever walks a board reads one piece of memory.
 from __future__ import annotations
 
 import hashlib
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +18,8 @@ import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.hand_rules import STANDARD
-from riverboat.cards.notation import show_cards
+from riverboat.cards.notation import show_cards, show_hand
+from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Array
@@ -225,6 +228,26 @@ class BoardTree:
         first, second = (np.asarray(self.game.weights[p])[self.reps(0, p)] for p in (0, 1))
         return first, second
 
+    def with_weights(self, first: Array, second: Array) -> BoardTree:
+        """The same tree for other ranges of its spot, float64 [1326] each; all arrays are shared.
+
+        Hands must have a row here, and hands that share one the same weight.
+        """
+        if not isinstance(self.game, Spot):
+            raise InputError(f"{self.name}: only a spot's ranges can be changed")
+        game = replace(self.game, ranges=(Range(first), Range(second)))
+        for p, weights in enumerate(game.weights):
+            new = np.setdiff1d(np.flatnonzero(weights), self.held[p])
+            if len(new):
+                raise InputError(f"{self.name}: {show_hand(new[0])} of player {p} has no row; build the tree with it")
+            if any(not np.array_equal(weights[image], weights) for image in self.deals.hand_maps):
+                raise InputError(f"{self.name}: the new weights of player {p} tell suits apart that share rows here")
+        tree = copy(self)
+        tree.game = game
+        for name in ("weights", "total", "fingerprint"):
+            tree.__dict__.pop(name, None)
+        return tree
+
     @cached_property
     def row_hands(self) -> tuple[Array, Array]:
         """How many hands share each row at the root. int64 [rows] each"""
@@ -259,6 +282,13 @@ class BoardTree:
         for lock in getattr(self.game, "locks", ()):
             digest.update(repr((lock.line, lock.strategy)).encode())
             digest.update(b"" if lock.hands is None else np.ascontiguousarray(lock.hands.weights).data)
+        gadget = getattr(self.game, "gadget", None)
+        if gadget is not None:
+            digest.update(repr((type(gadget).__name__, gadget.player)).encode())
+            for vector in gadget.vectors:
+                digest.update(np.ascontiguousarray(vector).data)
+        if any((w[held] == 0).any() for w, held in zip(self.game.weights, self.held, strict=True)):  # `with_weights`
+            digest.update(b"".join(np.ascontiguousarray(held).tobytes() for held in self.held))
         return digest.hexdigest()
 
 

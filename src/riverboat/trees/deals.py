@@ -1,6 +1,7 @@
 """The boards that may be dealt, up to the names of suits.
 
-Permutations of suits that change neither the board at the root nor a range (nor a lock) are symmetries of a game. Boards
+Permutations of suits that change neither the board at the root nor a range (nor a lock, nor what a gadget at the root says
+of hands) are symmetries of a game. Boards
 that a symmetry exchanges are alike: one of them stands for all, its *members*. What is left of the symmetries on a board
 exchanges hands there.
 """
@@ -143,6 +144,8 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
     for lock in getattr(game, "locks", ()):
         fixed |= {c for deal in game.betting.find(lock.line, game.joiner, any_card=True).dealt for c in deal}
         alike += [lock.hands.weights] if lock.hands is not None else []
+    gadget = getattr(game, "gadget", None)
+    alike += [] if gadget is None else [np.where(game.weights[gadget.player] > 0, v, 0.0) for v in gadget.vectors]
     found = []
     for image in permutations(suits):
         suit = np.arange(4)

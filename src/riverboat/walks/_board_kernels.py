@@ -15,6 +15,7 @@ from riverboat.arrays import Array
 from riverboat.counter import take
 from riverboat.jit import kernel, part
 from riverboat.lanes import LANES, load, same, store, transpose
+from riverboat.walks._gadget_kernels import NONE, enter, learn_root
 from riverboat.walks._node_kernels import LEARN, down, up
 
 OPEN, SHARE, CLOSE, WHOLE = 0, 1, 2, 3
@@ -272,7 +273,8 @@ def work(
     seats,  # (Seat, Seat)
     boards,  # Boards
     parents,  # int32 [boards]
-    weights,  # (float64 [rows], float64 [rows]): how each player's hands are dealt
+    weights,  # (float64 [rows], float64 [rows]): how each player's hands come to the root
+    gadget,  # Gadget: a choice in front of the root
     stride,
     tables,  # Tables
     steps,  # float64 [iterations, 6]: positive, negative, floor, decay, t, gain
@@ -306,6 +308,8 @@ def work(
                     f.own[r] = 1
                 for r in range(U(boards.rows[0, 1 - me])):
                     f.opp[r] = weights[1 - me][r]
+                if gadget.kind != NONE and mode == LEARN:
+                    enter(gadget, me, boards.rows[0, gadget.player], steps[i, 4], f.own, f.opp)
             elif first_phase == SHARE:
                 copy(source[me].dealt_own, begin, deals * size, f.dealt_own, begin)
                 copy(source[me].dealt_opp, begin, deals * size, f.dealt_opp, begin)
@@ -343,3 +347,5 @@ def work(
                     copy(f.gained, begin, deals * size, out, U(block) * deals * size)
                 else:
                     phase += 1
+            if gadget.kind != NONE and mode == LEARN and me == gadget.player and end_phase == WHOLE and not alone:
+                learn_root(gadget, steps[i], f.value, seat.value[0])

@@ -14,6 +14,7 @@ from riverboat.walks import _board_kernels as kernels
 from riverboat.walks._node_kernels import EVALUATE, LEARN, RESPOND, Tables
 from riverboat.walks.protocol import Start
 from riverboat.walks.rooms import BLOCKS, Rooms
+from riverboat.walks.roots import Root
 from riverboat.walks.rules import LocalRule, board_loops
 from riverboat.walks.tables import Format, allocate, block, format_of, reading
 
@@ -37,8 +38,8 @@ class BoardWalker:
         self.loops = board_loops(rule, form.work)
         self._rooms = Rooms(tree, form.work, threads if tree.streets > 1 else 1)
         self.threads, self.scale = self._rooms.threads, self._rooms.scale
-        self.mass = tuple(float(np.sum(w)) or 1.0 for w in tree.game.weights)  # nobody may be left in a range
-        self._weights = tuple(tree.weights[p] / self.mass[p] for p in (0, 1))
+        predictive, apart = len(tables.prediction) > 0, tables.opp_regret is not tables.regret
+        self.root = Root(tree, self.scale, predictive=predictive, apart=apart)
         self._stride = np.uint64(tree.stride)
         self._parents = np.array(tree.deals.parents, np.int32)
         children = int(tree.boards.child[1]) - int(tree.boards.child[0]) if tree.streets > 1 else 0
@@ -46,6 +47,7 @@ class BoardWalker:
         first = tree.street_at[1] if tree.streets > 1 else 0
         self._blocks = (first + np.arange(count + 1) * children // max(count, 1)).astype(np.int32)
         self._counter = np.zeros(1, np.int64)
+        self._dealt = self.root.weights  # how hands come to the root in the walk that comes next
 
     @staticmethod
     def learner(
@@ -66,16 +68,20 @@ class BoardWalker:
         return BoardWalker(tree, form, tables, threads=threads, rule=rule)
 
     @staticmethod
-    def reader(tree: BoardTree, average: Array, threads: int = 1) -> BoardWalker:
-        """A walker that evaluates and responds to a table of averages, which stays where it is."""
-        return BoardWalker(tree, format_of(average.dtype), reading(tree, average), threads=threads)
+    def reader(tree: BoardTree, average: Array, threads: int = 1, root: Array | None = None) -> BoardWalker:
+        """A walker that evaluates and responds to a table of averages, which stays where it is; `root` are the gadget's."""
+        walker = BoardWalker(tree, format_of(average.dtype), reading(tree, average), threads=threads)
+        if root is not None:
+            walker.write("root_average", root)
+        return walker
 
     # --- tables -----------------------------------------------------------------------------
 
     @property
     def names(self) -> tuple[str, ...]:
         """The tables that are kept."""
-        return tuple(name for name in ("regret", "average", "prediction") if len(getattr(self._tables, name)))
+        own = tuple(name for name in ("regret", "average", "prediction") if len(getattr(self._tables, name)))
+        return own + self.root.names
 
     @property
     def nbytes(self) -> int:
@@ -86,12 +92,15 @@ class BoardWalker:
         """A table: the walker's own memory."""
         if name not in self.names:
             raise InputError(f"{self.tree.name}: no table {name!r}; there are {', '.join(self.names)}")
-        table: Array = getattr(self._tables, name)
+        table: Array = self.root.read(name) if name in self.root.names else getattr(self._tables, name)
         return table
 
     def write(self, name: str, numbers: Array, start: int = 0) -> None:
         """Set the numbers of a table from a place on."""
-        self.read(name)[start : start + len(numbers)] = numbers
+        table = self.read(name)[start : start + len(numbers)]
+        if table.shape != numbers.shape:
+            raise InputError(f"{self.tree.name}: {numbers.shape} numbers do not fit into table {name!r} at {start}")
+        table[:] = numbers
 
     def play(self, board: int, node: int) -> Array:
         """What the averages, and locks, play at a decision. float64 [moves, rows]"""
@@ -109,9 +118,9 @@ class BoardWalker:
     def _work(
         self, steps: Array, mode: int, players: tuple[int, int], phases: Any, thread: int = 0, place: Array = FROM_ROOT
     ) -> None:
-        t, rooms = self.tree, self._rooms
+        t, root, rooms = self.tree, self.root, self._rooms
         self.loops.work(
-            t.forest, t.seats, t.boards, self._parents, self._weights, self._stride, self._tables, steps, mode,
+            t.forest, t.seats, t.boards, self._parents, self._dealt, root.state, self._stride, self._tables, steps, mode,
             *players, *phases, self._blocks, self._counter, rooms.outs[0], rooms.frames[thread], rooms.frames[0], place,
         )  # fmt: skip
 
@@ -128,11 +137,13 @@ class BoardWalker:
             self._learn(steps, start)
             return
         for i in range(len(steps)):
+            self.root.copy_seen()
             tables.opp_regret[:] = tables.regret
             tables.opp_prediction[:] = tables.prediction
             self._learn(steps[i : i + 1], start)
 
     def _learn(self, steps: Array, start: Start | None) -> None:
+        self._dealt = self.root.weights
         if self.threads == 1 or start is not None:
             place = FROM_ROOT if start is None else self._set_out(start, (0, 1))[0]
             self._work(steps, LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE), place=place)
@@ -155,12 +166,23 @@ class BoardWalker:
 
     def earnings(self, player: int, *, respond: bool = False) -> float:
         """What a player wins on average from the root, in chips."""
-        tree = self.tree
         values = self._values(RESPOND if respond else EVALUATE, player, None)[0]
-        return float(np.sum(values * tree.weights[player] * tree.row_hands[player])) / tree.total
+        return self.root.earnings(player, values, respond=respond)
+
+    @property
+    def constant(self) -> float | None:
+        """What both players earn together, in chips; None where that depends on what they do."""
+        return self.root.constant
+
+    def margins(self) -> Array:
+        """How much less than its stop pay-off or shift each hand gets by entering, at best. float64 [1326], NaN elsewhere"""
+        if self.root.gadget is None:
+            raise InputError(f"{self.tree.name}: nothing stands at the root, so there are no margins")
+        return self.root.margins(self._values(RESPOND, self.root.gadget.player, None)[0])
 
     def _values(self, mode: int, me: int, start: Start | None) -> Array:
-        board, node, unit = 0, 0, self.mass[1 - me]
+        board, node = 0, 0
+        self._dealt, unit = self.root.dealt(1 - me)
         if start is not None:
             place, unit = self._set_out(start, (me,))
             board, node = start.board, start.node

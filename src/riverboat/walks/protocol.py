@@ -32,7 +32,7 @@ class Walker(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The tables that are needed to go on elsewhere: `regret`, `average`, and what the schedule adds."""
+        """The tables that are needed to go on elsewhere: `regret`, `average`, what the schedule adds, and a gadget's own."""
         ...
 
     def read(self, name: str) -> Array:
@@ -64,6 +64,16 @@ class Walker(Protocol):
 
     def earnings(self, player: int, *, respond: bool = False) -> float:
         """What a player wins on average from the root, in chips."""
+        ...
+
+    @property
+    def constant(self) -> float | None:
+        """What both players earn together, in chips; None where that depends on what they do."""
+        ...
+
+    def margins(self) -> Array:
+        """Where a gadget stands at the root: how much less than its stop pay-off or shift each hand of the gadget's player
+        gets by entering, doing its best. float64 [1326], NaN where a hand is no choice"""
         ...
 
     def play(self, board: int, node: int) -> Array:

@@ -16,7 +16,7 @@ from numba.core.dispatcher import Dispatcher
 
 from riverboat.errors import InputError
 from riverboat.jit import OPTIONS
-from riverboat.walks import _board_kernels, _node_kernels
+from riverboat.walks import _board_kernels, _gadget_kernels, _node_kernels
 
 
 class LocalRule(Protocol):
@@ -44,9 +44,9 @@ def check_rule(rule: LocalRule, dtype: str) -> None:
         if not isinstance(getattr(rule, what), Dispatcher):
             raise InputError(f"rule {rule.name!r}: {what} must be compiled: put @numba.njit above it")
     # Compile the rule by itself first: compiled from inside a kernel it would inherit that it may not allocate.
-    some = [np.ones((2, 2), dtype)[:, :1] for _ in range(3)]
-    rule.strategy(some[0], some[1], 1.0, some[2])
-    rule.update(some[0], some[1], some[2], 1.0)
+    for some in ([np.ones((2, 2), dtype)[:, :1] for _ in range(3)], [np.ones((2, 2)) for _ in range(3)]):
+        rule.strategy(some[0], some[1], 1.0, some[2])
+        rule.update(some[0], some[1], some[2], 1.0)
 
 
 def rebind(modules: tuple[ModuleType, ...], made: dict[str, Any]) -> None:
@@ -86,8 +86,16 @@ def _specialise(rule: LocalRule, dtype: str) -> SimpleNamespace:
         guess = prediction[at : at + width * rows].reshape(width, rows) if len(prediction) > 0 else block
         update(block, guess, instant, step[4])
 
-    made: dict[str, Any] = {"play": play, "absorb": absorb}
-    rebind((_node_kernels, _board_kernels), made)
+    @njit(nogil=True)
+    def root_play(regret, prediction, t, out):  # type: ignore[no-untyped-def]
+        strategy(regret, prediction if len(prediction) > 0 else regret, t, out)
+
+    @njit(nogil=True)
+    def root_absorb(regret, prediction, step, instant):  # type: ignore[no-untyped-def]
+        update(regret, prediction if len(prediction) > 0 else regret, instant, step[4])
+
+    made: dict[str, Any] = {"play": play, "absorb": absorb, "root_play": root_play, "root_absorb": root_absorb}
+    rebind((_node_kernels, _gadget_kernels, _board_kernels), made)
     return SimpleNamespace(**{**vars(_board_kernels), **made})
 
 

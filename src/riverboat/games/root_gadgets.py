@@ -1,0 +1,108 @@
+"""What may stand at the root of a subgame, so that its solution is safe to play in the whole game.
+
+One player's strategy is refined there; the other one, the gadget's `player`, gets a choice in front. Without a gadget
+(unsafe solving) both come with their ranges. Numbers run over all hands of the deck, in chips, as the game pays the
+gadget's player from the root on; hands that cannot be there are not looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.cards.deck import HANDS
+from riverboat.errors import InputError, shown
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """Re-solving (Burch, Johanson, Bowling 2014): with each hand the player may stop and be paid, or enter.
+
+    Hands are dealt by the player's range in the game: how likely chance is to deal them, not how likely the player was to
+    come here with them.
+    """
+
+    player: int
+    payoffs: Array  # float64 [1326]: what stopping pays
+
+    def __post_init__(self) -> None:
+        _check_player(self.player)
+        object.__setattr__(self, "payoffs", _numbers(self.payoffs, "stop pay-offs"))
+
+    @property
+    def vectors(self) -> tuple[Array, ...]:
+        """All numbers by hand."""
+        return (self.payoffs,)
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Choose:
+    """Maxmargin (Moravčík et al. 2016): the player chooses its hand; hand h then earns weight[h] · value(h) − shift[h].
+
+    The value of a hand is its mean against the opponent's hands that it can meet. With weights of one and counterfactual
+    best-response values as shifts, what the choice earns is minus the least margin. In reach-maxmargin (Brown, Sandholm
+    2017) the margin sits at an earlier decision that leads here with probability weight[h]. Of the player's range only
+    matters which hands are in it.
+    """
+
+    player: int
+    shifts: Array  # float64 [1326]
+    weights: Array | float = 1.0  # float64 [1326], not negative
+
+    def __post_init__(self) -> None:
+        _check_player(self.player)
+        object.__setattr__(self, "shifts", _numbers(self.shifts, "shifts"))
+        weights = _numbers(np.broadcast_to(np.asarray(self.weights, float), (HANDS,)), "weights")
+        if weights.min() < 0:
+            raise InputError(f"root gadget: weight {weights.min():g}: must not be negative")
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def vectors(self) -> tuple[Array, ...]:
+        """All numbers by hand."""
+        return self.shifts, np.asarray(self.weights)
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other)
+
+    def __hash__(self) -> int:
+        return _hash(self)
+
+
+RootGadget: TypeAlias = Stop | Choose
+
+
+def _check_player(player: Any) -> None:
+    if player not in (0, 1):
+        raise InputError(f"root gadget: player {shown(player)}: 0 (oop) or 1 (ip)")
+
+
+def _numbers(given: Array, what: str) -> Array:
+    numbers = np.array(given, np.float64) + 0.0  # no negative zeros, which differ in bytes
+    if numbers.shape != (HANDS,):
+        raise InputError(f"root gadget: {what} of shape {numbers.shape}: one for each of {HANDS} hands is needed")
+    if not np.isfinite(numbers).all():
+        raise InputError(f"root gadget: {what} have {numbers[~np.isfinite(numbers)][0]} in them; give numbers")
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _equal(one: RootGadget, other: Any) -> bool:
+    return (
+        type(one) is type(other)
+        and one.player == other.player
+        and all(np.array_equal(a, b) for a, b in zip(one.vectors, other.vectors, strict=True))
+    )
+
+
+def _hash(gadget: RootGadget) -> int:
+    return hash((gadget.player, *(v.tobytes() for v in gadget.vectors)))
