@@ -86,9 +86,13 @@ SHARES = st.integers(0, 200).map(Decimal)
     st.lists(st.integers(0, 5), max_size=4),
     st.builds(Thresholds, SHARES, SHARES, SHARES),
     st.booleans(),
+    st.tuples(st.integers(0, 3), st.lists(LEVELS.map(legal_first), min_size=3, max_size=3)),
+    st.booleans(),
 )
-def test_what_is_written_is_read_again(oop, ip, most, thresholds, same) -> None:  # type: ignore[no-untyped-def]
-    menu = Menu((oop, oop if same else ip), tuple(most) or (None,), thresholds)
+def test_what_is_written_is_read_again(oop, ip, most, thresholds, same, donks, donk_bets) -> None:  # type: ignore[no-untyped-def]
+    none, own = donks  # streets after the first ones have sizes for bets into the aggressor
+    by_street = (None, *[None if street < none else levels[0] for street, levels in enumerate(own)])
+    menu = Menu((oop, oop if same else ip), tuple(most) or (None,), thresholds, by_street, donk_bets)
     again = parse_menu(show_menu(menu))
     assert parse_menu(show_menu(again)) == again
     assert show_menu(parse_menu(show_menu(again))) == show_menu(again)
@@ -97,6 +101,7 @@ def test_what_is_written_is_read_again(oop, ip, most, thresholds, same) -> None:
             for raises in range(5):
                 assert again.level(seat, street, raises) == menu.level(seat, street, raises)
                 assert again.may_raise(street, raises) == menu.may_raise(street, raises)
+            assert again.level(seat, street, 0, donk=True) == menu.level(seat, street, 0, donk=True)
     assert again.thresholds == thresholds
 
 
@@ -117,6 +122,11 @@ def test_what_is_written_is_read_again(oop, ip, most, thresholds, same) -> None:
         ('preflop = "a"\nmost_raises = -1', ("menu.most_raises = -1", "by street")),
         ('preflop = "a"\nmost_raises = [1, true]', ("menu.most_raises = [1, True]",)),
         ('preflop = "a"\nmerge = 0.1', ("menu.merge = 0.1", "in quotes")),
+        ('preflop = "a"\ndonk = "a"', ("menu.donk = 'a'", "[menu.donk]")),
+        ('preflop = "a"\n[donk]\npreflop = "a"', ("menu.donk: unknown key 'preflop'", "flop, ")),
+        ('preflop = "a"\n[donk]\nturn = "2x"', ("menu.donk.turn: size '2x'", "no bet is faced")),
+        ('preflop = "a"\n[donk]\nturn = ["a"]', ("menu.donk.turn = ['a']", "must be a text")),
+        ('preflop = "a"\ndonk_bets = "no"', ("menu.donk_bets = 'no'", "true or false")),
         ("preflop =", ("not TOML",)),
         ("menu = 3", ("menu = 3", "must be a table")),
     ],

@@ -37,7 +37,7 @@ from riverboat.games.sizes import Thresholds, parse_share
 from riverboat.games.spot_locks import Lock, check_locks
 from riverboat.games.spot_menus import PLAYERS as PLAYERS
 from riverboat.games.spot_menus import STREETS as STREETS
-from riverboat.games.spot_menus import longest, read_menu
+from riverboat.games.spot_menus import from_street, longest, read_menu
 
 HELD_BYTES = 6  # that a node takes in the tables for each hand, at the least
 Menus: TypeAlias = str | Mapping[str, Any]
@@ -170,7 +170,7 @@ class Spot(BoardStates):
         spot = Spot(
             cards,
             _from_street(rules, state.before),
-            _capped(menu, rules) if not rules.limit else None,
+            None if menu is None or rules.limit else from_street(_capped(menu, rules), state.street),
             (_range(ranges[0], "oop"), _range(ranges[1], "ip")),
             tuple(locks),
             rules.deck,
@@ -214,8 +214,10 @@ class Spot(BoardStates):
         s = state.at._replace(led=NOBODY if self.led is None else self.led)
         for label in self.played.split(STREET.joiner) if self.played else ():
             where = f"played {shown(self.played)}: {shown(label)}"
-            move = STREET.read(book, s, label)
-            if move is None or not allowed(price(book, s), *span(book, s), move):
+            move, (least, most) = STREET.read(book, s, label), span(book, s)
+            # To put the shorter stack all-in is a move, also where the deeper one would have to raise by more.
+            least = min(least, self.rules.stack)
+            if move is None or not allowed(price(book, s), least, most, move):
                 raise InputError(
                     f"{where} cannot be played there; write moves of the {STREETS[street - 1]}, such as x-b120"
                 )
@@ -346,9 +348,9 @@ def _most_bet(rules: Rules) -> int:
     return sum(size * most for size, most in zip(rules.raise_sizes, rules.most_raises, strict=True))
 
 
-def _capped(menu: Menu | None, rules: Rules) -> Menu | None:
+def _capped(menu: Menu, rules: Rules) -> Menu:
     """A menu with the most raises that the rules allow."""
-    if menu is None or rules.most_raises is None:
+    if rules.most_raises is None:
         return menu
     own = [menu.most_raises[min(street, len(menu.most_raises) - 1)] for street in range(rules.rounds)]
     most = [ours if theirs is None else min(ours, theirs) for ours, theirs in zip(rules.most_raises, own, strict=True)]

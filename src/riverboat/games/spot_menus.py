@@ -10,7 +10,7 @@ Streets left out repeat the last one given.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from riverboat.errors import InputError, shown, unknown
@@ -46,10 +46,16 @@ def read_menu(
         if not isinstance(table, Mapping):
             raise InputError(f'bets.{key} = {shown(table)}: must be a table such as {{ bet = "33%", raise = "45%" }}')
     oop, ip = (_streets(bets, player, street) for player in (OOP, IP))
-    # Streets before the root are not bet on; they repeat its menu, so that equal menus are equal.
-    levels = tuple(trimmed([own[0].levels] * street + [one.levels for one in own]) for own in (oop, ip))
-    donks = trimmed([None] * street + [one.donk for one in oop])
-    return Menu((levels[OOP], levels[IP]), most_raises, thresholds, donks, donk_bets)
+    levels = [(own[0].levels,) * street + tuple(one.levels for one in own) for own in (oop, ip)]
+    donks = (None,) * street + tuple(one.donk for one in oop)
+    return from_street(Menu((levels[OOP], levels[IP]), most_raises, thresholds, donks, donk_bets), street)
+
+
+def from_street(menu: Menu, street: int) -> Menu:
+    """A menu without what it says of streets before one: they repeat that one, so that equal menus are equal."""
+    levels = [trimmed([menu.of(seat, max(number, street)) for number in range(4)]) for seat in (OOP, IP)]
+    donks = [menu.donks[min(number, len(menu.donks) - 1)] if number >= street else None for number in range(4)]
+    return replace(menu, levels=(levels[OOP], levels[IP]), donks=trimmed(donks))
 
 
 def _streets(bets: Mapping[str, Any], player: int, first: int) -> list[_Street]:
