@@ -213,9 +213,13 @@ class Room(NamedTuple):
     off: Array  # int64 [most]
     prior: Array  # float64 [most]: chance of the readings that lead there
     weight: Array  # float64 [most, hands]: times the probability of the player's own moves
-    row: Array  # float64 [1, columns]
+    rows: Array  # float64 [hands, columns]: of one decision; hands of one bucket share the first of theirs
     played: Array  # int32 [1, columns]
     column: Array  # int64 [columns]: of the answer
+    chance: Array  # float64 [hands]: of the player's move with the hands that rows are of
+    visit: Array  # int64 [1]: decisions so far, each with rows of its own
+    visited: Array  # int64 [most buckets]: the last that a bucket has a row for
+    leader: Array  # int32 [most buckets]: the hand that has it
     ranked: Array  # int64 [2]: the street whose strengths are there, -1; twice the hands that each meets
     sorter: Sorter
 
@@ -237,25 +241,48 @@ def rank_once(p, asked, i, street, room):
         room.ranked[0] = street
 
 
+@part
+def open_rows(p, asked, i, b, node, s, room):
+    """Make ready for the rows of another decision."""
+    room.visit[0] += 1
+    if node == OFF_TREE and price(p.book, s) > 0 and asked.left[b] > 0:
+        rank_once(p, asked, i, s.street, room)
+
+
+@part
+def row_of(p, asked, b, node, off, s, h, own, room):
+    """The hand whose row is that of hand h, and whether it was filled in just now."""
+    bucket = np.int64(asked.buckets[b, s.street, h])
+    if node == OFF_TREE:  # hands of one bucket may differ in strength
+        calls = price(p.book, s) == 0 or worth_a_call(p.book, s, room.sorter.twice[h], room.ranked[1])
+        fill(p, node, off, s.street, bucket, calls, own, room.rows, h)
+        return h, True
+    if room.visited[bucket] == room.visit[0]:
+        return np.int64(room.leader[bucket]), False
+    room.visited[bucket], room.leader[bucket] = room.visit[0], h
+    fill(p, node, off, s.street, bucket, True, own, room.rows, h)
+    return h, True
+
+
 @kernel
 def weigh_move(p, asked, i, j, s, move, own, room):
     """Multiply the weights of place j by the probability of the player's own move there."""
-    b, node = np.int64(asked.cards[i]), decision(p.tree, room.node[j], room.off[j], s.turn, s.street)
-    off, open_end = room.off[j], price(p.book, s) == 0
+    b, off = np.int64(asked.cards[i]), room.off[j]
+    node = decision(p.tree, room.node[j], off, s.turn, s.street)
     columns = real_moves(p, node, off, s, room.played, 0)
-    if node == OFF_TREE and not open_end and asked.left[b] > 0:
-        rank_once(p, asked, i, s.street, room)
+    open_rows(p, asked, i, b, node, s, room)
     for k in range(asked.left[b]):
         h = np.int64(asked.live[b, k])
         if room.weight[j, h] == 0.0:
             continue
-        calls = open_end or node != OFF_TREE or worth_a_call(p.book, s, room.sorter.twice[h], room.ranked[1])
-        fill(p, node, off, s.street, np.int64(asked.buckets[b, s.street, h]), calls, own, room.row, 0)
-        chance = 0.0
-        for c in range(columns):
-            if room.played[0, c] == move:
-                chance += room.row[0, c]
-        room.weight[j, h] *= chance
+        first, fresh = row_of(p, asked, b, node, off, s, h, own, room)
+        if fresh:
+            chance = 0.0
+            for c in range(columns):
+                if room.played[0, c] == move:
+                    chance += room.rows[first, c]
+            room.chance[first] = chance
+        room.weight[j, h] *= room.chance[first]
 
 
 @part
@@ -355,23 +382,21 @@ def list_moves(p, places, s, room, out, i):
 def add_rows(p, asked, i, j, places, own, s, room, out):
     """Add the rows of place j, each with its weight among all places; as bets are read where a hand never plays so."""
     b, off = np.int64(asked.cards[i]), room.off[j]
-    node, open_end = decision(p.tree, room.node[j], off, s.turn, s.street), price(p.book, s) == 0
+    node = decision(p.tree, room.node[j], off, s.turn, s.street)
     columns = real_moves(p, node, off, s, room.played, 0)
     for c in range(columns):
         for a in range(out.used[i]):
             if out.moves[i, a] == room.played[0, c]:
                 room.column[c] = a
-    if node == OFF_TREE and not open_end and asked.left[b] > 0:
-        rank_once(p, asked, i, s.street, room)
+    open_rows(p, asked, i, b, node, s, room)
     for k in range(asked.left[b]):
         h = np.int64(asked.live[b, k])
         factor = 1.0
         if places > 1:
             factor = room.weight[j, h] / out.reach[i, h] if out.reach[i, h] > 0.0 else room.prior[j]
-        calls = open_end or node != OFF_TREE or worth_a_call(p.book, s, room.sorter.twice[h], room.ranked[1])
-        fill(p, node, off, s.street, np.int64(asked.buckets[b, s.street, h]), calls, own, room.row, 0)
+        first, _ = row_of(p, asked, b, node, off, s, h, own, room)
         for c in range(columns):
-            out.shares[i, h, room.column[c]] += factor * room.row[0, c]
+            out.shares[i, h, room.column[c]] += factor * room.rows[first, c]
 
 
 @kernel
@@ -404,3 +429,53 @@ def answer(
             for j in range(places):
                 add_rows(p, asked, i, j, places, own, s, room, out)
     return -1
+
+
+# --- boards -----------------------------------------------------------------------------------
+
+
+@kernel
+def lay_out(
+    hands,  # uint8 [hands, hole]
+    boards,  # uint8 [boards, cards that lie]
+    live,  # int32 [boards, hands] OUT: hands that a board leaves
+    left,  # int64 [boards] OUT: how many they are
+    deals,  # uint8 [boards · hands, hole + cards] OUT: these hands with the board, one board after the other
+):
+    """Deal every board with all hands that it leaves; how many deals there are."""
+    n = 0
+    for b in range(len(boards)):
+        known, count = np.uint64(0), 0
+        for k in range(boards.shape[1]):
+            known |= np.uint64(1) << np.uint64(boards[b, k])
+        for h in range(len(hands)):
+            blocked = False
+            for k in range(hands.shape[1]):
+                blocked |= (known >> np.uint64(hands[h, k])) & np.uint64(1) != 0
+                if n < len(deals):
+                    deals[n, k] = hands[h, k]
+            if blocked:
+                continue
+            for k in range(boards.shape[1]):
+                deals[n, hands.shape[1] + k] = boards[b, k]
+            live[b, count] = h
+            count += 1
+            n += 1
+        left[b] = count
+    return n
+
+
+@kernel
+def sort_out(
+    live,  # int32 [boards, hands]
+    left,  # int64 [boards]
+    found,  # int32 [deals, 1, streets]: buckets of the deals of `lay_out`
+    out,  # int32 [boards, streets, hands] OUT
+):
+    """Buckets by board, street and hand."""
+    n = 0
+    for b in range(len(live)):
+        for k in range(left[b]):
+            for street in range(found.shape[2]):
+                out[b, street, live[b, k]] = found[n, 0, street]
+            n += 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from riverboat.errors import InputError, MemoryLimitError, unknown
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import RAISE
 from riverboat.games.batches import FIELDS, book_of
-from riverboat.games.moves import END
+from riverboat.games.moves import END, HIDDEN
 from riverboat.games.places import Places
 from riverboat.games.views import Views
 from riverboat.strategy import _follow_kernels as follow
@@ -67,12 +67,11 @@ class Decisions:
     off: Array
 
 
-@dataclass(frozen=True)
-class _Board:
+class _Board(NamedTuple):
     """Hands that a board leaves, and their buckets."""
 
-    live: Array  # int32 [hands]: their numbers; what stands behind `count` means nothing
-    count: int
+    live: Array  # int32 [hands]: their numbers, and nothing behind
+    left: np.int64  # how many they are
     buckets: Array  # int32 [streets, hands]
 
 
@@ -154,102 +153,103 @@ class Played:
         A hand that never makes these moves gets the mean over how the bets alone are read.
         """
         seats = places.actor
-        surveyed, room = self._surveyed(places, seats, draw)
+        asked, surveyed, room = self._surveyed(places, seats, draw)
         columns = int(surveyed.used.max(initial=0))
         shape = (len(places), self._hands, columns)
-        if 8 * np.prod(shape, dtype=float) > MOST_BYTES:
+        size = 8 * shape[0] * shape[1] * columns
+        if size > MOST_BYTES:
             raise MemoryLimitError(
-                f"{shape[0]:,} places, {shape[1]:,} hands and {columns} moves take {show_bytes(8 * int(np.prod(shape)))}; "
+                f"{shape[0]:,} places, {shape[1]:,} hands and {columns} moves take {show_bytes(size)}; "
                 f"{show_bytes(MOST_BYTES)} are allowed: ask for fewer places at a time"
             )
         moves = np.ascontiguousarray(surveyed.moves[:, :columns])
         told = kernels.Told(np.zeros(shape[:2]), surveyed.used, moves, np.zeros(shape))
-        self._answer(places, seats, draw, room, told)
+        self._answer(asked, room, told)
         return Strategies(places, seats, moves, told.shares)
 
     def reach(self, places: Places, seat: int, draw: Array | None = None) -> Array:
         """Probability that the player of a seat makes its moves of the line with each hand. float64 [n, hands]"""
-        seats, n = np.full(len(places), seat, np.int8), len(places)
-        _, room = self._surveyed(places, seats, draw)
+        n = len(places)
+        asked, _, room = self._surveyed(places, np.full(n, seat, np.int8), draw)
         out = np.zeros((n, self._hands))
         none = np.zeros((n, 0), np.int32), np.zeros((n, self._hands, 0))
-        self._answer(places, seats, draw, room, kernels.Told(out, np.zeros(n, np.int64), *none))
+        self._answer(asked, room, kernels.Told(out, np.zeros(n, np.int64), *none))
         return out
 
-    def _surveyed(self, places: Places, seats: Array, draw: Array | None) -> tuple[kernels.Told, kernels.Room]:
-        """The moves at places, and room for all places of the tree where the player may be."""
-        if places.rules != self.rules:
+    def _surveyed(
+        self, places: Places, seats: Array, draw: Array | None
+    ) -> tuple[kernels.Asked, kernels.Told, kernels.Room]:
+        """The question without any hands, the moves at its places, and room for all ways to read its lines."""
+        if places.rules is not self.rules and places.rules != self.rules:
             raise InputError(f"places of {places.rules.name!r}: this strategy plays {self.rules.name!r}")
         _ = places.states  # refuses illegal lines
-        if draw is not None and np.shape(draw) != (len(places),):
-            raise InputError(f"draw of {np.shape(draw)}: give the number of a hand for each of {len(places)} places")
         n, most = len(places), 4
-        empty = _Board(np.zeros(0, np.int32), 0, np.zeros((MOST_STREETS, 0), np.int32))
-        while True:
-            room, columns = self._room(most, 0), 2 + most * (self._columns - 2)
-            told = kernels.Told(
-                np.zeros((n, 0)),
-                np.zeros(n, np.int64),
-                np.full((n, columns), END, np.int32),
-                np.zeros((n, 0, columns)),
-            )
-            asked = self._asked(places, seats, draw, [empty], np.zeros(n, np.int32))
-            if kernels.answer(self._player, self._seed, asked, room, told) < 0:
-                return told, self._room(most, self._hands)
-            most *= 2
-
-    def _answer(self, places: Places, seats: Array, draw: Array | None, room: kernels.Room, told: kernels.Told) -> None:
-        """Fill in what is told, some places at a time."""
-        for begin in range(0, len(places), _AT_ONCE):
-            part = slice(begin, begin + _AT_ONCE)
-            some = places.take(part)
-            keys, numbers = np.unique(some.board, axis=0, return_inverse=True)
-            asked = self._asked(
-                some, seats[part], None if draw is None else draw[part], self._boards(keys), numbers.reshape(-1)
-            )
-            kernels.answer(self._player, self._seed, asked, room, kernels.Told(*(array[part] for array in told)))
-
-    def _asked(
-        self, places: Places, seats: Array, draw: Array | None, boards: list[_Board], numbers: Array
-    ) -> kernels.Asked:
-        hand = np.zeros(len(places), np.int64) if draw is None else np.asarray(draw, np.int64)
-        return kernels.Asked(
+        if draw is not None and np.shape(draw) != (n,):
+            raise InputError(f"draw of {np.shape(draw)}: give the number of a hand for each of {n} places")
+        asked = kernels.Asked(
             np.ascontiguousarray(places.moves, np.int32),
             np.ascontiguousarray(places.length, np.int32),
             np.ascontiguousarray(places.board, np.uint8),
-            np.ascontiguousarray(seats, np.int8),
+            seats,
             draw is not None,
-            hand,
-            numbers.astype(np.int32),
-            np.stack([board.live for board in boards]),
-            np.array([board.count for board in boards], np.int64),
-            np.stack([board.buckets for board in boards]),
+            np.zeros(n, np.int64) if draw is None else np.ascontiguousarray(draw, np.int64),
+            np.zeros(n, np.int32),
+            np.zeros((1, 0), np.int32),
+            np.zeros(1, np.int64),
+            np.zeros((1, MOST_STREETS, 0), np.int32),
         )
+        while True:
+            columns = 2 + most * (self._columns - 2)
+            moves = np.full((n, columns), END, np.int32)
+            told = kernels.Told(np.zeros((n, 0)), np.zeros(n, np.int64), moves, np.zeros((n, 0, columns)))
+            if kernels.answer(self._player, self._seed, asked, self._room(most, 0), told) < 0:
+                return asked, told, self._room(most, self._hands)
+            most *= 2
 
-    def _boards(self, boards: Array) -> list[_Board]:
-        """Live hands and buckets on boards, which may be known already. uint8 [boards, cards]"""
+    def _answer(self, asked: kernels.Asked, room: kernels.Room, told: kernels.Told) -> None:
+        """Fill in what is told, some places at a time."""
+        n = len(asked.length)
+        for begin in range(0, n, _AT_ONCE):
+            part = slice(begin, min(begin + _AT_ONCE, n))
+            boards, numbers = asked.board[part], np.zeros(1, np.int32)
+            if len(boards) > 1:
+                boards, numbers = np.unique(boards, axis=0, return_inverse=True)
+            live, left, buckets = self._boards(boards)
+            some = kernels.Asked(
+                asked.moves[part],
+                asked.length[part],
+                asked.board[part],
+                asked.seat[part],
+                asked.drawn,
+                asked.hand[part],
+                numbers.reshape(-1).astype(np.int32),
+                live,
+                left,
+                buckets,
+            )
+            kernels.answer(self._player, self._seed, some, room, kernels.Told(*(array[part] for array in told)))
+
+    def _boards(self, boards: Array) -> tuple[Array, Array, Array]:
+        """Hands that boards leave, how many, and their buckets, which may be known already. uint8 [boards, cards] -> int32
+        [boards, hands], int64 [boards], int32 [boards, streets, hands]
+        """
         found = [self.cache.get(board.tobytes()) for board in boards]
         new = np.array([i for i, board in enumerate(found) if board is None], np.int64)
-        deck = self.rules.deck
-        shown = (boards != 255).sum(axis=1)
-        for cards in np.unique(shown[new]).tolist():
-            these = new[shown[new] == cards]
-            known = boards[these, :cards]
-            live = ~(deck.hands[None, :, :, None] == known[:, None, None, :]).any(axis=(2, 3))
-            at, hand = np.nonzero(live)
-            deals = np.concatenate([deck.hands[hand], known[at]], axis=1)
-            buckets = self.strategy.cards.buckets(deals, check=False)[:, 0]
-            ends = np.cumsum(live.sum(axis=1))
-            for i, end, count in zip(these.tolist(), ends.tolist(), live.sum(axis=1).tolist(), strict=True):
-                part = slice(end - count, end)
-                numbers, table = (
-                    np.zeros(len(deck.hands), np.int32),
-                    np.zeros((MOST_STREETS, len(deck.hands)), np.int32),
-                )
-                numbers[:count] = hand[part]
-                table[: buckets.shape[1], hand[part]] = buckets[part].T
-                found[i] = self.cache.keep(boards[i].tobytes(), _Board(numbers, count, table))
-        return [board for board in found if board is not None]
+        dealt = (boards != HIDDEN).sum(axis=1)
+        for cards in np.unique(dealt[new]).tolist():
+            these = new[dealt[new] == cards]
+            live, left = np.zeros((len(these), self._hands), np.int32), np.zeros(len(these), np.int64)
+            deals = np.empty((live.size, self.rules.hole + cards), np.uint8)
+            count = kernels.lay_out(self.rules.deck.hands, boards[these, :cards], live, left, deals)
+            buckets = np.zeros((len(these), MOST_STREETS, self._hands), np.int32)
+            kernels.sort_out(live, left, self.strategy.cards.buckets(deals[:count], check=False), buckets)
+            for k, i in enumerate(these.tolist()):
+                found[i] = self.cache.keep(boards[i].tobytes(), _Board(live[k], left[k], buckets[k]))
+        known = [board for board in found if board is not None]
+        if len(known) == 1:
+            return known[0].live[None], np.array([known[0].left]), known[0].buckets[None]
+        live, buckets = (np.stack([getattr(board, name) for board in known]) for name in ("live", "buckets"))
+        return live, np.array([board.left for board in known]), buckets
 
     # --- for compiled loops -----------------------------------------------------------------------
 
@@ -260,6 +260,10 @@ class Played:
     @cached_property
     def _hands(self) -> int:
         return self.rules.deck.hand_count
+
+    @cached_property
+    def _buckets_at_most(self) -> int:
+        return max(self.strategy.buckets)
 
     @cached_property
     def _columns(self) -> int:
@@ -306,9 +310,13 @@ class Played:
             np.zeros(most, np.int64),
             np.zeros(most),
             np.zeros((most, hands)),
-            np.zeros((1, self._columns)),
+            np.zeros((hands, self._columns)),
             np.zeros((1, self._columns), np.int32),
             np.zeros(self._columns, np.int64),
+            np.zeros(hands),
+            np.zeros(1, np.int64),
+            np.zeros(self._buckets_at_most if hands else 0, np.int64),
+            np.zeros(self._buckets_at_most if hands else 0, np.int32),
             np.zeros(2, np.int64),
             sorter(hands),
         )
