@@ -38,8 +38,8 @@ DOCS = "\n".join(text for page, text in TEXT.items() if (ROOT / "docs") in page.
 KINDS = {"python", "sh", "toml", "text"}  # what a fence may be tagged with
 SLOW = re.compile(r"riverboat ((demo|bench|abstract|train)\b(?! --list)|.*\bdefault\b)")  # minutes, or after minutes
 UNTRIED = {  # no test can run these as they stand: why, and where the command is tested
-    "riverboat play default": "a person sits at the table: tests/interfaces/test_playing.py",
-    'riverboat match default "acpc:./their_player.sh"': "somebody's program: tests/interfaces/test_acpc_match.py",
+    "riverboat play demo": "a person sits at the table: tests/interfaces/test_playing.py",
+    'riverboat match demo "acpc:./their_player.sh"': "somebody's program: tests/interfaces/test_acpc_match.py",
     "riverboat train demo --abstraction runs/tiny --out runs/demo --time 10m --resume": (
         "ten minutes: tests/solving/test_training.py"
     ),

@@ -11,7 +11,7 @@ import pytest
 from riverboat.agents.yardsticks import Yardstick
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
-from riverboat.games.moves import CALL, FOLD
+from riverboat.games.moves import CALL, END, FOLD
 from riverboat.testing.agents import check_agent, random_views
 
 NOLIMIT = read_game("nolimit-200bb")
@@ -100,6 +100,70 @@ class Mistaken(Sure):
     shares: ClassVar[Any] = [(20_000_000, 1.0)]
 
 
+class Answers(Caller):
+    """Answers for all hands; others do it badly."""
+
+    def strategies(self, places, draw=None):
+        return Yardstick("always-call").strategies(places, draw)
+
+
+class Boastful(Answers):  # says that it raises
+    def strategies(self, places, draw=None):
+        return Yardstick("always-raise").strategies(places, draw)
+
+
+class Careless(Answers):  # forgets that the board blocks hands
+    def strategies(self, places, draw=None):
+        found = super().strategies(places, draw)
+        found.probabilities[:, :, 0] = 1.0
+        return found
+
+
+class Forgetful(Answers):  # depends on what it was asked before
+    calls = 0
+
+    def strategies(self, places, draw=None):
+        self.calls += 1
+        found = super().strategies(places, draw)
+        moves = np.full((len(places), 2), END, np.int32)
+        moves[:, 0], shares = CALL, np.zeros((*found.probabilities.shape[:2], 2))
+        shares[:, :, 0] = places.live
+        if self.calls > 2:
+            shares[:, :, 0] *= 1 - 1e-12
+        return replace(found, moves=moves, probabilities=shares)
+
+
+class Downwards(Answers):
+    def strategies(self, places, draw=None):
+        found = super().strategies(places, draw)
+        return replace(found, moves=np.full_like(found.moves, CALL))
+
+
+class Secretive(Caller):
+    """Folds a tenth of its hands, and says the half."""
+
+    def act(self, views):
+        return np.where(views.hand % 10 == 0, Yardstick("always-fold").act(views), CALL)
+
+    def strategies(self, places, draw=None):
+        fold, call = (Yardstick(f"always-{name}").strategies(places) for name in ("fold", "call"))
+        half = [(found.moves[:, 0], found.probabilities[:, :, 0]) for found in (fold, call)]
+        same = (half[0][0] == half[1][0])[:, None]
+        moves = np.stack([half[0][0], np.where(same[:, 0], END, half[1][0])], axis=1)
+        shares = np.stack([np.where(same, 1.0, 0.5) * half[0][1], np.where(same, 0.0, 0.5) * half[1][1]], axis=2)
+        return replace(fold, moves=moves, probabilities=shares)
+
+
+class Deaf(Caller):
+    def observe(self, hands):
+        raise InputError("not listening")
+
+
+class Peeker(Caller):
+    def observe(self, hands):  # wants cards that it never saw
+        assert all(hands.hole(i, 1 - seat) for i, seat in enumerate(hands.seat_of(self.name).tolist()))
+
+
 class Biased(Caller):
     def act(self, views):
         folds = Yardstick("always-fold").act(views)
@@ -110,7 +174,7 @@ class Biased(Caller):
         return [[(FOLD, 0.5), (CALL, 0.5)] if fold else [(CALL, 1.0)] for fold in folds]
 
 
-@pytest.mark.parametrize("agent", [Caller(), Sure()], ids=["caller", "sure"])
+@pytest.mark.parametrize("agent", [Caller(), Sure(), Answers()], ids=["caller", "sure", "answers"])
 def test_what_is_right(agent) -> None:
     check_agent(agent, tables=60)
 
@@ -131,6 +195,13 @@ def test_what_is_right(agent) -> None:
         (HalfSure(), "sum to 0.5"),
         (Mistaken(), "which has no probability"),
         (Biased(), "is played in"),
+        (Boastful(), "which its strategy with this draw never does"),
+        (Careless(), "one for each hand that the board leaves"),
+        (Forgetful(), "asked again, its strategy is another"),
+        (Downwards(), "each once, upwards"),
+        (Secretive(), "as its strategy says"),
+        (Deaf(), "refused: not listening"),
+        (Peeker(), "observe"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )

@@ -78,11 +78,21 @@ def test_blueprints_and_their_options(run: Path) -> None:
 
 
 def test_default_is_what_the_demo_builds(run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(registry, "default_folder", lambda: tmp_path / "nothing")
-    with pytest.raises(InputError, match="nothing yet; `make demo` builds it"):
-        make_agent("default")
-    monkeypatch.setattr(registry, "default_folder", lambda: run)
-    assert blueprint("default?purify").post == "purify"
+    monkeypatch.setattr(registry, "demo_folder", lambda: tmp_path / "nothing")
+    with pytest.raises(InputError, match="nothing yet; `riverboat demo` builds it"):
+        make_agent("demo")
+    monkeypatch.setattr(registry, "demo_folder", lambda: run)
+    assert blueprint("demo?purify").post == "purify"
+    assert blueprint("default?purify").strategy.tree.fingerprint == blueprint("demo").strategy.tree.fingerprint
+
+
+def test_the_folder_of_earlier_demos_is_still_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(registry.platformdirs, "user_data_dir", lambda _: str(tmp_path))
+    assert registry.demo_folder() == tmp_path / "demo"
+    (tmp_path / "default").mkdir()
+    assert registry.demo_folder() == tmp_path / "default"
+    (tmp_path / "demo").mkdir()
+    assert registry.demo_folder() == tmp_path / "demo"
 
 
 def test_classes_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,3 +178,49 @@ def test_round_robin() -> None:
     ]
     assert record["mean_mbb_per_game"]["raiser"] == 375
     assert seen[-1] == (6000, 6000)
+
+
+# --- agents that learn --------------------------------------------------------------------------
+
+
+class Student:
+    """Calls, and remembers what it was shown."""
+
+    def __init__(self, name: str = "student") -> None:
+        self.name, self.seen = name, []
+
+    def check_rules(self, rules: Rules) -> None:
+        pass
+
+    def act(self, views: Views):
+        return CALL.act(views)
+
+    def observe(self, hands: Hands) -> None:
+        self.seen.append(hands)
+
+
+def test_agents_that_learn_are_shown_their_hands_as_they_saw_them() -> None:
+    student, all_cards = Student(), []
+    play_match(RULES, student, NOLIMIT, 400, observe=all_cards.append, pairs_at_once=50)
+    assert len(student.seen) == len(all_cards) == 4
+    folds = showdowns = 0
+    for seen, full in zip(student.seen, all_cards, strict=True):
+        assert np.array_equal(seen.moves, full.moves)
+        for i, seat in enumerate(seen.seat_of("student").tolist()):
+            state = full.betting(i)
+            assert seen.hole(i, seat) == full.hole(i, seat)
+            if state.folded is None:
+                showdowns += 1
+                assert seen.cards[i].tolist() == full.cards[i].tolist()
+            else:
+                folds += 1
+                assert seen.hole(i, 1 - seat) == ()
+                assert seen.board(i) == full.board(i)[: NOLIMIT.board_sizes[state.street]]
+    assert min(folds, showdowns) > 20
+
+
+def test_an_agent_that_learns_from_itself_sees_one_side_at_a_time() -> None:
+    first, second = Student(), Student()
+    play_match(first, second, LEDUC, 40)
+    assert first.seen[0].names == ("student", "student-2")
+    assert len(second.seen[0]) == 40

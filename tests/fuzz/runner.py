@@ -207,7 +207,7 @@ def _inside(folder: Path) -> Iterator[None]:
     sys.path.insert(0, str(folder.parent / WORLD))
     try:
         with (
-            mock.patch.object(registry, "default_folder", return_value=folder / "demo" / "default"),
+            mock.patch.object(registry, "demo_folder", return_value=folder / "data" / "demo"),
             mock.patch.object(cli, "app", _command()),
             mock.patch.dict(os.environ, {"RIVERBOAT_TRACEBACK": "1"}),
         ):

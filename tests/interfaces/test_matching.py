@@ -107,14 +107,14 @@ def test_what_is_no_match(names, options, reason):
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """Where `default` lies."""
-    monkeypatch.setattr(registry, "default_folder", lambda: tmp_path / "riverboat" / "default")
+    """Where `demo` lies."""
+    monkeypatch.setattr(registry, "demo_folder", lambda: tmp_path / "riverboat" / "demo")
     return tmp_path / "riverboat"
 
 
 def test_the_demo_plays_what_is_there(home, capsys):
     """A blueprint of another game that somebody put there is not trained over."""
-    save_blueprint(random_blueprint("leduc"), home / "default")
+    save_blueprint(random_blueprint("leduc"), home / "demo")
     played = demonstration.demo(pairs=100)
     shown = capsys.readouterr().out
     assert [found.names[1] for found in played] == [
@@ -127,16 +127,16 @@ def test_the_demo_plays_what_is_there(home, capsys):
     assert {found.hands for found in played} == {200}
     for found in played:
         assert f"{found.mbb_per_game:+,.1f}" in shown
-    assert "riverboat play default" in shown
-    assert [path.name for path in home.iterdir()] == ["default"]
+    assert "riverboat play demo" in shown
+    assert [path.name for path in home.iterdir()] == ["demo"]
 
 
 def test_the_demo_says_what_to_do_with_a_spoilt_folder(home):
-    (home / "default").mkdir(parents=True)
-    (home / "default" / "note").write_text("mine")
-    with pytest.raises(InputError, match=r"holds no strategy and no checkpoint; delete .*default"):
+    (home / "demo").mkdir(parents=True)
+    (home / "demo" / "note").write_text("mine")
+    with pytest.raises(InputError, match=r"holds no strategy and no checkpoint; delete .*demo"):
         demonstration.demo()
-    (home / "default" / "note").unlink()
+    (home / "demo" / "note").unlink()
     (home / "tiny").mkdir()
     (home / "tiny" / "note").write_text("mine")
     with pytest.raises(InputError, match=r"holds other files; .*; delete .*tiny"):
@@ -157,7 +157,7 @@ def test_the_demo_from_nothing(home, capsys):
     assert [found.chips for found in again] == [found.chips for found in played.values()]
     demonstration.demo(time="11s", pairs=2)
     assert "going on, up to 11s" in capsys.readouterr().err
-    assert demonstration.load_blueprint(home / "default").provenance["seconds"] >= 11
+    assert demonstration.load_blueprint(home / "demo").provenance["seconds"] >= 11
 
 
 def test_a_program_that_speaks_the_protocol_takes_a_seat(capsys):

@@ -1,4 +1,16 @@
-"""What an agent is."""
+"""What an agent is.
+
+Only `name`, `check_rules` and `act` are needed to play. What else an agent can do, others find by its methods:
+
+- `strategies(places, draw=None)`: what it plays with all hands at public places (`Answering`). Ranges by Bayes, best
+  responses and search need it. What the agent draws in secret for a hand is averaged over, given its moves so far.
+- `probabilities(views)`: what its moves are drawn from at tables (`Chooser`).
+- `observe(hands)`: it learns from hands that are over (`Learner`).
+- `at_once(state)`: its move at one table without arrays, or None; for players of the ACPC protocol.
+
+An agent that works something out at a place may keep it for the next time, in a `PublicCache`: what it does must not depend
+on what is still there.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +21,21 @@ from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.match_state import MatchState
 from riverboat.games.moves import show_move
+from riverboat.games.records import Hands
 from riverboat.games.views import Views
+from riverboat.strategy.public_answers import Answering as Answering
+from riverboat.strategy.public_answers import Strategies as Strategies
+from riverboat.strategy.public_answers import ranges as ranges
+from riverboat.strategy.public_cache import PublicCache as PublicCache
 
 Choice: TypeAlias = list[tuple[int, float]]  # moves and their probabilities
 
 
 @runtime_checkable
 class Agent(Protocol):
-    """A player. What it does is a function of the view alone: it keeps nothing between calls, and whatever it draws is
-    decided by its seed, the number of the hand and the place in the line. `riverboat.testing.check_agent` tests it.
+    """A player. What it does is a function of the view alone: it keeps nothing between calls but what it has learnt from
+    hands that it was shown, and whatever it draws is decided by its seed, the number of the hand and the place in the line.
+    `riverboat.testing.check_agent` tests it.
     """
 
     @property
@@ -40,6 +58,15 @@ class Chooser(Agent, Protocol):
 
     def probabilities(self, views: Views) -> list[Choice]:
         """For each table the moves with their probabilities, which are above zero and sum to one."""
+        ...
+
+
+@runtime_checkable
+class Learner(Agent, Protocol):
+    """An agent that learns from hands that are over."""
+
+    def observe(self, hands: Hands) -> None:
+        """Hands that it has played, in their order, as it saw them: `Hands.seen_by`. Matches call this after every batch."""
         ...
 
 

@@ -3,7 +3,8 @@
     always-fold  always-call  always-raise  random  rule-based      yardsticks
     runs/laptop                                                     a folder with a blueprint, trained or in training
     runs/laptop?purify&translation=det-arith                        with options
-    default                                                         the blueprint that the demo builds
+    demo                                                            the blueprint that `riverboat demo` builds
+    default                                                         the best agent that there is without training: demo
     module:Class                                                    a class of your own; options are its arguments
 
 Options of blueprints: `purify`, `threshold=0.15` or `new=0.2` (post-processing); `spare-first=yes` or `no` (whether the first
@@ -30,21 +31,23 @@ from riverboat.errors import InputError, shown, unknown
 from riverboat.strategy.blueprint import load_blueprint
 from riverboat.strategy.played import DEFAULT_MAPPING, POST
 
-DEFAULT = "default"
+DEMO, DEFAULT = "demo", "default"
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
 _OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed")
 _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 
-def default_folder() -> Path:
-    """Where the blueprint of `default` lies: in the user's data folder."""
-    return Path(platformdirs.user_data_dir("riverboat")) / DEFAULT
+def demo_folder() -> Path:
+    """Where the blueprint of the demo lies: in the user's data folder. Earlier releases called it `default`."""
+    home = Path(platformdirs.user_data_dir("riverboat"))
+    return home / DEFAULT if (home / DEFAULT).is_dir() and not (home / DEMO).is_dir() else home / DEMO
 
 
 def known_agents() -> str:
     """What an agent may be, in words."""
-    return f"{', '.join(YARDSTICKS)}, {DEFAULT}, a folder with a blueprint such as runs/laptop?purify, or module:Class"
+    names = ", ".join((*YARDSTICKS, DEMO, DEFAULT))
+    return f"{names}, a folder with a blueprint such as runs/laptop?purify, or module:Class"
 
 
 def make_agent(text: str, seed: int = 0) -> Agent:
@@ -58,10 +61,10 @@ def make_agent(text: str, seed: int = 0) -> Agent:
     if base in YARDSTICKS:
         _known(options, ("seed",), text)
         return Yardstick(base, _seed(options, seed, text))
-    if base == DEFAULT:
-        if not default_folder().is_dir():
-            raise InputError(f"agent {shown(text)}: nothing at {default_folder()} yet; `make demo` builds it")
-        return _blueprint(text, default_folder(), options, seed)
+    if base in (DEMO, DEFAULT):
+        if not demo_folder().is_dir():
+            raise InputError(f"agent {shown(text)}: nothing at {demo_folder()} yet; `riverboat demo` builds it")
+        return _blueprint(text, demo_folder(), options, seed)
     if Path(base).is_dir():
         return _blueprint(text, Path(base), options, seed)
     found = _CLASS.fullmatch(base)
@@ -70,7 +73,7 @@ def make_agent(text: str, seed: int = 0) -> Agent:
     if "/" in base:
         raise InputError(f"agent {shown(text)}: no folder {shown(base)}; an agent is {known_agents()}")
     raise InputError(
-        f"{unknown('agent', base, (*YARDSTICKS, DEFAULT))}; it may also be a folder with a blueprint, or module:Class"
+        f"{unknown('agent', base, (*YARDSTICKS, DEMO, DEFAULT))}; it may also be a folder with a blueprint, or module:Class"
     )
 
 

@@ -7,6 +7,9 @@
 Tables advance together, one move each in turn, so that agents decide in batches. All that is random is keyed: the cards by
 the seed and the number of the pair, what an agent draws by its own seed, that number and the place in the line. So equal
 seeds give equal results whatever the size of the batches, and an agent that plays itself wins nothing.
+
+Agents that learn are shown their hands after every batch (`agents.base.Learner`): what they see depends on the size of the
+batches, and so may the result.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.agents.base import Agent
+from riverboat.agents.base import Agent, Learner
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError
@@ -81,6 +84,9 @@ def play_match(
         played = _play(agents, names, rules, dealer, key, begin, min(begin + pairs_at_once, pairs))
         won = played.won[0::2, 0] + played.won[1::2, 1]  # by the first, in both hands of a pair
         total, squares = total + int(won.sum()), squares + sum(chips * chips for chips in won.tolist())
+        for agent, name in zip(agents, played.names, strict=True):
+            if isinstance(agent, Learner):
+                agent.observe(played.seen_by(name))
         if observe is not None:
             observe(played)
         if progress is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.errors import InputError, shown
 from riverboat.games import _betting_kernels as kernels
+from riverboat.games._betting_kernels import FOLDED as FOLDED
 from riverboat.games._betting_kernels import Book as Book
 from riverboat.games.acpc import Rules
 from riverboat.games.betting_rules import NO_END as NO_END

@@ -20,6 +20,7 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.base import TERMINAL
+from riverboat.games.batches import FIELDS, FOLDED, states_after
 from riverboat.games.betting import Betting
 from riverboat.games.moves import END, HIDDEN, moves_of, play_move
 
@@ -88,6 +89,32 @@ class Hands:
         """The board as far as it was dealt."""
         found = self.cards[i, 2 * self.rules.hole :].tolist()
         return tuple(card for card in found if card != HIDDEN)
+
+    def seen_by(self, name: str) -> Hands:
+        """The hands as somebody who plays in them saw them: where somebody folded, without the cards of the other seat and
+        without those of the board that were not dealt.
+        """
+        hole, cards, seat = self.rules.hole, self.cards.copy(), self.seat_of(name)
+        ends = self._ends()
+        folded = ends[:, 8] == FOLDED
+        for other in (0, 1):
+            cards[folded & (seat != other), other * hole : (other + 1) * hole] = HIDDEN
+        dealt = np.array(self.rules.board_sizes)[ends[:, 3]]
+        undealt = np.arange(cards.shape[1] - 2 * hole) >= dealt[:, None]
+        cards[:, 2 * hole :][folded[:, None] & undealt] = HIDDEN
+        return replace(self, cards=cards)
+
+    def _ends(self) -> Array:
+        """States of the betting at the end, as `games.batches` has them. int64 [n, 9]"""
+        out = np.empty((len(self), FIELDS), np.int64)
+        chips, kind = np.unique(np.concatenate([self.blinds, self.stacks], axis=1), axis=0, return_inverse=True)
+        for k in range(len(chips)):
+            some = np.flatnonzero(kind.reshape(-1) == k)
+            moves, length = np.ascontiguousarray(self.moves[some]), np.ascontiguousarray(self.length[some])
+            out[some], wrong = states_after(self.rules_of(int(some[0])), moves, length)
+            if wrong is not None:
+                self.betting(int(some[wrong[0]]))  # says what is wrong
+        return out
 
 
 _SHARED = ("rules", "scale", "names")

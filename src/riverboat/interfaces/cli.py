@@ -32,7 +32,7 @@ app.add_typer(acpc, name="acpc")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
 Agent = Annotated[
-    str, typer.Argument(help="A yardstick, a folder with a blueprint (runs/x?purify), module:Class, or default.")
+    str, typer.Argument(help="A yardstick, a folder with a blueprint (runs/x?purify), module:Class, demo or default.")
 ]
 Game = Annotated[str | None, typer.Option(help="A game or .game file; what the agents play by default.")]
 Folder = Annotated[Path, typer.Argument(help="Folder of a run or a strategy.")]

@@ -1,6 +1,6 @@
 """`riverboat demo`: an agent for no-limit hold'em from nothing, and how well it plays.
 
-Cards and blueprint are built once, in the user's data folder; after that they are loaded. `riverboat play default` sits down
+Cards and blueprint are built once, in the user's data folder; after that they are loaded. `riverboat play demo` sits down
 with the result.
 """
 
@@ -38,9 +38,9 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
     if not 2 <= pairs <= PAIRS:
         raise InputError(f"pairs={pairs}: from 2 to {PAIRS:,}")
     console, started = plain_console(), clock.perf_counter()
-    folder = registry.default_folder()
+    folder = registry.demo_folder()
     strategy = _blueprint(folder, time, threads, seed)
-    console.print(f"{registry.DEFAULT}: {_described(strategy)}")
+    console.print(f"{registry.DEMO}: {_described(strategy)}")
     played = _matches(pairs, seed)
     console.print(results(played))
     console.print(
@@ -48,8 +48,8 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
         f"{clock.perf_counter() - started:,.0f} s in all",
     )
     for what, command in (
-        ("play against it", f"riverboat play {registry.DEFAULT}"),
-        ("play it against others", f"riverboat match {registry.DEFAULT} rule-based --hands 100000"),
+        ("play against it", f"riverboat play {registry.DEMO}"),
+        ("play it against others", f"riverboat match {registry.DEMO} rule-based --hands 100000"),
         ("see what it does first", f"riverboat show {quote(folder)} preflop"),
     ):
         console.print(f"{what}: {command}", soft_wrap=True)
@@ -57,7 +57,7 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
 
 
 def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> BlueprintStrategy:
-    """The blueprint of `default`, trained for as long as is asked."""
+    """The blueprint of `demo`, trained for as long as is asked."""
     recipe = load_train_recipe(RECIPE)
     time = recipe.time or "60s" if time is None else time
     duration(time)  # refused before anything is built
@@ -66,9 +66,9 @@ def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> Bluep
         strategy = _loaded(folder)
         trained = float(strategy.provenance.get("seconds", inf))
         if trained >= duration(time) or not files.checkpoints(folder):
-            say(f"{registry.DEFAULT}: built already, in {folder}")
+            say(f"{registry.DEMO}: built already, in {folder}")
             return strategy
-        say(f"{registry.DEFAULT}: trained for {trained:,.0f} s so far; going on, up to {time}")
+        say(f"{registry.DEMO}: trained for {trained:,.0f} s so far; going on, up to {time}")
     cards = folder.with_name(recipe.abstraction)
     say(f"1/2 cards: hands into buckets, {load_recipe(recipe.abstraction).about}")
     with _advised(cards):
@@ -105,7 +105,7 @@ def _described(strategy: BlueprintStrategy) -> str:
 
 def _matches(pairs: int, seed: int) -> list[Match]:
     """Against every yardstick, all with the same cards."""
-    agent = registry.make_agent(registry.DEFAULT, seed)
+    agent = registry.make_agent(registry.DEMO, seed)
     rules = rules_for([agent], None)
     found = []
     for name in YARDSTICKS:

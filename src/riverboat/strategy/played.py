@@ -211,7 +211,7 @@ class Played:
         n = len(asked.length)
         for begin in range(0, n, _AT_ONCE):
             part = slice(begin, min(begin + _AT_ONCE, n))
-            boards, numbers = asked.board[part], np.zeros(1, np.int32)
+            boards, numbers = asked.board[part], np.zeros(1, np.int64)
             if len(boards) > 1:
                 boards, numbers = np.unique(boards, axis=0, return_inverse=True)
             live, left, buckets = self._boards(boards)

@@ -8,18 +8,20 @@ from math import sqrt
 
 import numpy as np
 
-from riverboat.agents.base import Agent, Chooser, rules_of
+from riverboat.agents.base import Agent, Answering, Chooser, Learner, Strategies, rules_of
 from riverboat.arrays import Array
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.base import TERMINAL
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.games.moves import CALL, END, FOLD, play_move, show_move
+from riverboat.games.records import Played, record
 from riverboat.games.views import Views
 from riverboat.testing.claims import TOLERANCE, at, fail
 
 USUAL_GAME = "nolimit-200bb"  # for agents that play any
 _PARTS = ("hand", "seat", "hole", "board", "moves", "length")
+_MOST_NUMBERS = 1e7  # in answers for all hands, after which no more are asked for
 _SIGMAS = 5  # drawn moves may be so many standard deviations from their share
 
 
@@ -33,6 +35,11 @@ def check_agent(agent: Agent, rules: Rules | None = None, *, tables: int = 300, 
     - It plays whole hands against itself.
     - Where it says probabilities, they are those of legal moves and sum to one; what it does is among them, and over many
       hands as often as it says.
+    - Where it answers for all hands at public places (`strategies`), rows are those of legal moves, upwards; they sum to one
+      for hands that the board leaves, and others have none. Given the number of a hand (`draw`), what it does in that hand is
+      among them; without it, at its first decisions, it is done as often over many hands. Asked again, or in another batch,
+      the answers have equal bytes.
+    - What it learns from (`observe`) are hands as it saw them: it takes them, also none.
     """
     rules = rules or rules_of(agent) or read_game(USUAL_GAME)
     where = f"agent {agent.name!r}" if isinstance(agent.name, str) and agent.name else "agent without a name"
@@ -47,6 +54,10 @@ def check_agent(agent: Agent, rules: Rules | None = None, *, tables: int = 300, 
     _check_self_play(agent, rules, where, rng)
     if isinstance(agent, Chooser):
         _check_shares(agent, views, moves, where)
+    if isinstance(agent, Answering):
+        _check_answers(agent, views, moves, where)
+    if isinstance(agent, Learner):
+        _check_learning(agent, rules, where)
 
 
 # --- tables -----------------------------------------------------------------------------------
@@ -187,3 +198,86 @@ def _check_shares(agent: Chooser, views: Views, moves: Array, where: str, draws:
                     f"{show_move(move, views.rules)} is played in {share:.1%} of {draws:,} hands",
                     f"{p:.1%}, as it says",
                 )
+
+
+# --- all hands --------------------------------------------------------------------------------
+
+
+def _check_answers(agent: Answering, views: Views, moves: Array, where: str, asked: int = 12) -> None:
+    """One place at a time, and fewer where answers are large: they may have a column for every legal raise."""
+    alone: list[Strategies] = []
+    numbers = 0
+    for i in range(min(asked, len(views))):
+        if numbers > _MOST_NUMBERS:
+            break
+        one, place = views.take(np.array([i])), f"{where} at {views.match_state(i)}"
+        with at(f"{place}: strategies"):
+            mean, drawn = agent.strategies(one.places), agent.strategies(one.places, one.hand)
+        _check_rows(mean, one, f"{where}: strategies")
+        _check_rows(drawn, one, f"{where}: strategies with draw")
+        if mean.probabilities.tobytes() != agent.strategies(one.places).probabilities.tobytes():
+            fail(place, "asked again, its strategy is another", "an answer that does not depend on earlier questions")
+        (hand,) = _numbers(one)
+        if not drawn.chance_of(moves[[i]])[0, hand] > 0:
+            played = show_move(int(moves[i]), views.rules)
+            fail(place, f"it plays {played}, which its strategy with this draw never does", "a move that it plays")
+        if not (one.places.decisions()[0].actor == one.seat[0]).any():
+            _check_means(agent, one, mean, hand, place)
+        alone += [mean] * (len(alone) < 2)
+        numbers += mean.probabilities.size
+    together = agent.strategies(views.take(np.arange(len(alone))).places)
+    for i, mean in enumerate(alone):
+        if not np.array_equal(together.probabilities[i, :, : mean.moves.shape[1]], mean.probabilities[0]):
+            fail(where, "its strategy at a place depends on the other places of a batch", "the same answer")
+
+
+def _check_means(agent: Answering, one: Views, mean: Strategies, hand: int, place: str, draws: int = 4000) -> None:
+    """At its first decision nothing is known of what it drew: over many hands it plays as often as it says."""
+    if not isinstance(agent, Agent):
+        return
+    drawn = np.asarray(agent.act(replace(one.take(np.zeros(draws, np.int64)), hand=np.arange(draws))))
+    for move, p in zip(mean.moves[0].tolist()[:20], mean.probabilities[0, hand].tolist(), strict=False):
+        share = float((drawn == move).mean()) if move != END else 0.0
+        if abs(share - p) > _SIGMAS * sqrt(p * (1 - p) / draws) + 1 / draws:
+            label = show_move(move, one.rules)
+            fail(place, f"{label} is played in {share:.1%} of {draws:,} hands", f"{p:.1%}, as its strategy says")
+
+
+def _numbers(views: Views) -> list[int]:
+    """The numbers of the hands held, as `deck.hands` has them."""
+    number = {frozenset(hand): h for h, hand in enumerate(views.rules.deck.hands.tolist())}
+    return [number[frozenset(hole)] for hole in views.hole.tolist()]
+
+
+def _check_rows(found: Strategies, views: Views, where: str) -> None:
+    places, n = views.places, len(views)
+    columns = found.moves.shape[1]
+    if found.probabilities.shape != (n, views.rules.deck.hand_count, columns) or len(found.moves) != n:
+        fail(
+            where,
+            f"{found.probabilities.shape} probabilities, moves {found.moves.shape}",
+            "[n, hands, moves], [n, moves]",
+        )
+    if not np.array_equal(found.actor, views.seat):
+        fail(where, f"it says that seats {found.actor[:6].tolist()} act", f"{views.seat[:6].tolist()}")
+    sums = found.probabilities.sum(axis=2)
+    if found.probabilities.min(initial=0) < 0 or np.abs(sums - places.live).max(initial=0) > TOLERANCE:
+        fail(where, f"rows sum to {sums[0, :4].tolist()} …", "one for each hand that the board leaves, none for others")
+    for i in range(n):
+        moves = [move for move in found.moves[i].tolist() if move != END]
+        if moves != sorted(set(moves)) or (found.moves[i, len(moves) :] != END).any():
+            fail(f"{where} at {views.match_state(i)}", f"moves {moves[:8]}", "each once, upwards, END behind the last")
+        for move in [*moves[:6], *moves[-2:]]:
+            _check_legal(views, i, views.betting(i), move, where)
+
+
+def _check_learning(agent: Learner, rules: Rules, where: str) -> None:
+    state = Betting.start(rules)
+    while state.actor != TERMINAL:
+        state = settled(state.play("f" if state.legal("f") else "c"))
+    deck = rules.deck.cards.tolist()
+    cards = tuple(deck[: rules.hole]), tuple(deck[rules.hole : 2 * rules.hole]), tuple(deck[-rules.board_sizes[-1] :])
+    hands = record([Played(0, (agent.name, f"not {agent.name}"), state, cards)], rules).seen_by(agent.name)
+    with at(f"{where}: observe"):
+        agent.observe(hands)
+        agent.observe(hands.take(np.zeros(0, np.int64)))
