@@ -15,18 +15,50 @@ from riverboat.errors import InputError
 from riverboat.games.base import Array
 from riverboat.solving import schedules
 from riverboat.solving.response import Quality
-from riverboat.solving.schedules import AnySchedule
+from riverboat.solving.schedules import AnySchedule, dcfr
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.walks import tables
 from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.tables import table_format
 
+BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-schedule-of-spots.md
+
 
 def table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "compact") -> int:
     """Memory that a solver's tables will take."""
     apart = not schedule.alternating
     return tables.table_bytes(tree.table, table_format(dtype), predictive=schedule.predictive, apart=apart)
+
+
+def step_rows(schedule: AnySchedule, iteration: int, weight: float, count: int) -> tuple[Array, float]:
+    """The numbers of the iterations that come after some, as a `Walker` wants them, and the weight of all until then.
+
+    Decay and gain keep the average a mean; `weight` is that of the iterations so far, in units of the last one's.
+    """
+    rows = np.zeros((count, 6))
+    for i in range(count):
+        step = schedule.step(iteration + i + 1)
+        old = weight * step.decay
+        weight = old + 1.0
+        rows[i] = step.positive, step.negative, step.floor, old / weight, step.t, 1.0 / weight
+    return rows, weight
+
+
+def quality_of(walker: BoardWalker, thread: int = 0) -> Quality:
+    """Best-response values and values of a walker's averages, a gadget's choice included, in the tree's unit.
+
+    Where what is paid sums to a constant, the values of the profile cancel and need no walk of their own: they are
+    left at the middle of the certified interval.
+    """
+    unit = walker.tree.per_chip
+    best = [unit * walker.earnings(p, respond=True, thread=thread) for p in (0, 1)]
+    if walker.constant is None:
+        values = [unit * walker.earnings(p, thread=thread) for p in (0, 1)]
+        return Quality((best[0], best[1]), (values[0], values[1]), None)
+    total = unit * walker.constant
+    middle = (best[0] + total - best[1]) / 2
+    return Quality((best[0], best[1]), (middle, total - middle), total)
 
 
 class BoardCFR:
@@ -62,16 +94,9 @@ class BoardCFR:
         """Run `count` iterations: one walk for each player, each."""
         if count < 0:
             raise InputError(f"step({count}): must not be negative")
-        steps = np.array([self._next() for _ in range(count)]).reshape(count, 6)
+        steps, self.weight = step_rows(self.schedule, self.iteration, self.weight, count)
+        self.iteration += count
         self.walker.learn(steps)
-
-    def _next(self) -> tuple[float, ...]:
-        """The numbers of the next iteration; decay and gain keep the average a mean."""
-        self.iteration += 1
-        step = self.schedule.step(self.iteration)
-        old = self.weight * step.decay
-        self.weight = old + 1.0
-        return step.positive, step.negative, step.floor, old / self.weight, step.t, 1.0 / self.weight
 
     def warm(self) -> None:
         """Compile now what the first step would compile, so that clocks measure solving alone."""
@@ -126,19 +151,8 @@ class BoardCFR:
         return Solution(self.tree, table, {**self.average_provenance(), "iterations": iteration})
 
     def quality(self) -> Quality:
-        """Best-response values and values of the average strategy, in the tree's unit.
-
-        Where what is paid sums to a constant, the values of the profile cancel and need no walk of their own: they are
-        left at the middle of the certified interval.
-        """
-        tree, walker = self.tree, self.walker
-        best = [tree.per_chip * walker.earnings(p, respond=True) for p in (0, 1)]
-        if walker.constant is None:
-            values = [tree.per_chip * walker.earnings(p) for p in (0, 1)]
-            return Quality((best[0], best[1]), (values[0], values[1]), None)
-        total = tree.per_chip * walker.constant
-        middle = (best[0] + total - best[1]) / 2
-        return Quality((best[0], best[1]), (middle, total - middle), total)
+        """Best-response values and values of the average strategy, in the tree's unit."""
+        return quality_of(self.walker)
 
     def exploitability(self) -> float:
         """Half of NashConv of the average strategy, in the tree's unit."""

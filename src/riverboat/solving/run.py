@@ -20,6 +20,7 @@ from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.solving import ladder
 from riverboat.solving.best import Best
+from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality, check_zero_sum
@@ -33,7 +34,6 @@ from riverboat.trees.compile import AnyTree, solver_tree
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 KEEP = 2  # checkpoints
-BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)
 
 
 def default_dtype(tree: AnyTree) -> str:

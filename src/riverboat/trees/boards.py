@@ -27,10 +27,10 @@ from riverboat.games.board_game import BoardGame
 from riverboat.games.spot import Spot
 from riverboat.games.spot_locks import check_locks
 from riverboat.growth import Growth, require
-from riverboat.lanes import LANES
 from riverboat.trees import _board_kernels as kernels
+from riverboat.trees import streets
 from riverboat.trees.deals import deals, least_bytes
-from riverboat.trees.streets import forest, seat
+from riverboat.trees.streets import Shape
 
 NOWHERE = kernels.NOWHERE
 
@@ -57,13 +57,13 @@ class Boards(NamedTuple):
 
 
 class BoardTree:
-    """A board game compiled."""
+    """A board game compiled. Games of the same betting may share a `Shape`, which must have room for their hands."""
 
-    def __init__(self, game: BoardGame) -> None:
+    def __init__(self, game: BoardGame, shape: Shape | None = None) -> None:
         self.game = game
         self.name = game.name
         self.unit, self.per_chip = game.scale
-        self.betting = game.betting
+        self.betting = game.betting if shape is None else shape.betting
         self.streets = len(game.deals) + 1
         self.held = tuple(np.asarray(hands, np.int32) for hands in game.held)
         self._check()
@@ -72,12 +72,14 @@ class BoardTree:
         self.street_at = self.deals.street_at
         with self._growth("numbering the hands of") as grown:
             self._place_rows(grown)
-        self.forest = forest(self.betting, self.streets)
-        # a row of sixteen behind the last hand: vectors are walked by sixteen, and one zero must stand behind them
-        self.stride = (int(self.rows.max()) // LANES + 1) * LANES
+        self.shape = streets.shape(self.betting, self.streets, int(self.rows.max())) if shape is None else shape
+        self.forest, self.stride, self.seats = self.shape.forest, self.shape.stride, self.shape.seats
+        if len(self.forest.first) != self.streets + 1 or int(self.rows.max()) >= self.stride:
+            raise InputError(
+                f"{self.name}: {self.streets} streets and {self.rows.max()} rows do not fit the shape given"
+            )
         with self._growth("ordering the hands of") as grown:
             self.boards = self._boards(grown)
-        self.seats = tuple(seat(self.forest, self.betting, me, self.stride) for me in (0, 1))
 
     def _growth(self, doing: str) -> Growth:
         return Growth(self.name, doing, "boards", 0, about=len(self.deals.masks))

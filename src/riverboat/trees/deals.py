@@ -147,15 +147,23 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
     gadget = getattr(game, "gadget", None)
     alike += [] if gadget is None else [np.where(game.weights[gadget.player] > 0, v, 0.0) for v in gadget.vectors]
     found = []
-    for image in permutations(suits):
-        suit = np.arange(4)
-        suit[suits] = image
-        cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
-        hands = _hand_map(cards)
+    for cards, hands in _suit_maps(tuple(suits)):
         keeps_board = all({int(cards[c]) for c in part} == set(part) for part in parts)
         if keeps_board and all(cards[c] == c for c in fixed) and all(np.array_equal(w[hands], w) for w in alike):
             found.append((cards, hands))
     return np.array([cards for cards, _ in found]), np.array([hands for _, hands in found])
+
+
+@cache
+def _suit_maps(suits: tuple[int, ...]) -> list[tuple[Array, Array]]:
+    """All permutations of some suits, as maps of cards and of hands."""
+    found = []
+    for image in permutations(suits):
+        suit = np.arange(4)
+        suit[list(suits)] = image
+        cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
+        found.append((cards, _hand_map(cards)))
+    return found
 
 
 def mask_of(cards: Array | tuple[int, ...]) -> int:

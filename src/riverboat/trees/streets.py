@@ -53,6 +53,23 @@ class Seat(NamedTuple):
     rows: Array  # int64 [3]: vectors needed in own, opp and value
 
 
+class Shape(NamedTuple):
+    """What trees of one betting share, whatever their boards and ranges."""
+
+    betting: BettingTree
+    forest: Forest
+    stride: int  # numbers of a vector: more than a player has rows on any board
+    seats: tuple[Seat, Seat]
+
+
+def shape(betting: BettingTree, streets: int, rows: int) -> Shape:
+    """The shape for trees with at most so many rows on a board."""
+    woods = forest(betting, streets)
+    # a row of sixteen behind the last hand: vectors are walked by sixteen, and one zero must stand behind them
+    stride = (rows // LANES + 1) * LANES
+    return Shape(betting, woods, stride, (seat(woods, betting, 0, stride), seat(woods, betting, 1, stride)))
+
+
 def forest(betting: BettingTree, streets: int) -> Forest:
     """Cut a betting tree into streets."""
     order = np.concatenate([np.flatnonzero(betting.street == s) for s in range(streets)]).astype(np.int32)

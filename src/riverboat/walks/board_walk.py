@@ -29,15 +29,23 @@ class BoardWalker:
     """
 
     def __init__(
-        self, tree: BoardTree, form: Format, tables: Tables, *, threads: int = 1, rule: LocalRule | None = None
+        self,
+        tree: BoardTree,
+        form: Format,
+        tables: Tables,
+        *,
+        threads: int = 1,
+        rule: LocalRule | None = None,
+        rooms: Rooms | None = None,
     ) -> None:
+        """Where `rooms` are given, walks of other trees share them: this one is walked by one thread at a time."""
         check_threads(threads)
         if int(tree.forest.width.max(initial=0)) > kernels.MAX_WIDTH:
             raise InputError(f"{tree.name}: {tree.forest.width.max()} moves at one node, more than {kernels.MAX_WIDTH}")
         self.tree, self.form, self._tables = tree, form, tables
         self.loops = board_loops(rule, form.work)
-        self._rooms = Rooms(tree, form.work, threads if tree.streets > 1 else 1)
-        self.threads, self.scale = self._rooms.threads, self._rooms.scale
+        self._rooms = Rooms(tree, form.work, threads if tree.streets > 1 else 1) if rooms is None else rooms
+        self.threads, self.scale = self._rooms.threads if rooms is None else 1, self._rooms.scale
         predictive, apart = len(tables.prediction) > 0, tables.opp_regret is not tables.regret
         self.root = Root(tree, self.scale, predictive=predictive, apart=apart)
         self._stride = np.uint64(tree.stride)
@@ -116,12 +124,20 @@ class BoardWalker:
     # --- walks ------------------------------------------------------------------------------
 
     def _work(
-        self, steps: Array, mode: int, players: tuple[int, int], phases: Any, thread: int = 0, place: Array = FROM_ROOT
+        self,
+        steps: Array,
+        mode: int,
+        players: tuple[int, int],
+        phases: Any,
+        thread: int = 0,
+        place: Array = FROM_ROOT,
+        home: int = 0,  # the thread that opens the root
     ) -> None:
         t, root, rooms = self.tree, self.root, self._rooms
         self.loops.work(
             t.forest, t.seats, t.boards, self._parents, self._dealt, root.state, self._stride, self._tables, steps, mode,
-            *players, *phases, self._blocks, self._counter, rooms.outs[0], rooms.frames[thread], rooms.frames[0], place,
+            *players, *phases, self._blocks, self._counter, rooms.out(home), rooms.frames[thread],
+            rooms.frames[home], place,
         )  # fmt: skip
 
     def _threaded(self, step: Array, mode: int, me: int) -> None:
@@ -130,23 +146,26 @@ class BoardWalker:
         self._rooms.on_all(lambda thread: self._work(step, mode, players, share, thread))
         self._work(step, mode, players, (kernels.CLOSE, kernels.WHOLE))
 
-    def learn(self, steps: Array, start: Start | None = None) -> None:
-        """Iterations in which the players take turns, or answer the same profile where the walker was made so."""
+    def learn(self, steps: Array, start: Start | None = None, *, thread: int = 0) -> None:
+        """Iterations in which the players take turns, or answer the same profile where the walker was made so.
+
+        `thread`: whose room is used, where several walkers share rooms.
+        """
         tables = self._tables
         if tables.opp_regret is tables.regret:
-            self._learn(steps, start)
+            self._learn(steps, start, thread)
             return
         for i in range(len(steps)):
             self.root.copy_seen()
             tables.opp_regret[:] = tables.regret
             tables.opp_prediction[:] = tables.prediction
-            self._learn(steps[i : i + 1], start)
+            self._learn(steps[i : i + 1], start, thread)
 
-    def _learn(self, steps: Array, start: Start | None) -> None:
+    def _learn(self, steps: Array, start: Start | None, thread: int) -> None:
         self._dealt = self.root.weights
         if self.threads == 1 or start is not None:
-            place = FROM_ROOT if start is None else self._set_out(start, (0, 1))[0]
-            self._work(steps, LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE), place=place)
+            place = FROM_ROOT if start is None else self._set_out(start, (0, 1), thread)[0]
+            self._work(steps, LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE), thread, place, thread)
             return
         for i in range(len(steps)):
             for me in (0, 1):
@@ -156,17 +175,17 @@ class BoardWalker:
         """Compile, or load what was compiled."""
         self._work(NO_STEP[:0], LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE))
 
-    def evaluate(self, player: int, start: Start | None = None) -> Array:
+    def evaluate(self, player: int, start: Start | None = None, *, thread: int = 0) -> Array:
         """What each row of a player wins from a node on, and after each move there. float64 [1 + moves, rows]"""
-        return self._values(EVALUATE, player, start)
+        return self._values(EVALUATE, player, start, thread)
 
-    def respond(self, player: int, start: Start | None = None) -> Array:
+    def respond(self, player: int, start: Start | None = None, *, thread: int = 0) -> Array:
         """The same when the player does the best that there is against the opponent's averages."""
-        return self._values(RESPOND, player, start)
+        return self._values(RESPOND, player, start, thread)
 
-    def earnings(self, player: int, *, respond: bool = False) -> float:
+    def earnings(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
         """What a player wins on average from the root, in chips."""
-        values = self._values(RESPOND if respond else EVALUATE, player, None)[0]
+        values = self._values(RESPOND if respond else EVALUATE, player, None, thread)[0]
         return self.root.earnings(player, values, respond=respond)
 
     @property
@@ -178,17 +197,17 @@ class BoardWalker:
         """How much less than its stop pay-off or shift each hand gets by entering, at best. float64 [1326], NaN elsewhere"""
         if self.root.gadget is None:
             raise InputError(f"{self.tree.name}: nothing stands at the root, so there are no margins")
-        return self.root.margins(self._values(RESPOND, self.root.gadget.player, None)[0])
+        return self.root.margins(self._values(RESPOND, self.root.gadget.player, None, 0)[0])
 
-    def _values(self, mode: int, me: int, start: Start | None) -> Array:
+    def _values(self, mode: int, me: int, start: Start | None, thread: int) -> Array:
         board, node = 0, 0
         self._dealt, unit = self.root.dealt(1 - me)
         if start is not None:
-            place, unit = self._set_out(start, (me,))
+            place, unit = self._set_out(start, (me,), thread)
             board, node = start.board, start.node
-            self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE), place=place)
+            self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE), thread, place, thread)
         elif self.threads == 1:
-            self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE))
+            self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE), thread, FROM_ROOT, thread)
         else:
             self._threaded(NO_STEP, mode, me)
         tree, f = self.tree, self.tree.forest
@@ -196,15 +215,15 @@ class BoardWalker:
         for _ in range(int(f.width[node])):
             nodes.append(child)
             child = int(f.end[child])
-        room, rows = self._rooms.frames[0][me].value, int(tree.boards.rows[board, me])
+        room, rows = self._rooms.frames[thread][me].value, int(tree.boards.rows[board, me])
         found = [room[int(tree.seats[me].value[n]) :][:rows] for n in nodes]
         return np.array(found, float) * (unit / self.scale)
 
-    def _set_out(self, start: Start, players: tuple[int, ...]) -> tuple[Array, float]:
+    def _set_out(self, start: Start, players: tuple[int, ...], thread: int) -> tuple[Array, float]:
         """Put reach where a walk from a node begins. The place for the loops, and what the opponent's is in units of."""
         tree, largest = self.tree, 1.0
         for me in players:
-            room, seat = self._rooms.frames[0][me], tree.seats[me]
+            room, seat = self._rooms.frames[thread][me], tree.seats[me]
             room.opp[:] = 0
             room.own[:] = 0
             mine, theirs = start.reach[me], start.reach[1 - me]

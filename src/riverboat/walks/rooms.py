@@ -38,19 +38,20 @@ class Rooms:
         # pay-offs and reach are scaled so that regrets of many iterations stay below two (16-bit tables end there)
         largest = max(float(np.abs(tree.betting.pay).max(initial=0.0)), 1e-9)
         self.scale = 1.0 / (256.0 * largest)
+        self._outs: dict[int, Array] = {}
 
     @cached_property
     def frames(self) -> list[tuple[kernels.Frames, kernels.Frames]]:
         """For each thread and player."""
         return [(self._frames(0), self._frames(1)) for _ in range(self.threads)]
 
-    @cached_property
-    def outs(self) -> list[Array]:
-        """Room for what the blocks of boards gain; threads that share a tree use the first."""
-        f = self.tree.forest
-        deals = int(f.deal_at[f.batch_at[2]] - f.deal_at[f.batch_at[1]]) if self.tree.streets > 1 else 0
-        count = self.threads if deals else 1
-        return [aligned(BLOCKS * deals * (self.tree.stride + 1) * LANES, self.dtype) for _ in range(count)]
+    def out(self, home: int) -> Array:
+        """Room for what the blocks of boards gain, of the thread that opens the root: others that share it write there."""
+        if home not in self._outs:
+            f = self.tree.forest
+            deals = int(f.deal_at[f.batch_at[2]] - f.deal_at[f.batch_at[1]]) if self.tree.streets > 1 else 0
+            self._outs[home] = aligned(BLOCKS * deals * (self.tree.stride + 1) * LANES, self.dtype)
+        return self._outs[home]
 
     def _frames(self, me: int) -> kernels.Frames:
         tree, seat, stride, dtype = self.tree, self.tree.seats[me], self.tree.stride, self.dtype

@@ -1,0 +1,95 @@
+"""Many subgames at once: one betting tree, unlike boards, ranges and gadgets. Threads take the subgames in turn.
+
+A subgame is walked by one thread with the same arithmetic as alone, so what comes out is the same to the bit, whoever
+walked it. Its tables stay in a core's cache for as many iterations as are handed over at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import TypeVar
+
+import numpy as np
+
+from riverboat.errors import InputError, MemoryLimitError
+from riverboat.games.base import Array
+from riverboat.games.board_game import BoardGame
+from riverboat.memory import available_memory
+from riverboat.trees.boards import BoardTree
+from riverboat.trees.streets import shape
+from riverboat.walks.board_walk import BoardWalker
+from riverboat.walks.rooms import Rooms
+from riverboat.walks.rules import LocalRule
+from riverboat.walks.tables import Format, allocate, table_bytes
+from riverboat.words import show_bytes
+
+T = TypeVar("T")
+
+
+def alike_trees(games: Sequence[BoardGame]) -> list[BoardTree]:
+    """Trees of games that have the betting of the first one, which they share. It is up to the caller that they do."""
+    if not games:
+        return []
+    hands = max(int(np.count_nonzero(w)) for game in games for w in game.weights)
+    common = shape(games[0].betting, len(games[0].deals) + 1, hands)
+    return [BoardTree(game, common) for game in games]
+
+
+class BatchWalker:
+    """A walker for each of some trees of one shape (`alike_trees`), on shared threads and room."""
+
+    def __init__(
+        self,
+        trees: Sequence[BoardTree],
+        form: Format,
+        *,
+        predictive: bool = False,
+        simultaneous: bool = False,
+        threads: int = 1,
+        rule: LocalRule | None = None,
+        memory: int | None = None,
+    ) -> None:
+        if not trees or any(tree.shape is not trees[0].shape for tree in trees):
+            raise InputError("a batch needs trees of one shape, one at least: make them with alike_trees")
+        if rule is not None and form.regret == "int16":
+            raise InputError("a rule of your own needs float32 or float64 regrets: dtype='compact' or 'float64'")
+        need = table_bytes(sum(tree.table for tree in trees), form, predictive=predictive, apart=simultaneous)
+        bound = min(x for x in (memory, available_memory(), need) if x is not None)
+        if need > bound:
+            raise MemoryLimitError(
+                f"{len(trees)} subgames: the tables need {show_bytes(need)} and {show_bytes(bound)} are allowed; "
+                "solve fewer at once"
+            )
+        self.rooms = Rooms(trees[0], form.work, threads, max(int(tree.hand_counts.max()) for tree in trees))
+        self.walkers = [
+            BoardWalker(
+                tree,
+                form,
+                allocate(tree, form, predictive=predictive, apart=simultaneous),
+                rule=rule,
+                rooms=self.rooms,
+            )
+            for tree in trees
+        ]
+
+    def each(self, task: Callable[[BoardWalker, int], T], among: Sequence[int] | None = None) -> list[T]:
+        """Do something with all walkers, or some, on all threads. The task is told the thread, whose room it may use."""
+        some = range(len(self.walkers)) if among is None else among
+        found: list[T | None] = [None] * len(some)
+        turns = count()
+
+        def work(thread: int) -> None:
+            while (turn := next(turns)) < len(some):
+                found[turn] = task(self.walkers[some[turn]], thread)
+
+        self.rooms.on_all(work)
+        return found  # type: ignore[return-value]
+
+    def learn(self, steps: Array, among: Sequence[int] | None = None) -> None:
+        """The same iterations in all subgames, or in some."""
+        self.each(lambda walker, thread: walker.learn(steps, thread=thread), among)
+
+    def earnings(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[float]:
+        """What a player wins on average in each, in chips."""
+        return self.each(lambda walker, thread: walker.earnings(player, respond=respond, thread=thread), among)
