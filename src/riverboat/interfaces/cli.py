@@ -43,7 +43,9 @@ SolvedGame = Annotated[
 
 @app.command()
 def solve(
-    game: Annotated[str, typer.Argument(help="Name with options, a .toml, .efg or .nfg file, module:object, or spot.")],
+    game: Annotated[
+        str, typer.Argument(help="Name with options, a .toml, .efg or .nfg file, module:object, spot, or MATCHSTATE:….")
+    ],
     schedule: Annotated[
         list[str] | None, typer.Option(help="CFR schedule, dcfr by default; repeat to compare.")
     ] = None,
@@ -92,6 +94,21 @@ def solve(
     no_donk: Annotated[bool, typer.Option("--no-donk", help="solve spot: no bets into the aggressor.")] = False,
     raise_cap: Annotated[int | None, typer.Option(help="solve spot: most raises a street.")] = None,
     rules: Annotated[str | None, typer.Option(help="solve spot: short or short-trips for 36 cards.")] = None,
+    ranges: Annotated[
+        str | None, typer.Option(help="solve MATCHSTATE: the agent whose strategy gives both ranges.")
+    ] = None,
+    menu: Annotated[
+        Path | None, typer.Option(help="solve MATCHSTATE: a file of sizes; the agent's by default.")
+    ] = None,
+    floor: Annotated[
+        float | None, typer.Option(min=0, max=1, help="solve MATCHSTATE: the least weight of a hand, such as 0.01.")
+    ] = None,
+    table_game: Annotated[
+        str | None, typer.Option("--game", help="solve MATCHSTATE: its game; what the agent plays by default.")
+    ] = None,
+    spot_file: Annotated[
+        Path | None, typer.Option(help="solve MATCHSTATE: also write it as a spot file, to edit or to lock.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Solve a game and certify the answer."""
@@ -101,6 +118,7 @@ def solve(
         "board": board, "pot": pot, "stack": stack, "oop": oop, "ip": ip, "bets": bets, "raises": raises,
         "donks": donks, "rake": rake, "rake_cap": rake_cap, "add_all_in": add_all_in, "force_all_in": force_all_in,
         "merge": merge, "donk_bets": False if no_donk else None, "raise_cap": raise_cap, "rules": rules,
+        "ranges": ranges, "menu": menu, "floor": floor, "game": table_game, "spot_file": spot_file,
     }  # fmt: skip
     if plot is not None:
         disk.check_picture(plot)

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from riverboat import disk
 from riverboat.errors import InputError, MemoryLimitError, UnsavedError, shown
 from riverboat.games.base import Game
+from riverboat.games.match_state import TAG
 from riverboat.interfaces import signals
 from riverboat.interfaces.progress import Live, ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -29,8 +30,8 @@ from riverboat.words import quote, show_bytes, show_seconds
 
 
 def is_spot(name: str) -> bool:
-    """Whether `riverboat.interfaces.spots` solves it: a spot by flags, or one in a file."""
-    return name == "spot" or Path(name).suffix.lower() == ".toml"
+    """Whether `riverboat.interfaces.spots` solves it: a spot by flags, one in a file, or a match state."""
+    return name == "spot" or Path(name).suffix.lower() == ".toml" or name.lstrip().startswith(TAG)
 
 
 COMPILING = "compiling, once: the next start is quick"

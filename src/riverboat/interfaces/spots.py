@@ -15,7 +15,7 @@ from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.spot import STREETS, Spot
 from riverboat.games.spot_locks import unreachable
-from riverboat.interfaces import solving, spot_estimate
+from riverboat.interfaces import solving, spot_estimate, table_states
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.solving.boards import table_bytes
@@ -38,6 +38,18 @@ NEEDED = ("board", "pot", "stack", "oop", "ip", "bets")
 def read(name: str, flags: Mapping[str, Any]) -> Spot:
     """A spot from a file, or from flags: those that are None were not given."""
     given = {key: value for key, value in flags.items() if value is not None}
+    of_states = [key for key in table_states.FLAGS if key in given]
+    if table_states.is_state(name):
+        wrong = next((key for key in given if key not in table_states.FLAGS), None)
+        if wrong is not None:
+            raise InputError(
+                f"{_flag(wrong)} goes with 'riverboat solve spot'; sizes for a match state stand in --menu"
+            )
+        return table_states.read(name, flags)
+    if of_states:
+        raise InputError(
+            f"{_flag(of_states[0])} goes with a match state: riverboat solve 'MATCHSTATE:…' --ranges AGENT"
+        )
     if name != BY_FLAGS:
         if not solving.is_spot(name):
             raise InputError(f"{name}: board, ranges and sizes are for spots: a .toml file, or 'riverboat solve spot'")
@@ -103,6 +115,10 @@ def command(
             raise InputError(f"{flag} goes with --boards")
     if keep and options["out"] is None:
         raise InputError("--keep needs --out, the folder where the solutions are kept")
+    if boards is not None and table_states.is_state(name):
+        raise InputError(
+            "--boards goes with spots; a match state has its board, and its ranges are those of that board"
+        )
     if plot is not None and boards is not None:
         raise InputError("--plot draws one run, and --boards makes many; leave one out")
     if estimate:
@@ -124,6 +140,8 @@ def command(
         return many_boards.command(spot, boards, schedule, options, keep=keep, line=line, json=json)
     unsaved = solving.Unsaved()
     result, found = solve(spot, schedule, options, unsaved)
+    if table_states.is_state(name):
+        found |= table_states.facts(name, spot, flags)
     if json:
         emit(found)
     else:

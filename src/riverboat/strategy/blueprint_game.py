@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import comb
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +27,9 @@ from riverboat.strategy import _blueprint_kernels as kernels
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.tables import BEHIND
+
+Job = TypeVar("Job")
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +160,7 @@ def _fill(
     played = strategy.average[len(game.board_parts) + street]
     sums, width = np.require(played, requirements=["C", "W"]).reshape(-1), played.shape[1]
     rows = tree.rows[boards.start : boards.stop, 0]  # the hands of both are the same
-    bucket = _buckets(strategy, game, tree, boards)
+    bucket = _buckets(strategy, game, tree, boards, threads)
     start = np.cumsum(rows, dtype=np.int64) - rows
     work = []
     for seat in (0, 1):
@@ -165,27 +170,31 @@ def _fill(
             if len(part):
                 work.append((columns, int(part[0]), int(part[-1]) + 1, base))
 
-    def spread(job: tuple[Array, int, int, Array]) -> None:
+    def write(job: tuple[Array, int, int, Array]) -> None:
         columns, first, end, base = job
         at = np.empty(kernels.ROWS, np.uint64)
         kernels.spread(sums, width, columns, first, end, start, rows, bucket, base, at, table)
 
+    spread(write, work, threads)
+
+
+def spread(work: Callable[[Job], Done], jobs: Sequence[Job], threads: int) -> list[Done]:
+    """Do jobs on threads; answers come in the order of the jobs."""
     if threads == 1:
-        for job in work:
-            spread(job)
-        return
+        return [work(job) for job in jobs]
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(spread, work))
+        return list(pool.map(work, jobs))
 
 
-def _buckets(strategy: BlueprintStrategy, game: LineGame, tree: BoardTree, boards: range) -> Array:
+def _buckets(strategy: BlueprintStrategy, game: LineGame, tree: BoardTree, boards: range, threads: int) -> Array:
     """Of the hands that stand for the rows of some boards of one street, board after board. int32 [rows]"""
     hands = np.concatenate([tree.reps(b, 0) for b in boards])
     shown = np.array([_cards(tree, game, b) for b in boards], np.uint8)
     deals = np.concatenate(
         [HAND_CARDS[hands], np.repeat(shown, tree.rows[boards.start : boards.stop, 0], axis=0)], axis=1
     )
-    return np.ascontiguousarray(strategy.cards.buckets(deals, check=False)[:, 0, -1])
+    parts = np.array_split(deals, threads)
+    return np.concatenate(spread(lambda part: strategy.cards.buckets(part, check=False)[:, 0, -1], parts, threads))
 
 
 def _cards(tree: BoardTree, game: LineGame, board: int) -> tuple[int, ...]:

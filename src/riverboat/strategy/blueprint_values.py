@@ -12,7 +12,6 @@ too large, as on most flops, the street is walked by itself, and what follows ea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import comb
 from typing import TypeAlias
@@ -28,7 +27,7 @@ from riverboat.errors import InputError, check_threads
 from riverboat.games.cut import cut
 from riverboat.games.menus import SEATS
 from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.blueprint_game import LineGame, check_game, filled, line_game
+from riverboat.strategy.blueprint_game import LineGame, check_game, filled, line_game, spread
 from riverboat.strategy.blueprint_report import at_line, hand_numbers
 from riverboat.strategy.solution import Solution
 from riverboat.trees.deals import cards_of, deals
@@ -174,12 +173,16 @@ class _Walk:
     def _at_once(self, game: LineGame) -> Array:
         """All streets on all boards."""
         tree, table = filled(self.strategy, game, self.threads)
-        walker = BoardWalker.reader(tree, table, self.threads)
         out = np.zeros((2, 2, HANDS))
-        for seat, held in enumerate(game.held):
+
+        def work(seat: int) -> None:
+            walker = BoardWalker.reader(tree, table, max(1, self.threads // 2))
+            held = game.held[seat]
             row = tree.row_of[0, seat][held]
             out[0, seat, held] = walker.evaluate(seat)[0, row]
             out[1, seat, held] = walker.respond(seat)[0, row]
+
+        spread(work, (0, 1), self.threads)
         return out
 
     def _by_street(self, root: int, game: LineGame) -> Array:
@@ -245,9 +248,8 @@ class _Walk:
             return total
 
         out = {node: np.zeros((2, 2, HANDS)) for node in exits}
-        with ThreadPoolExecutor(self.threads) as pool:
-            for (node, _), found in zip(jobs, pool.map(work, jobs), strict=True):
-                out[node] += chance * found
+        for (node, _), found in zip(jobs, spread(work, jobs, self.threads), strict=True):
+            out[node] += chance * found
         return out
 
 

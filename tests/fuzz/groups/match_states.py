@@ -91,8 +91,46 @@ def cases() -> Iterator[Case]:
         "match states", "blueprint of another game", ("act", "../world/blueprint", STATE, "--game", "nolimit-200bb")
     )
     yield Case("match states", "one hole card", ("act", "always-call", STATE, "--game", "leduc"))
+    yield from _solved()
     yield from _typed()
     yield from _programs()
+
+
+SOLVE = ("--ranges", "always-call", "--floor", "0.5", "--iterations", "1", "--menu", "menu.toml")
+MENU = {"menu.toml": 'preflop = ""'}
+
+
+def _solved() -> Iterator[Case]:
+    """States that are opened as spots: each field, the agent, the game, the menu, and what does not go with them."""
+    parts = STATE.split(":")
+    for place, field in enumerate(FIELDS):
+        for label, value in WRONG[field].items():
+            if label != "not mine":  # an observer sees both seats
+                text = ":".join([*parts[:place], value, *parts[place + 1 :]])
+                yield Case("match states", f"solve {field} {label}", ("solve", text, *SOLVE), files=MENU)
+    river = "MATCHSTATE:1:30:cr300c/cc/cc/:|9s8h/8c8d5c/6s/2d"
+    for label, words in {
+        "before the flop": ("MATCHSTATE:1:30:cr300:|9s8h", *SOLVE),
+        "over": ("MATCHSTATE:1:30:cr300c/r900f:|9s8h/8c8d5c", *SOLVE),
+        "showdown": ("MATCHSTATE:1:30:cr20000c///:AsAh|9s8h/8c8d5c/6s/2d", *SOLVE),
+        "no agent": (STATE, "--iterations", "1"),
+        "empty range": (STATE, "--ranges", "always-fold", "--iterations", "1"),
+        "agent of another game": (STATE, "--ranges", "../world/blueprint", "--game", "nolimit-200bb"),
+        "blueprint whose game is no hold'em": (STATE, "--ranges", "../world/blueprint"),
+        "one hole card": ("MATCHSTATE:0:0:rc/:Ks|/Qs", "--ranges", "always-call", "--game", "leduc"),
+        "limit with a menu": (river, *SOLVE, "--game", "limit"),
+        "spot flags": (river, *SOLVE, "--pot", "100"),
+        "boards": (river, *SOLVE, "--boards", "sample:2"),
+        "menu that is none": (river, *SOLVE[:-1], "../world/text.txt"),
+        "menu that is a folder": (river, *SOLVE[:-1], "../world/empty"),
+        "no menu there": (river, *SOLVE[:-1], "nowhere.toml"),
+        "spot file in a folder": (river, *SOLVE, "--spot-file", "../world/empty"),
+        "ranges of a spot": ("../world/river.toml", "--ranges", "always-call", "--iterations", "1"),
+        "floor of a game": ("kuhn", "--floor", "0.5", "--iterations", "1"),
+        "game of a game": ("kuhn", "--game", "leduc", "--iterations", "1"),
+    }.items():
+        yield Case("match states", f"solve {label}", ("solve", *words), REFUSED | {4}, files=MENU)
+    yield Case("good words", "solve a state", ("solve", river, *SOLVE, "--json"), DONE, files=MENU)
 
 
 def _typed() -> Iterator[Case]:

@@ -13,6 +13,7 @@ FLAGS = ("--board", "Td9d6hQc2s", "--oop", "QQ", "--ip", "TT", "--bets", "50%", 
 SPOT = ("solve", "spot", *FLAGS, "--pot", "10", "--stack", "20")
 TRAIN = ("train", "../world/leduc.toml", "--out", "run")
 ACT = ("act", "random", "MATCHSTATE:0:0:r:Ks|", "--game", "leduc")
+STATE = "MATCHSTATE:1:30:cr300c/cc/cc/:|9s8h/8c8d5c/6s/2d"
 MATCH = ("match", "always-call", "always-fold", "--game", "leduc")
 DEALER = ("acpc", "dealer", "leduc", "--start-timeout", "0.1s")
 
@@ -32,6 +33,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("river --iterations", ("solve", "../world/river.toml", "--iterations", "?"), "whole"),
     ("river --threads", (*RIVER, "--threads", "?"), "count"),
     ("river --memory", (*RIVER, "--memory", "?"), "memory"),
+    ("state --floor", ("solve", STATE, "--ranges", "always-call", "--iterations", "1", "--floor", "?"), "share"),
     ("spot --pot", ("solve", "spot", *FLAGS, "--pot", "?", "--stack", "20"), "count"),
     ("spot --stack", ("solve", "spot", *FLAGS, "--pot", "10", "--stack", "?"), "count"),
     ("spot --raise-cap", (*SPOT, "--raise-cap", "?"), "whole"),

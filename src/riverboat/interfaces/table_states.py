@@ -1,0 +1,82 @@
+"""`riverboat solve "MATCHSTATE:…" --ranges AGENT`: a state of a table, opened as a spot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from riverboat.agents.base import Agent
+from riverboat.agents.registry import make_agent
+from riverboat.errors import InputError, shown
+from riverboat.games import spot_file
+from riverboat.games.acpc import Rules
+from riverboat.games.match_state import TAG, parse_match_state
+from riverboat.games.menus import Menu, load_menu, parse_menu
+from riverboat.games.spot import Spot
+from riverboat.interfaces.matching import rules_for
+from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.terminal import say
+from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.public_answers import Answering
+from riverboat.strategy.table_spot import table_spot
+
+FLAGS = ("ranges", "menu", "game", "floor", "spot_file")
+# Where neither a file nor a blueprint says what is bet: two sizes and all-in, then the pot and all-in.
+SIZES = parse_menu('preflop = ""\nflop = ["50%, 100%, a", "100%, a", "a"]')
+
+
+def is_state(name: str) -> bool:
+    """Whether a name is a match state."""
+    return name.lstrip().startswith(TAG)
+
+
+def read(text: str, flags: Mapping[str, Any]) -> Spot:
+    """The spot of a match state; flags that are None were not given."""
+    if flags["ranges"] is None:
+        raise InputError(f"solve {TAG}: --ranges is missing; name an agent whose strategy gives both ranges")
+    agent = make_agent(str(flags["ranges"]))
+    rules = rules_for([agent], flags["game"])
+    state = parse_match_state(text.strip(), rules)
+    if not isinstance(agent, Answering):
+        raise InputError(
+            f"--ranges {shown(flags['ranges'])}: it does not say what it plays with all hands (no method strategies)"
+        )
+    menu = _menu(agent, rules, flags["menu"])
+    floor = 0.0 if flags["floor"] is None else float(flags["floor"])
+    with ProgressLine("ranges by Bayes"):
+        spot = _spot(text, state, agent, menu, floor)
+    if flags["spot_file"] is not None:
+        spot_file.save(spot, flags["spot_file"])
+        say(f"spot: {flags['spot_file']}")
+    return spot
+
+
+def facts(text: str, spot: Spot, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """What `--json` says beside what it says of any spot."""
+    return {
+        "match_state": text.strip(),
+        "ranges": flags["ranges"],
+        "behind": list(spot.behind),
+        "played": spot.played,
+    }
+
+
+def _spot(text: str, state: Any, agent: Answering, menu: Menu | None, floor: float) -> Spot:
+    try:
+        return table_spot(state.betting, state.board, agent, menu=menu, floor=floor)
+    except InputError as error:
+        told = str(error).replace("give a floor such as 0.01", "give --floor 0.01")
+        raise InputError(f"match state {shown(text)}: {told}") from None
+
+
+def _menu(agent: Agent, rules: Rules, path: Path | None) -> Menu | None:
+    """The one in a file, else that of a blueprint, else some sizes."""
+    if rules.limit:
+        if path is not None:
+            raise InputError(f"--menu {path}: {rules.name} is a limit game, and its rules say what can be bet")
+        return None
+    if path is not None:
+        return load_menu(path)
+    own = getattr(agent, "strategy", None)
+    return own.menu if isinstance(own, BlueprintStrategy) and own.menu is not None else SIZES
