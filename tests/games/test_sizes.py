@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
+from math import floor
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,6 @@ from riverboat.games.sizes import (
     parse_share,
     parse_sizes,
     resolve,
-    round_half_up,
     show_share,
     show_sizes,
     total,
@@ -229,9 +229,11 @@ def test_without_thresholds_every_size_is_there(sizes: tuple[Size, ...], at: Sit
 
 @given(st.integers(1, 1000), st.integers(1, 10**6))
 def test_halves_are_rounded_up(percent: int, pot: int) -> None:
-    """By whole numbers alone: the nearest to percent · pot / 100."""
-    assert total(Size("%", Decimal(percent)), opening(pot, 1)) == (2 * percent * pot + 100) // 200
-    assert round_half_up(Fraction(percent * pot, 100)) == (2 * percent * pot + 100) // 200
+    """The nearest to percent · pot / 100, by exact fractions; the same for multiples of a bet."""
+    nearest = floor(Fraction(percent * pot, 100) + Fraction(1, 2))
+    assert total(Size("%", Decimal(percent)), opening(pot, 1)) == nearest
+    faced = Situation(pot=1, faced=pot, last_raise=pot, stack=10**9, streets=1)
+    assert total(Size("x", Decimal(percent) / 100), faced) == nearest
 
 
 @given(st.integers(50, 1000), st.integers(1, 20), st.integers(1, 3))

@@ -50,7 +50,7 @@ class State(NamedTuple):
 def price(book: Book, s: State) -> int:
     """Chips that a call adds."""
     mine, theirs = (s.spent0, s.spent1) if s.turn == 0 else (s.spent1, s.spent0)
-    return min(max(mine, theirs), book.stacks[s.turn]) - mine  # type: ignore[no-any-return]
+    return min(theirs, book.stacks[s.turn]) - mine if theirs > mine else 0
 
 
 def span(book: Book, s: State) -> tuple[int, int]:
@@ -71,20 +71,25 @@ def allowed(owed: int, least: int, most: int, move: int) -> bool:
 
 def step(book: Book, s: State, move: int) -> State:
     """The state after a legal move."""
-    me = s.turn
-    mine, theirs = (s.spent0, s.spent1) if me == 0 else (s.spent1, s.spent0)
-    total, turn, raises, acted, last, over = mine, me, s.raises, s.acted, s.last_raise, FOLDED
-    if move != FOLD:
-        high = max(mine, theirs)
-        total, turn, acted, over = min(high, book.stacks[me]) if move == CALL else move, 1 - me, acted + 1, GOING
-        if total > high:
+    spent0, spent1, turn, street, raises, acted, last, before, over, led = s
+    if move == FOLD:
+        over = FOLDED
+    else:
+        mine, theirs = (spent0, spent1) if turn == 0 else (spent1, spent0)
+        high, stack, other = max(mine, theirs), book.stacks[turn], book.stacks[1 - turn]
+        total = move
+        if move == CALL:
+            total = min(high, stack)
+        elif move > high:
             # A raise that is short of the minimum is all-in and cannot be raised again: it need not be told apart.
-            raises, last = raises + 1, max(last, total - high)
-        all_in = total == book.stacks[me] or theirs == book.stacks[turn]
-        if (acted >= 2 or all_in) and theirs >= min(total, book.stacks[turn]):
-            over = SHOWDOWN if all_in or s.street == len(book.first) - 1 else DEAL
-    spent0, spent1 = (total, theirs) if me == 0 else (theirs, total)
-    return State(spent0, spent1, turn, s.street, raises, acted, last, s.before, over, s.led)
+            raises, last = raises + 1, max(last, move - high)
+        acted += 1
+        all_in = total == stack or theirs == other
+        if (acted >= 2 or all_in) and theirs >= min(total, other):
+            over = SHOWDOWN if all_in or street == len(book.first) - 1 else DEAL
+        spent0, spent1 = (total, theirs) if turn == 0 else (theirs, total)
+        turn = 1 - turn
+    return State(spent0, spent1, turn, street, raises, acted, last, before, over, led)
 
 
 def deal(book: Book, s: State) -> State:

@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from math import floor
 from typing import TypeAlias
 
@@ -38,6 +39,11 @@ class Size:
     number: Decimal = Decimal(0)  # percent, factor, chips, streets (0: those that are left); nothing for a
     cap: Decimal | None = None  # percent of the pot, for e
 
+    @cached_property
+    def ratio(self) -> tuple[int, int]:
+        """What the pot or the bet faced is multiplied by, as a fraction."""
+        return (Fraction(self.number) / (100 if self.kind == "%" else 1)).as_integer_ratio()
+
     def __str__(self) -> str:
         if self.kind == "a":
             return "a"
@@ -56,6 +62,11 @@ class Thresholds:
     add_all_in: Decimal = Decimal(0)
     force_all_in: Decimal = Decimal(0)
     merge: Decimal = Decimal(0)
+
+    @cached_property
+    def ratios(self) -> tuple[tuple[int, int], ...]:
+        """The three of them as fractions."""
+        return tuple((Fraction(t) / 100).as_integer_ratio() for t in (self.add_all_in, self.force_all_in, self.merge))
 
 
 NO_THRESHOLDS = Thresholds()
@@ -150,11 +161,6 @@ def _show(number: Decimal) -> str:
 # --- chips ------------------------------------------------------------------------------------
 
 
-def round_half_up(amount: Fraction | float) -> int:
-    """The nearest whole number."""
-    return floor(amount + (Fraction(1, 2) if isinstance(amount, Fraction) else 0.5))
-
-
 def least_total(at: Situation) -> int:
     """The total of the smallest legal bet or raise; less only when it is all-in."""
     return min(at.faced + max(1, at.last_raise), at.stack)
@@ -165,17 +171,23 @@ def total(size: Size, at: Situation) -> int:
     if size.kind == "a":
         return at.stack
     if size.kind == "x":
-        return round_half_up(Fraction(size.number) * at.faced)
+        return _part(at.faced, size)
     if size.kind == "c":
         return at.faced + int(size.number)
     if size.kind == "%":
-        return at.faced + round_half_up(Fraction(size.number) / 100 * at.pot)
+        return at.faced + _part(at.pot, size)
     # (1 + 2 f)^streets = 1 + 2 stack / pot: f of the pot on every street, and called, brings the stack in.
     streets = int(size.number) or at.streets
     share = ((1 + 2 * (at.stack - at.faced) / at.pot) ** (1 / streets) - 1) / 2
     if size.cap is not None:
         share = min(share, float(size.cap) / 100)
-    return at.faced + round_half_up(at.pot * share)
+    return int(at.faced + floor(at.pot * share + 0.5))
+
+
+def _part(chips: int, size: Size) -> int:
+    """Chips times the ratio of a size, to the nearest whole number, a half upwards."""
+    above, below = size.ratio
+    return (2 * above * chips + below) // (2 * below)
 
 
 def resolve(sizes: Sizes, at: Situation, thresholds: Thresholds = NO_THRESHOLDS) -> tuple[int, ...]:
@@ -187,14 +199,15 @@ def resolve(sizes: Sizes, at: Situation, thresholds: Thresholds = NO_THRESHOLDS)
     """
     if at.faced >= at.stack:
         return ()
-    force, add, merge = (Fraction(t) / 100 for t in (thresholds.force_all_in, thresholds.add_all_in, thresholds.merge))
-    least = least_total(at)
-    totals = {min(max(total(size, at), least), at.stack) for size in sizes}
-    totals = {at.stack if at.stack - t < force * (at.pot + 2 * (t - at.faced)) else t for t in totals}
-    if at.stack - at.faced <= add * at.pot:
-        totals.add(at.stack)
+    (add, add_of), (force, force_of), (merge, merge_of) = thresholds.ratios
+    pot, faced, stack, least = at.pot, at.faced, at.stack, least_total(at)
+    totals = {min(max(total(size, at), least), stack) for size in sizes}
+    if force:
+        totals = {stack if (stack - t) * force_of < force * (pot + 2 * (t - faced)) else t for t in totals}
+    if (stack - faced) * add_of <= add * pot:
+        totals.add(stack)
     kept: list[int] = []
     for t in sorted(totals, reverse=True):
-        if not kept or at.pot + kept[-1] - at.faced >= (1 + merge) * (at.pot + t - at.faced):
+        if not kept or (pot + kept[-1] - faced) * merge_of >= (merge_of + merge) * (pot + t - faced):
             kept.append(t)
     return tuple(reversed(kept))
