@@ -26,6 +26,7 @@ _PLACES = {
     "Solution": "riverboat.strategy.solution",
     "Spot": "riverboat.games.spot",
     "Strategy": "riverboat.strategy.table",
+    "ask": "riverboat.strategy.asking",
     "best_response": "riverboat.solving.response",
     "cfr_plus": "riverboat.solving.schedules",
     "compile_game": "riverboat.trees.compile",
@@ -36,7 +37,7 @@ _PLACES = {
     "load": "riverboat.strategy.files",
     "matrix": "riverboat.games.normal_form",
     "pcfr_plus": "riverboat.solving.schedules",
-    "quality": "riverboat.solving.response",
+    "quality": "riverboat.evaluation.quality",
     "save": "riverboat.strategy.files",
     "solve": "riverboat.solving.run",
     "trace": "riverboat.solving.trace",
@@ -47,11 +48,11 @@ __all__ = sorted(_PLACES)
 
 if TYPE_CHECKING:
     from riverboat.errors import RiverboatError as RiverboatError
+    from riverboat.evaluation.quality import quality as quality
     from riverboat.games.normal_form import matrix as matrix
     from riverboat.games.spot import Spot as Spot
     from riverboat.solving.cfr import CFR as CFR
     from riverboat.solving.response import best_response as best_response
-    from riverboat.solving.response import quality as quality
     from riverboat.solving.run import Result as Result
     from riverboat.solving.run import Run as Run
     from riverboat.solving.run import solve as solve
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from riverboat.solving.schedules import vanilla as vanilla
     from riverboat.solving.trace import trace as trace
     from riverboat.solving.values import game as game
+    from riverboat.strategy.asking import ask as ask
     from riverboat.strategy.files import load as load
     from riverboat.strategy.files import save as save
     from riverboat.strategy.solution import Solution as Solution

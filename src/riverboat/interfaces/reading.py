@@ -9,6 +9,7 @@ from typing import Any
 from riverboat import artefact
 from riverboat.abstraction import card_abstraction
 from riverboat.errors import InputError
+from riverboat.evaluation.quality import quality as measure
 from riverboat.games import registry
 from riverboat.interfaces import abstraction_reading, blueprint_reading, spot_reading
 from riverboat.interfaces.progress import ProgressLine
@@ -90,35 +91,39 @@ def _rows(strategy: Strategy, names: list[str] | None, limit: int) -> None:
 
 
 def exploitability(folder: Path, threads: int, json: bool, game: str | None = None) -> None:
-    """Exact exploitability of a strategy."""
-    strategy = load(folder, game)
-    if isinstance(strategy, Solution):
-        quality = spot_reading.quality(strategy)
+    """Exploitability of a strategy: exact, or what can be said of it."""
+    if artefact.manifest(files.newest(folder))["kind"] in blueprint.KINDS:
+        measured: Strategy | Solution | blueprint.BlueprintStrategy = blueprint.load_blueprint(folder)
     else:
-        response.check_zero_sum(strategy.tree)
-        with ProgressLine("best responses"):
-            quality = response.quality(strategy, threads)
-    low, high = quality.bracket
+        measured = load(folder, game)
+    name = measured.rules.name if isinstance(measured, blueprint.BlueprintStrategy) else measured.tree.name
+    if isinstance(measured, Strategy):
+        response.check_zero_sum(measured.tree)
+    with ProgressLine("best responses"):
+        quality = measure(measured, threads)
+    low, high = (quality.scale * end for end in quality.bracket)
+    found = quality.figures[0]
     facts: dict[str, Any] = {
-        "game": strategy.tree.name,
-        "exploitability": quality.exploitability,
-        "nash_conv": quality.nash_conv,
-        "value": quality.values[0],
+        "game": name,
+        "exploitability": found.value,
+        "nash_conv": quality.scale * quality.nash_conv,
+        "value": quality.scale * quality.values[0],
         "value_low": low,
         "value_high": high,
-        "unit": strategy.tree.unit,
-        "exploitability_is": "exact",
+        "unit": found.unit,
+        "exploitability_is": found.kind,
     }
+    if quality.of:
+        facts["exact"] = quality.of
     if json:
         emit(facts)
         return
     console = plain_console()
-    unit = strategy.tree.unit
+    told = found.kind + (f"; exact {quality.of}" if quality.of else "")
+    console.print(f"{name}: exploitability {found.value:.9g} {found.unit} ({told}), NashConv {facts['nash_conv']:.9g}")
     console.print(
-        f"{strategy.tree.name}: exploitability {quality.exploitability:.9g} {unit} (exact), NashConv {quality.nash_conv:.9g}"
-    )
-    console.print(
-        f"value to player 0 in self-play {quality.values[0]:.9g}; the game's value is in [{low:.9g}, {high:.9g}]"
+        f"value to player 0 in self-play {facts['value']:.9g}; the game's value is in [{low:.9g}, {high:.9g}]"
+        + (f" {quality.of}" if quality.of else "")
     )
 
 

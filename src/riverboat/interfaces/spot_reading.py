@@ -16,7 +16,6 @@ from riverboat.fields import Fields
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import ReportTable
-from riverboat.solving.response import Quality
 from riverboat.strategy import card_report, node_export, node_report
 from riverboat.strategy.solution import Solution, Spotlight
 from riverboat.strategy.table import Strategy
@@ -183,16 +182,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def quality(solution: Solution) -> Quality:
-    """Best responses to a solution and what it earns, in the unit of the game."""
-    tree = solution.tree
-    with ProgressLine("best responses"):
-        best = [tree.per_chip * solution.earnings(p, respond=True) for p in (0, 1)]
-        values = [tree.per_chip * solution.earnings(p) for p in (0, 1)]
-    total = None if tree.constant is None else tree.per_chip * tree.constant
-    return Quality((best[0], best[1]), (values[0], values[1]), total)
 
 
 # --- export -----------------------------------------------------------------------------------

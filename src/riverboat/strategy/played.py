@@ -11,7 +11,7 @@ probabilities may be post-processed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -175,6 +175,30 @@ class Played:
         none = np.zeros((n, 0), np.int32), np.zeros((n, self._hands, 0))
         self._answer(asked, room, kernels.Told(out, np.zeros(n, np.int64), *none))
         return out
+
+    def on_tree(self) -> BlueprintStrategy:
+        """What is played where all bets are those of the tree: the strategy, post-processed."""
+        if self.post == "none":
+            return self.strategy
+        tree, player = self.strategy.tree, self._player
+        tables = [np.zeros(table.shape) for table in self.strategy.average]
+        for node in np.flatnonzero(tree.actor >= 0).tolist():
+            street, slot = int(tree.street[node]), int(tree.slot[node])
+            rows = self.strategy.probabilities(node, np.arange(len(tables[street])))
+            if not player.spares or self._moved_before(node):
+                post_kernels.process_all(player.post, kinds_of(tree.moves(node)), rows)
+            tables[street][:, slot : slot + rows.shape[1]] = rows
+        facts = {**self.strategy.provenance, "post-processing": self.post}
+        return replace(self.strategy, average=tuple(tables), provenance=facts)
+
+    def _moved_before(self, node: int) -> bool:
+        """Whether the seat that acts at a node has acted on the way there."""
+        tree, seat = self.strategy.tree, int(self.strategy.tree.actor[node])
+        while node:
+            node = int(tree.parent[node])
+            if tree.actor[node] == seat:
+                return True
+        return False
 
     def _surveyed(
         self, places: Places, seats: Array, draw: Array | None

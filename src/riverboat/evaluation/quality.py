@@ -1,0 +1,223 @@
+"""How good any strategy is, with what each figure is: exact, a bound and on which side, or an estimate.
+
+    quality(strategy).exploitability                   # of a small game or a spot, exact, as everywhere
+    quality(blueprint).figures                         # exact in the game with its menu, a bound in the game at the table
+    quality(agent, rules=read_game("leduc")).figures   # exact where all that it does can be written down
+
+Exploitability is what best responses gain, the mean over the players.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import TypeAlias
+
+import numpy as np
+
+from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
+from riverboat.arrays import Array
+from riverboat.errors import InputError
+from riverboat.evaluation import best_response
+from riverboat.games.acpc import Rules
+from riverboat.games.action_tree import ActionTree, compile_actions, measure
+from riverboat.games.betting import Betting
+from riverboat.games.menus import every_size
+from riverboat.games.moves import read_move
+from riverboat.games.places import Places
+from riverboat.solving import response
+from riverboat.solving.response import Quality
+from riverboat.strategy.asking import Asked, rules_of
+from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.played import Played
+from riverboat.strategy.public_answers import Answering
+from riverboat.strategy.solution import Solution
+from riverboat.strategy.table import Strategy
+
+EXACT, LOWER, UPPER, ESTIMATE = "exact", "lower bound", "upper bound", "estimate"
+MOST_PLACES = 200_000  # at which an agent is asked for everything that it does
+_BATCH = 2_000
+_ALIKE = 1e-9
+
+Cards: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number, and what it is."""
+
+    name: str
+    value: float
+    unit: str
+    kind: str  # EXACT, LOWER, UPPER or ESTIMATE
+    half_width: float | None = None  # of the 95 % interval of an estimate
+    of: str = ""  # the game, where that is not the one that is played
+
+    def __str__(self) -> str:
+        width = "" if self.half_width is None else f" ± {self.half_width:.3g}"
+        return f"{self.name} {self.value:.9g}{width} {self.unit} ({self.kind}{f', {self.of}' if self.of else ''})"
+
+
+@dataclass(frozen=True)
+class Measured(Quality):
+    """Best responses and values, in `unit` where figures have no other, and what they say about the strategy."""
+
+    unit: str = "chips"
+    kind: str = EXACT  # of the exploitability in the game that is played
+    per_game: float | None = None  # thousandths of a big blind in one of the unit; None where there are no blinds
+    of: str = ""  # the game in which best responses are exact, where that is a smaller one
+
+    @property
+    def scale(self) -> float:
+        """Of figures: what best responses and values are multiplied by."""
+        return 1.0 if self.per_game is None else self.per_game
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All that can be said, the exploitability first."""
+        factor, unit = self.scale, self.unit if self.per_game is None else "mbb/g"
+        found = [Figure("exploitability", factor * self.exploitability, unit, self.kind)]
+        if self.of:
+            found.append(Figure("exploitability", factor * self.exploitability, unit, EXACT, of=self.of))
+        found.append(Figure("NashConv", factor * self.nash_conv, unit, self.kind))
+        found += [
+            Figure(f"best response of player {p}", factor * best, unit, self.kind) for p, best in enumerate(self.best)
+        ]
+        found += [Figure(f"value to player {p}", factor * value, unit, EXACT) for p, value in enumerate(self.values)]
+        return tuple(found)
+
+
+def quality(strategy: Asked, threads: int = 1, *, rules: Rules | None = None, most_minutes: float = 10.0) -> Measured:
+    """Best responses to a strategy, and what it earns against itself.
+
+    - A `Strategy` or `Solution`: exact, in the unit of its game.
+    - A blueprint: exact against responders that see all cards and bet by its menu. In a limit game that is the game; in a
+      no-limit game others may bet as they like, and this is a lower bound.
+    - An agent: exact where all that it does can be written down: at most one deal to the board, few lines. A blueprint that
+      is translated and post-processed: as a blueprint, with the post-processed strategy. All others are refused; measure
+      them by matches. An agent that plays any game needs `rules`.
+    """
+    if isinstance(strategy, Strategy):
+        found = response.quality(strategy, threads)
+        return Measured(found.best, found.values, found.total, strategy.tree.unit)
+    if isinstance(strategy, Solution):
+        return _of_solution(strategy)
+    if isinstance(strategy, BlueprintStrategy):
+        return _of_blueprint(strategy, threads, most_minutes)
+    if isinstance(strategy, Answering):
+        return _of_player(strategy, rules or rules_of(strategy), threads, most_minutes)
+    raise InputError(f"{type(strategy).__name__}: neither a strategy nor an agent that answers for all hands")
+
+
+def _of_solution(solution: Solution) -> Measured:
+    tree = solution.tree
+    best = [tree.per_chip * solution.earnings(player, respond=True) for player in (0, 1)]
+    values = [tree.per_chip * solution.earnings(player) for player in (0, 1)]
+    total = None if tree.constant is None else tree.per_chip * tree.constant
+    return Measured((best[0], best[1]), (values[0], values[1]), total, tree.unit)
+
+
+def _of_blueprint(strategy: BlueprintStrategy, threads: int, most_minutes: float) -> Measured:
+    rules = strategy.rules
+    found = best_response.quality(strategy, threads, most_minutes)
+    whole = rules.limit or strategy.menu == every_size()
+    kind, of = (EXACT, "") if whole else (LOWER, "where all bets are those of its menu")
+    return Measured(found.best, found.values, unit="chips", kind=kind, per_game=1000 / rules.big_blind, of=of)
+
+
+# --- agents -----------------------------------------------------------------------------------
+
+
+def _of_player(player: Answering, rules: Rules, threads: int, most_minutes: float) -> Measured:
+    name = str(getattr(player, "name", "this player"))
+    small = whole_tree(rules)
+    if small is not None:
+        return _of_blueprint(tabulated(player, small, name), threads, most_minutes)
+    played = player if isinstance(player, Played) else getattr(player, "played", None)
+    if isinstance(played, Played):
+        return _of_blueprint(played.on_tree(), threads, most_minutes)
+    raise InputError(
+        f"agent {name!r} in {rules.name!r}: what it does cannot be written down, so no best response is known; "
+        f"measure it by matches: riverboat match {name} rule-based"
+    )
+
+
+def whole_tree(rules: Rules) -> ActionTree | None:
+    """The tree of all legal lines of a game, where an agent can be asked at every place of it; None in larger games.
+
+    After more than one deal to the board its order may matter, which tables of hands do not know.
+    """
+    if rules.rounds > 2 or rules.board[0] or not rules.zero_sum:
+        return None
+    menu = None if rules.limit else every_size()
+    if menu is not None and min(rules.stacks or (10**9,)) > 40 * rules.big_blind:
+        return None  # too many sizes to count
+    lines = measure(rules, menu).decisions
+    boards = [comb(len(rules.deck.cards), shown) for shown in rules.board_sizes]
+    places = sum(sum(seats) * count for seats, count in zip(lines, boards, strict=True))
+    return compile_actions(rules, menu) if places <= MOST_PLACES else None
+
+
+def tabulated(player: Answering, tree: ActionTree, name: str = "player") -> BlueprintStrategy:
+    """All that a player does, as a blueprint without card abstraction on the tree of all legal lines."""
+    rules = tree.rules
+    cards = lossless(rules.board[1:], rules.deck)
+    tables = tuple(np.full((cards.counts[s], int(tree.width[s])), np.nan) for s in range(rules.rounds))
+    for nodes, boards in _places_of(tree):
+        states = [Betting.from_line(rules, tree.line(node)) for node in nodes]
+        found = player.strategies(Places.of(states, boards))
+        for i, (node, board) in enumerate(zip(nodes, boards, strict=True)):
+            wanted = [read_move(label, states[i]) for label in tree.moves(node)]
+            columns = [np.flatnonzero(found.moves[i] == move) for move in wanted]
+            live, buckets = _buckets(cards, rules, board)
+            rows = np.zeros((len(live), len(wanted)))
+            for k, column in enumerate(columns):
+                if len(column):
+                    rows[:, k] = found.probabilities[i, live, column[0]]
+            _write(
+                tables[int(tree.street[node])],
+                buckets,
+                int(tree.slot[node]),
+                rows,
+                f"agent {name!r} at {states[i].line!r}",
+            )
+    sums = tuple(np.nan_to_num(table).astype(np.float64) for table in tables)
+    return BlueprintStrategy(rules, tree.menu, tree, cards, sums, {"method": f"asked of {name}"})
+
+
+def _write(table: Array, buckets: Array, slot: int, rows: Array, where: str) -> None:
+    """Rows of hands into those of their buckets; hands that suits alone tell apart must play alike."""
+    part = table[:, slot : slot + rows.shape[1]]
+    old = part[buckets]
+    if not np.abs(rows.sum(axis=1) - 1).max(initial=0) < 1e-6:
+        raise InputError(f"{where}: its moves are not all legal ones, or do not sum to one")
+    part[buckets] = rows
+    if (np.abs(part[buckets] - rows) > _ALIKE).any() or (np.abs(old - rows) > _ALIKE).any():
+        raise InputError(
+            f"{where}: it plays hands that suits alone tell apart in different ways; measure it by matches"
+        )
+
+
+def _places_of(tree: ActionTree) -> Iterator[tuple[list[int], list[Cards]]]:
+    """All decisions on all boards, some at a time."""
+    rules, nodes, boards = tree.rules, [], []
+    for node in np.flatnonzero(tree.actor >= 0).tolist():
+        shown = rules.board_sizes[int(tree.street[node])]
+        for board in combinations(rules.deck.cards.tolist(), shown):
+            nodes.append(node)
+            boards.append(board)
+            if len(nodes) == _BATCH:
+                yield nodes, boards
+                nodes, boards = [], []
+    if nodes:
+        yield nodes, boards
+
+
+def _buckets(cards: CardAbstraction, rules: Rules, board: Cards) -> tuple[Array, Array]:
+    """Hands that a board leaves, and their buckets on its street."""
+    hands = rules.deck.hands
+    live = np.flatnonzero(~np.isin(hands, board).any(axis=1))
+    deals = np.concatenate([hands[live], np.tile(np.array(board, np.uint8), (len(live), 1))], axis=1)
+    return live, cards.buckets(deals, check=False)[:, 0, -1]

@@ -1,0 +1,147 @@
+"""`quality` takes every kind of strategy, and says what its figures are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import riverboat as rb
+from random_blueprints import blueprint_of, random_blueprint
+from riverboat.abstraction.card_abstraction import lossless
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
+from riverboat.errors import InputError
+from riverboat.evaluation import best_response
+from riverboat.evaluation.quality import EXACT, LOWER, Figure, quality, tabulated, whole_tree
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.action_tree import compile_actions
+from riverboat.games.menus import one_size
+from riverboat.solving import response
+from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.played import Played
+from riverboat.strategy.postprocess import purify
+
+LEDUC, KUHN = read_game("leduc"), read_game("kuhn")
+
+
+def test_small_games_and_spots_are_exact() -> None:
+    result = rb.solve("leduc", iterations=20)
+    found, plain = quality(result.strategy), response.quality(result.strategy)
+    assert (found.best, found.values, found.exploitability) == (plain.best, plain.values, plain.exploitability)
+    assert {figure.kind for figure in found.figures} == {EXACT}
+    assert found.figures[0].unit == result.strategy.tree.unit
+    assert rb.quality is quality
+
+
+def test_a_blueprint_of_a_limit_game_is_exact_and_of_a_no_limit_game_a_bound() -> None:
+    limit = random_blueprint("leduc")
+    found = quality(limit)
+    assert (found.kind, found.of) == (EXACT, "")
+    assert found.figures[0].value == pytest.approx(best_response.quality(limit).mbb_per_game)
+    assert found.figures[0].unit == "mbb/g"
+    wide = quality(blueprint_of("pairs"))
+    assert wide.kind == LOWER
+    kinds = {(figure.name, figure.kind, bool(figure.of)) for figure in wide.figures}
+    assert {("exploitability", LOWER, False), ("exploitability", EXACT, True)} <= kinds
+
+
+@pytest.mark.parametrize("game", ["leduc", "kuhn"])
+def test_what_an_agent_does_is_written_down_and_measured(game: str) -> None:
+    """A blueprint that is played as it is: the same figure by asking the agent at every place."""
+    strategy = random_blueprint(game)
+    agent = BlueprintAgent(strategy)
+    assert quality(agent).exploitability == pytest.approx(quality(strategy).exploitability, abs=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"post": "purify"}, {"post": "new"}, {"post": "threshold", "share": 0.4}])
+def test_post_processed_strategies_by_two_ways(options) -> None:
+    """Asked at every place, and the rows of its tree post-processed."""
+    played = Played(random_blueprint("leduc"), **options)
+    asked, processed = quality(played), quality(played.on_tree())
+    assert asked.best == pytest.approx(processed.best, abs=1e-9)
+    assert asked.best != pytest.approx(quality(played.strategy).best, abs=1e-3)
+
+
+def test_rows_of_the_tree_are_post_processed() -> None:
+    strategy = blueprint_of("capped")
+    for spare in (True, False):
+        rows = Played(strategy, post="purify", spare_first=spare).on_tree()
+        first, later = 0, strategy.tree.find("cr300r900")
+        for node in (first, later):
+            some = np.arange(4)
+            was = strategy.probabilities(node, some)
+            wanted = was if spare and node == first else purify(was)
+            assert rows.probabilities(node, some) == pytest.approx(wanted)
+    assert Played(strategy).on_tree() is strategy
+
+
+def test_yardsticks_in_small_games() -> None:
+    """Known by hand: who always folds loses its blind to whoever bets, who always calls can be value-bet."""
+    folds = quality(Yardstick("always-fold"), rules=KUHN)
+    # Both have an ante of one chip in Kuhn's game; a bet takes it, whatever is held.
+    assert folds.best == pytest.approx((1.0 * KUHN.big_blind, 1.0 * KUHN.big_blind))
+    for name in YARDSTICKS:
+        found = quality(Yardstick(name), rules=LEDUC)
+        assert found.kind == EXACT
+        assert found.exploitability > 0
+        assert sum(found.values) == pytest.approx(0, abs=1e-9)
+
+
+def test_no_limit_games_of_few_chips_are_written_down() -> None:
+    """Every legal bet has a place in the tree, so translation is measured too."""
+    rules = Rules(blinds=(2, 1), stacks=(6, 6), board=(0, 1), hole=1, ranks=3, suits=2, name="tiny")
+    tree = whole_tree(rules)
+    assert tree is not None
+    strategy = random_blueprint_of(rules)
+    found, inside = quality(BlueprintAgent(strategy)), quality(strategy)
+    assert (found.kind, inside.kind) == (EXACT, LOWER)
+    assert max(a - b for a, b in zip(found.best, inside.best, strict=True)) > 0
+    assert all(a >= b - 1e-9 for a, b in zip(found.best, inside.best, strict=True))  # more bets to choose from
+
+
+def random_blueprint_of(rules: Rules) -> BlueprintStrategy:
+    base, menu = blueprint_of("pot"), one_size("100%")
+    tree, cards = compile_actions(rules, menu), lossless(rules.board[1:], rules.deck)
+    rng = np.random.default_rng(2)
+    sums = tuple(rng.random((cards.counts[s], int(tree.width[s])), np.float32) for s in range(rules.rounds))
+    return replace(base, rules=rules, menu=menu, tree=tree, cards=cards, average=sums)
+
+
+def test_what_cannot_be_measured_is_refused_with_the_way_out() -> None:
+    with pytest.raises(InputError, match="measure it by matches: riverboat match rule-based"):
+        quality(Yardstick("rule-based"), rules=read_game("nolimit-200bb"))
+    with pytest.raises(InputError, match="plays any game: say which"):
+        quality(Yardstick("rule-based"))
+    with pytest.raises(InputError, match="neither a strategy nor an agent"):
+        quality("leduc")  # type: ignore[arg-type]
+
+
+class Superstitious:
+    """Folds hearts."""
+
+    name, rules = "superstitious", LEDUC
+
+    def strategies(self, places, draw=None):
+        fold, call = (Yardstick(f"always-{name}").strategies(places) for name in ("fold", "call"))
+        hearts = (places.rules.deck.hands[:, 0] % 4 == 2)[None, :, None]
+        moves = np.stack([fold.moves[:, 0], np.where(fold.moves[:, 0] == 0, -2, 0)], axis=1)
+        same = fold.moves[:, :1, None] == 0
+        first = np.where(same | hearts, fold.probabilities[:, :, :1], 0.0)
+        second = np.where(same | hearts, 0.0, call.probabilities[:, :, :1])
+        return replace(fold, moves=moves, probabilities=np.concatenate([first, second], axis=2))
+
+
+def test_who_looks_at_suits_cannot_be_written_down() -> None:
+    tree = whole_tree(LEDUC)
+    assert tree is not None
+    with pytest.raises(InputError, match="suits alone tell apart"):
+        tabulated(Superstitious(), tree)
+
+
+def test_figures_say_what_they_are() -> None:
+    assert (
+        str(Figure("exploitability", 12.5, "mbb/g", "estimate", 1.25)) == "exploitability 12.5 ± 1.25 mbb/g (estimate)"
+    )
+    assert str(Figure("exploitability", 3, "chips", EXACT)) == "exploitability 3 chips (exact)"
