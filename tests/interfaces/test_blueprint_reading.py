@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
+from riverboat.cards.deck import hand_index
+from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.interfaces import blueprint_reading
 from riverboat.interfaces.spot_reading import View
 from riverboat.strategy.blueprint import load_blueprint, save_blueprint
+from riverboat.strategy.blueprint_values import blueprint_values
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +124,41 @@ def test_pictures(show, tmp_path):
 def test_errors_say_the_way_out(show, line, options, message):
     with pytest.raises(InputError, match=message):
         show("leduc", line, **options)
+
+
+def test_values(show, folders):
+    """EVs of both sum to the pot; of each hand they are those of the library."""
+    strategy = load_blueprint(folders["bench-2x52"])
+    found = show("bench-2x52", "cr6c/", board="AsKd2c", values=True, as_json=True)
+    assert found["values"]["oop"]["ev"] + found["values"]["ip"]["ev"] == pytest.approx(found["pot"], rel=1e-5)
+    assert all(found["values"][seat]["gain"] > 0 for seat in ("oop", "ip"))
+    assert found["values"]["unit"] == "chips"
+    known = blueprint_values(strategy, "cr6c/", "AsKd2c")
+    combos = show("bench-2x52", "cr6c/", board="AsKd2c", values=True, table="combos", player="ip", as_json=True)[
+        "table"
+    ]
+    assert len(combos["rows"]) == 49 * 48 // 2
+    row = next(row for row in combos["rows"] if row["hand"] == "QhQc")
+    number = hand_index(*parse_cards("QhQc"))
+    assert (row["ev"], row["best"]) == (known.self_play[1, number], known.best_response[1, number])
+    one = show("bench-2x52", "cr6c/", board="AsKd2c", values=True, hand="QhQc", player="ip", as_json=True)
+    assert (one["ev"], one["best"], one["weight"]) == (row["ev"], row["best"], row["weight"])
+    classes = show("bench-2x52", "cr6c/", board="AsKd2c", values=True, as_json=True)["table"]["rows"]
+    mean = sum(row["ev"] * row["combos"] for row in classes) / sum(row["combos"] for row in classes)
+    assert mean == pytest.approx(found["values"]["oop"]["ev"], rel=0.05)  # combos do not count what the other may hold
+    text = show("bench-2x52", "cr6c/", board="AsKd2c", values=True, limit=4, sort="ev")
+    assert "EV of the best response" in text
+    assert "QhQc (ip): weight" in show("bench-2x52", "cr6c/", board="AsKd2c", values=True, hand="QhQc", player="ip")
+
+
+def test_wrong_questions_about_values(show):
+    for message, line, options in (
+        ("preflop and --values", "preflop", {}),
+        ("--values and --range", "cr6c/", {"board": "AsKd2c", "range": True}),
+        ("unknown table of values 'made'", "cr6c/", {"board": "AsKd2c", "table": "made"}),
+        ("hand AsKs at 'cr6c/': it cannot be held", "cr6c/", {"board": "AsKd2c", "hand": "AsKs"}),
+    ):
+        with pytest.raises(InputError, match=message):
+            show("bench-2x52", line, values=True, **options)
+    with pytest.raises(InputError, match="hands of two cards"):
+        show("leduc", "root", values=True)

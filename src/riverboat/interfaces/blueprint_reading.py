@@ -10,16 +10,20 @@ from riverboat.cards.grid import Grid
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.games.menus import SEATS
+from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import ROOT, View
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import ReportTable
 from riverboat.strategy import blueprint_report as report
+from riverboat.strategy import values_report
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 from riverboat.strategy.blueprint_report import BlueprintNode
+from riverboat.strategy.blueprint_values import blueprint_values
 from riverboat.strategy.files import newest
 from riverboat.strategy.node_report import DIGITS
 
 PREFLOP = "preflop"
+THREADS = 2  # of walks that give values
 GRIDS = 6  # drawn of the preflop: the decisions that come most often
 
 
@@ -28,8 +32,9 @@ def show(folder: Path, line: str | None, view: View, json: bool, abstraction: Pa
     if view.runouts:
         raise InputError(f"{folder}: holds a blueprint; --runouts is for spots, here give --board")
     strategy = load_blueprint(folder, abstraction)
-    if line == PREFLOP and view.range:
-        raise InputError(f"preflop and --range: name one line instead, such as {_example(strategy)!r} or root")
+    if line == PREFLOP and (view.range or view.values):
+        option = "--range" if view.range else "--values"
+        raise InputError(f"preflop and {option}: name one line instead, such as {_example(strategy)!r} or root")
     if line == PREFLOP:
         _preflop(strategy, view, json)
     elif line is not None or view.asks:
@@ -146,6 +151,9 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
     node = report.at_line(strategy, line, view.board or "")
     if view.picture is not None:
         _draw(report.grid(node, view.player), view.picture)
+    if view.values:
+        _values(node, view, json)
+        return
     if view.range:
         _range(node, view.player, json)
         return
@@ -172,6 +180,38 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
                 console.print(grid)
                 console.print()
     table = _table(node, view.table, view.player, view.sort)
+    console.print(table.top(view.limit))
+    if len(table) > view.limit:
+        say(f"… {len(table) - view.limit:,} more rows; raise --limit")
+
+
+def _values(node: BlueprintNode, view: View, json: bool) -> None:
+    """EVs of all hands: those of self-play beside those of best responses."""
+    if view.range:
+        raise InputError("--values and --range: one at a time")
+    seat = report.seat_of(node, view.player)
+    with ProgressLine("values on all boards that may come"):
+        found = blueprint_values(node.strategy, node.line, node.board, threads=THREADS)
+    if view.hand is not None:
+        one = values_report.hand(found, view.hand, seat)
+        if json:
+            emit(one)
+        else:
+            figures = f"EV {one['ev']:,.2f}, of the best response {one['best']:,.2f}"
+            plain_console().print(f"{one['hand']} ({one['player']}): weight {100 * one['weight']:.1f} %, {figures}")
+        return
+    table = values_report.table(found, seat, view.table)
+    table = table if view.sort is None else table.sorted(view.sort)
+    if json:
+        sides = {
+            str(row["player"]): {key: row[key] for key in ("ev", "best", "gain")} for row in values_report.sides(found)
+        }
+        emit(report.summary(node) | {"values": sides | {"unit": found.unit}, "table": table.to_dict()})
+        return
+    console = plain_console()
+    console.print(report.headline(node), style="bold")
+    console.print(values_report.sides(found))
+    console.print()
     console.print(table.top(view.limit))
     if len(table) > view.limit:
         say(f"… {len(table) - view.limit:,} more rows; raise --limit")

@@ -170,6 +170,7 @@ def show(
         bool, typer.Option("--range", help="Hold'em: the range of --player as text to paste elsewhere.")
     ] = False,
     runouts: Annotated[bool, typer.Option("--runouts", help="Spots: what each next card does.")] = False,
+    values: Annotated[bool, typer.Option("--values", help="Blueprints: EVs of hands, and of best responses.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Spots: draw the grid.")] = None,
     sort: Annotated[str | None, typer.Option(help="Spots: sort the table by a column, such as ev.")] = None,
     board: Annotated[str | None, typer.Option(help="Blueprints and card abstractions: the board, AsKd2c.")] = None,
@@ -181,7 +182,7 @@ def show(
     from riverboat.interfaces import reading
     from riverboat.interfaces.spot_reading import View
 
-    view = View(hand, table, player, runouts, picture, sort, limit, board, range_text)
+    view = View(hand, table, player, runouts, picture, sort, limit, board, range_text, values)
     reading.show(folder, line, view, json, abstraction, game)
 
 

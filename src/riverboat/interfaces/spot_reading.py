@@ -40,12 +40,13 @@ class View(NamedTuple):
     limit: int = 60
     board: str | None = None
     range: bool = False
+    values: bool = False
 
     @property
     def asks(self) -> bool:
         """Whether something is asked for that only a node has."""
         asked = self.hand, self.table, self.player, self.picture, self.board
-        return self.runouts or self.range or any(x is not None for x in asked)
+        return self.runouts or self.range or self.values or any(x is not None for x in asked)
 
 
 def node_of(solution: Solution, line: str | None) -> Spotlight:
@@ -55,6 +56,8 @@ def node_of(solution: Solution, line: str | None) -> Spotlight:
 
 def show(solution: Solution, found: Fields, line: str | None, view: View, json: bool) -> None:
     """Facts of a solution and its root; or of one node its summary, its grid and its table, or what else is asked for."""
+    if view.values:
+        raise InputError("--values is for blueprints; of a spot every node has its EVs")
     if view.board is not None:
         raise InputError(f"--board {view.board}: the cards of a spot stand in its lines, such as x-x/8h")
     if line is None and not view.asks:
