@@ -10,7 +10,9 @@ from riverboat.errors import CorruptError, InputError
 from riverboat.games.registry import make
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
+from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
+from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import compile_game
 
 
@@ -128,6 +130,17 @@ def test_a_strategy_for_another_tree_is_refused(tmp_path):
     files.save(Strategy.uniform(compile_game(game)), tmp_path / "s", game)
     with pytest.raises(InputError, match="the trees differ"):
         files.load(tmp_path / "s", make("kuhn:cards=4"))
+
+
+def test_a_solution_of_holdem_from_another_seat_order_is_refused_with_the_reason(tmp_path):
+    """Whatever made the trees differ, it says what may have: once player 0 was the dealer."""
+    tree = BoardTree(make("holdem:2-1,ranks=4,suits=2"))
+    folder = files.save(Solution(tree, np.zeros(tree.table + 16, np.float32)), tmp_path / "s", tree.game)
+    assert files.load(folder).tree.fingerprint == tree.fingerprint
+    with pytest.raises(
+        InputError, match="the trees differ; player 0 is now the big blind, no longer the dealer: solve it"
+    ):
+        files.load(folder, make("holdem:2-1,ranks=4,suits=2,blinds=4/10"))
 
 
 def test_an_unnamed_game_must_be_passed_again(tmp_path):

@@ -60,8 +60,12 @@ def rebuild(folder: Path, found: Fields, game: Game | None = None) -> tuple[Game
         game = game.with_values({(int(a), int(b)): value for a, b, value in found.numbers("values", 3)})
     tree = solver_tree(game)
     if tree.fingerprint != found.text("fingerprint"):
-        # Until version 1 of that game its player 0 was the dealer; the arrays of such a folder are in another order.
-        why = "; player 0 has the big blind since, so solve it again" if isinstance(game, LimitHoldem) else ""
+        # Once player 0 of this game was the dealer: the arrays of such a folder are in another order.
+        why = (
+            "; player 0 is now the big blind, no longer the dealer: solve it again"
+            if isinstance(game, LimitHoldem)
+            else ""
+        )
         raise InputError(f"{folder}: solved for {shown(name)}, another game or version of it: the trees differ{why}")
     return game, tree
 
