@@ -6,26 +6,34 @@ unexport PYTHONDONTWRITEBYTECODE
 # One process for each core; a file stays in one of them, since its tests share fixtures and compiled loops.
 TESTS := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-PIP := $(BIN)/python -m pip install -q --prefer-binary --disable-pip-version-check
+# Most of what is installed is never loaded: Python compiles the rest when it is.
+PIP := $(BIN)/python -m pip install -q --prefer-binary --no-compile --disable-pip-version-check
 
-.PHONY: demo test test-slow check bench clean
+.PHONY: demo test tests test-slow check style types bench clean
 
 demo: .venv/.core
 	$(BIN)/riverboat demo
 
-test: check
+test: .venv/.dev  # side by side: types are checked by one process alone
+	@$(MAKE) --no-print-directory -j 3 style types tests
+
+tests: .venv/.dev
 	@echo "== the tests, on every core"
 	$(TESTS) --durations=15
 
 test-slow: .venv/.cluster
 	$(TESTS) --durations=40 -m "slow or not slow"
 
-check: .venv/.dev
-	@echo "== style, types, the staircase"
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+check: style types
+	@echo "== the staircase"
 	$(BIN)/python -m pytest -q tests/test_layers.py
+
+style: .venv/.dev
+	$(BIN)/ruff check -q .
+	$(BIN)/ruff format -q --check .
+
+types: .venv/.dev
+	$(BIN)/mypy
 
 bench: .venv/.dev
 	$(BIN)/riverboat bench --full

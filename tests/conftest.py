@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,30 +12,41 @@ for library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy is loaded
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 os.environ["COLORTERM"] = "truecolor"  # Rich keeps a style as it was first drawn: in all tests with the same colours
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what tests start and interrupt would too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 HERE = Path(__file__).parent
 # The files that take longest begin first, so that no process is left alone with one of them at the end. By seconds of
-# processor time with nothing compiled; the order need not be exact.
+# processor time with nothing compiled; the order need not be exact. Those at the top stand in pairs of which each compiles
+# other loops: two processes that need the same ones at once would wait for each other.
 LONG = [
     "solving/test_bucket_sampling.py",
     "solving/test_boards.py",
     "solving/test_cluster.py",
     "solving/test_cfr.py",
-    "test_docs.py",
     "evaluation/test_best_response.py",
-    "solving/test_run.py",
-    "solving/test_sampling.py",
     "solving/test_rules.py",
-    "strategy/test_solution.py",
-    "solving/test_blueprint.py",
-    "abstraction/test_kmeans.py",
-    "solving/test_whole_holdem.py",
-    "solving/test_training.py",
-    "test_contracts.py",
+    "test_docs.py",
+    "solving/test_sampling.py",
+    "interfaces/test_hostile_folders.py",
     "endgame/test_refine.py",
-    "agents/test_blueprint_agent.py",
     "games/test_open_spiel.py",
-    "interfaces/test_cli.py",
+    "solving/test_whole_holdem.py",
+    "abstraction/test_kmeans.py",
+    "solving/test_blueprint.py",
+    "interfaces/test_spots.py",
+    "agents/test_blueprint_agent.py",
+    "solving/test_run.py",
+    "strategy/test_translate.py",
     "abstraction/test_potential.py",
+    "abstraction/test_other_games.py",
+    "reproduce/test_exploitation.py",
+    "abstraction/test_build.py",
+    "interfaces/test_patience.py",
+    "exploit/test_matches.py",
+    "interfaces/test_widths.py",
+    "trees/test_board_tree.py",
+    "interfaces/test_endings.py",
 ]
 
 

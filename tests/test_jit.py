@@ -103,15 +103,80 @@ def test_processes_that_save_at_once_find_each_others_code(tmp_path: Path) -> No
     assert all(files.load((name, k)) == f"{name} {k}" for name in ("a", "b") for k in range(200))
 
 
+DEPTH = """
+import numpy as np
+from riverboat.jit import on_disk
+from riverboat.trees._kernels import depth
+before = on_disk(depth)
+assert depth(np.array([3, 2, 3], np.int32), np.empty(4, np.int32)) == 2
+print(before, sum(depth.stats.cache_hits.values()), sum(depth.stats.cache_misses.values()))
+"""
+
+
 def test_kernels_are_found_on_disk_by_the_next_process(tmp_path: Path) -> None:
-    code = (
-        "import numpy as np\n"
-        "from riverboat.jit import on_disk\n"
-        "from riverboat.trees._kernels import depth\n"
-        "print(on_disk(depth))\n"
-        "assert depth(np.array([3, 2, 3], np.int32), np.empty(4, np.int32)) == 2\n"
-        "print(sum(depth.stats.cache_hits.values()), sum(depth.stats.cache_misses.values()))"
-    )
-    command, place = [sys.executable, "-c", code], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command, place = [sys.executable, "-c", DEPTH], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     said = [subprocess.run(command, env=place, capture_output=True, text=True, check=True).stdout for _ in range(2)]
-    assert said == ["False\n0 1\n", "True\n1 0\n"]
+    assert said == ["False 0 1\n", "True 1 0\n"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such locks")
+def test_processes_that_need_a_kernel_at_once_compile_it_once(tmp_path: Path) -> None:
+    command, place = [sys.executable, "-c", DEPTH], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    at_once = [subprocess.Popen(command, env=place, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    said = [process.communicate(timeout=200)[0].split()[1:] for process in at_once]
+    assert sorted(said) == [["0", "1"], ["1", "0"], ["1", "0"]]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such locks")
+def test_a_turn_keeps_others_from_the_same_signature_only(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from riverboat import jit\n"
+        "jit.PATIENCE = 0\n"
+        "files = jit.CodeFiles(Path(sys.argv[1]), 'm.f-1.py311', 's')\n"
+        "for signature in ('a', 'b'):\n"
+        "    with files.turn(signature) as mine: print(mine)"
+    )
+
+    def others() -> list[str]:
+        command = [sys.executable, "-c", code, str(tmp_path)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+    with CodeFiles(tmp_path, "m.f-1.py311", "s").turn("a") as mine:
+        assert mine
+        assert others() == ["False", "True"]
+    assert others() == ["True", "True"]
+
+
+def test_parts_are_loaded_from_disk_into_new_kernels(tmp_path: Path) -> None:
+    """A kernel that is compiled in one process inlines what another has left: parts with parts of their own, and errors."""
+    (tmp_path / "loops.py").write_text(
+        "from riverboat.jit import kernel, part\n"
+        "@part\n"
+        "def inner(x):\n"
+        "    if x < 0:\n"
+        "        raise ValueError('below zero')\n"
+        "    return 2 * x\n"
+        "@part\n"
+        "def outer(x):\n"
+        "    return inner(x) + 1\n"
+        "@kernel\n"
+        "def first(x):\n"
+        "    return outer(x)\n"
+        "@kernel\n"
+        "def second(x):\n"
+        "    return outer(x) + inner(x)\n"
+    )
+    code = (
+        "import sys; import loops\n"
+        "loop = getattr(loops, sys.argv[1])\n"
+        "print(loop(20))\n"
+        "try: loop(-1)\n"
+        "except ValueError as error: print(error)\n"
+        "print(*(sum(f.stats.cache_hits.values()) for f in (loops.inner, loops.outer, loop)))"
+    )
+    place = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "code"), "PYTHONPATH": f"{tmp_path}:{SOURCE.parent}"}
+    said = [
+        subprocess.run([sys.executable, "-c", code, name], env=place, capture_output=True, text=True, check=True).stdout
+        for name in ("first", "second", "second")
+    ]
+    assert said == [f"{value}\nbelow zero\n{hits}\n" for value, hits in ((41, "0 0 0"), (81, "1 1 0"), (81, "0 0 1"))]

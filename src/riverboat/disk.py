@@ -143,15 +143,16 @@ def _lock(folder: Path) -> IO[str]:
                 file.seek(0)
                 owner = file.read(200).strip() or "another process"
                 raise InputError(f"{folder}: {owner} is writing there; wait until it ends, or choose another folder")
-            if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                file.truncate(0)
-                file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-                file.flush()
-                return file
+            with contextlib.suppress(FileNotFoundError):  # its last owner has just removed it
+                if os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                    file.truncate(0)
+                    file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+                    file.flush()
+                    return file
         except BaseException:
             file.close()
             raise
-        file.close()  # its last owner has just removed it
+        file.close()
 
 
 def _take(file: IO[str]) -> bool:

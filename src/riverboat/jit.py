@@ -4,6 +4,9 @@ Kernels take arrays and allocate nothing, so they need no reference counts: with
 game is several times faster and quicker to compile. `part` marks the small pieces of a kernel: they are inlined, since a
 call that passes a tuple of arrays costs more than the work behind it, and are never called from Python. `maker` is for the
 few loops that return arrays of their own.
+
+A loop costs seconds to compile, so it is done once: parts wait for the kernel that inlines them before they are optimised
+(`InlinedCode`), and where several processes need the same loop, one compiles and the others wait for its file (`CodeFiles`).
 """
 
 from __future__ import annotations
@@ -13,21 +16,32 @@ import hashlib
 import os
 import pickle
 import re
-from collections.abc import Callable
+import time as clock
+import weakref
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import binding
 from numba import njit
 from numba.core import serialize
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  # on Windows two processes may compile the same loop at once, to no harm
+    fcntl = None  # type: ignore[assignment]
 
 # Re-association lets sums use vector registers; NaN and infinity keep their meaning. Multiplications and additions are
 # not fused: where that happens depends on what is inlined where, and equal runs must stay equal bit for bit.
 FAST = {"reassoc", "nsz", "arcp"}
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": FAST, "_nrt": False}
-_PART: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _dumps: Any = serialize.dumps  # pickles what pickle alone cannot
+PATIENCE = 60.0  # seconds to wait for what another process compiles, before it is done here as well
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^(?:from|import) ([\w.]+)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
 
@@ -92,6 +106,22 @@ class CodeFiles:
                 with contextlib.suppress(OSError):  # another process was faster, or Windows has it open
                     old.unlink()
 
+    @contextlib.contextmanager
+    def turn(self, signature: Any) -> Iterator[bool]:
+        """Inside, other processes wait before they compile for the same signature; false where they could not be told.
+
+        One byte of one file in the folder is locked, which ends with the process whatever becomes of it.
+        """
+        place = hashlib.sha256(repr((self._base, self._sources, signature)).encode()).digest()
+        at = int.from_bytes(place[:7], "big")
+        file = _lock_file(self._folder)
+        mine = _lock(file, at)
+        try:
+            yield mine
+        finally:
+            if mine:
+                fcntl.lockf(file, fcntl.LOCK_UN, 1, at)
+
     def any(self) -> bool:
         """Whether there is code of these sources for any key."""
         return any(self._folder.glob(f"{self._base}.{self._sources}.*.nbc"))
@@ -106,13 +136,79 @@ class CodeFiles:
         return self._folder / f"{self._base}.{self._sources}.{digest}.nbc"
 
 
+@cache
+def _lock_file(folder: Path) -> int:
+    """Open until the process ends: a lock of this kind would end with the first closing of its file."""
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.open(folder / "compiling.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    return -1
+
+
+def _lock(file: int, at: int) -> bool:
+    if fcntl is None or file < 0:
+        return False
+    until = clock.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
+            return True
+        except (BlockingIOError, PermissionError):
+            if clock.monotonic() >= until:
+                return False
+            clock.sleep(0.02)
+        except OSError:  # no locks here
+            return False
+
+
+class InlinedCode(JITCodeLibrary):
+    """The code of a part, for the kernels that inline it: not optimised before that, and no machine code of its own.
+
+    A part in a part in a kernel would else be optimised three times, and turned into machine code that nobody calls.
+    """
+
+    def _optimize_final_module(self) -> None:
+        """Later, inside the kernel."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        # What Numba writes to when a function is loaded must be somewhere: the variables of its environments.
+        names = [v.name for v in self._final_module.global_variables if v.name.startswith("_ZN08NumbaEnv")]
+        lines = [
+            str(self._codegen._create_empty_module(self.name)),
+            *(f'@"{n}" = common global i8* null' for n in names),
+        ]
+        self._place = binding.parse_assembly("\n".join(lines))
+        self._place._CPUCodeLibrary__library = weakref.proxy(self)  # its object file is the one that is kept on disk
+        self._codegen._add_module(self._place)
+        self._codegen._engine.finalize_object()
+        self._finalized = True
+
+
+class _PartCompiler(Compiler):
+    """Numba's compiler, with another place for the code."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.state.library = InlinedCode(self.state.targetctx.codegen(), "part")
+        self.state.library.enable_object_caching()
+
+
 def _compiler(**options: Any) -> Any:
     def compile_later(function: Callable[..., Any]) -> Any:
         loop: Any = njit(**options)(function)
         loop.enable_caching()
         files = loop._cache
         state = stamp(Path(function.__code__.co_filename))
-        files._cache_file = CodeFiles(Path(files.cache_path), files._impl.filename_base, state)
+        files._cache_file = code = CodeFiles(Path(files.cache_path), files._impl.filename_base, state)
+        compile_now = loop.compile
+
+        def compile_in_turn(signature: Any) -> Any:
+            with global_compiler_lock, code.turn(signature):  # in this order: no thread waits for another's process
+                return compile_now(signature)
+
+        loop.compile = compile_in_turn
         return loop
 
     return compile_later
@@ -124,5 +220,7 @@ def on_disk(loop: Any) -> bool:
 
 
 kernel: Any = _compiler(**OPTIONS)
-part: Any = _compiler(**OPTIONS, **_PART)
+part: Any = _compiler(
+    **OPTIONS, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler
+)
 maker: Any = _compiler(nogil=True)

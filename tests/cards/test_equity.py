@@ -41,6 +41,10 @@ def test_known_matchups(hands, counts):
 
 def test_ranges_before_the_flop():
     assert equity("AA", "KK").shares[0] == pytest.approx(0.819461, abs=5e-7)
+
+
+@pytest.mark.slow
+def test_all_hands_before_the_flop():
     assert equity("random", "random").shares[0] == pytest.approx(0.5, abs=1e-12)
 
 

@@ -282,8 +282,10 @@ def clock_strategy(regret, prediction, t, out):
 @njit
 def note(regret, prediction, instant, t):
     """Keep the time and the increments of the last update."""
-    prediction[:] = instant
-    regret[:] = t
+    for a in range(regret.shape[0]):
+        for h in range(regret.shape[1]):
+            prediction[a, h] = instant[a, h]
+            regret[a, h] = t
 
 
 CLOCK = Rule(clock_strategy, note, "clock", predictive=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riverboat.abstraction.card_abstraction import STREETS
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError, check_threads, unknown
@@ -182,6 +183,7 @@ def side(strategy: BlueprintStrategy) -> kernels.Side:
         for table, one in zip(strategy.average, shared, strict=True)
     ]
     stride = [0 if one else table.shape[1] for table, one in zip(strategy.average, shared, strict=True)]
+    flat += flat[-1:] * (len(STREETS) - len(flat))  # for every game as many: numbers are types to compiled loops
     return kernels.Side(tuple(flat), np.array(stride, np.int64))
 
 
