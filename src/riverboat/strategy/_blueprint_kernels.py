@@ -47,7 +47,7 @@ def to_steps(
 def spread(
     sums,  # number [buckets · width], flat
     width,  # moves of the street
-    columns,  # int32 [moves of a player in a part of the tree]: where they stand among those of the street
+    columns,  # int32 [moves of a part of the tree]: where they stand among those of the street
     first,
     end,  # boards first … end - 1, all of the street
     start,  # int64 [boards]: where the hands of a board begin in `bucket`

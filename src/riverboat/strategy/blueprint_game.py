@@ -162,20 +162,15 @@ def _fill(
     rows = tree.rows[boards.start : boards.stop, 0]  # the hands of both are the same
     bucket = _buckets(strategy, game, tree, boards, threads)
     start = np.cumsum(rows, dtype=np.int64) - rows
-    work = []
-    for seat in (0, 1):
-        columns = _columns(strategy, game, tree, street, seat)
-        base = np.ascontiguousarray(tree.boards.base[boards.start : boards.stop, seat])
-        for part in np.array_split(np.arange(len(boards)), threads) if len(columns) else ():
-            if len(part):
-                work.append((columns, int(part[0]), int(part[-1]) + 1, base))
+    # On a board the numbers of one seat follow those of the other.
+    columns = np.concatenate([_columns(strategy, game, tree, street, seat) for seat in (0, 1)])
+    base = np.ascontiguousarray(tree.boards.base[boards.start : boards.stop, 0])
 
-    def write(job: tuple[Array, int, int, Array]) -> None:
-        columns, first, end, base = job
+    def write(part: Array) -> None:
         at = np.empty(kernels.ROWS, np.uint64)
-        kernels.spread(sums, width, columns, first, end, start, rows, bucket, base, at, table)
+        kernels.spread(sums, width, columns, int(part[0]), int(part[-1]) + 1, start, rows, bucket, base, at, table)
 
-    spread(write, work, threads)
+    spread(write, [part for part in np.array_split(np.arange(len(boards)), threads) if len(part)], threads)
 
 
 def spread(work: Callable[[Job], Done], jobs: Sequence[Job], threads: int) -> list[Done]:
