@@ -32,7 +32,7 @@ STAIRCASE: list[set[str]] = [
     {"walks"},
     {"strategy"},
     {"solving"},
-    {"endgame", "exploit", "continuous"},
+    {"endgame", "exploit", "continuous", "tournaments"},
     {"agents"},
     {"evaluation"},
     {"explain"},
@@ -59,6 +59,7 @@ PRIVATE = {
 LATER = {
     "games/registry.py": {"games.open_spiel": "an optional library"},
     "interfaces/cli.py": {"*": "a command loads what it needs, so that --help is quick"},
+    "interfaces/models_cli.py": {"*": "as cli.py"},
     "interfaces/solving.py": {"interfaces.plots": "loads matplotlib"},
     "interfaces/spots.py": {"interfaces.many_boards": "solves each of its boards by this module"},
     "interfaces/training.py": {"interfaces.reproducing": "only after a long run"},

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from riverboat import disk
-from riverboat.errors import MAX_THREADS, InputError
+from riverboat.errors import InputError
 from riverboat.growth import heard
-from riverboat.interfaces import endings
+from riverboat.interfaces import endings, models_cli
+from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
 from riverboat.interfaces.terminal import duration
 
 app = typer.Typer(
@@ -21,24 +22,8 @@ app = typer.Typer(
     add_completion=False,
 )
 
-# What whole numbers of options may be: beyond, they are a slip, and the loops count in 64 bits.
-MANY = 10**15
-THREADS = MAX_THREADS
-SEED = 2**63 - 1
-PORT = 2**16 - 1
-
 acpc = typer.Typer(help="Matches over the ACPC protocol.", no_args_is_help=True)
 app.add_typer(acpc, name="acpc")
-
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
-Agent = Annotated[
-    str, typer.Argument(help="A yardstick, a folder with a blueprint (runs/x?purify), module:Class, demo or default.")
-]
-Game = Annotated[str | None, typer.Option(help="A game or .game file; what the agents play by default.")]
-Folder = Annotated[Path, typer.Argument(help="Folder of a run or a strategy.")]
-SolvedGame = Annotated[
-    str | None, typer.Option("--game", help="The game it was solved from, where that was module:object.")
-]
 
 
 @app.command()
@@ -524,22 +509,8 @@ def reproduce(
         raise typer.Exit(1)
 
 
-@app.command()
-def continuous(
-    game: Annotated[Path, typer.Argument(help="A .toml file with signals and moves, or a river spot.")],
-    models: Annotated[
-        Path | None, typer.Option(help="A .toml file with qualitative models; proposed by default.")
-    ] = None,
-    method: Annotated[str, typer.Option(help="With --models: auto, linear, lp, milp or newton.")] = "auto",
-    steps: Annotated[int, typer.Option(help="Steps of the finite game that models are read off.")] = 60,
-    plot: Annotated[Path | None, typer.Option(help="Draw the thresholds as bars.")] = None,
-    json: Json = False,
-) -> None:
-    """Thresholds of a game with continuous signals, certified."""
-    from riverboat.interfaces import continuous as command
-
-    if not command.continuous(game, models, method, steps, plot, json):
-        raise typer.Exit(1)
+for _command in models_cli.COMMANDS:
+    app.command()(_command)
 
 
 @app.command()

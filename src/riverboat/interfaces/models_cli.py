@@ -1,0 +1,67 @@
+"""Commands about models that stand beside hold'em games: continuous signals, prizes, push or fold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riverboat.interfaces.options import SEED, THREADS, Json
+
+
+def continuous(
+    game: Annotated[Path, typer.Argument(help="A .toml file with signals and moves, or a river spot.")],
+    models: Annotated[
+        Path | None, typer.Option(help="A .toml file with qualitative models; proposed by default.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="With --models: auto, linear, lp, milp or newton.")] = "auto",
+    steps: Annotated[int, typer.Option(help="Steps of the finite game that models are read off.")] = 60,
+    plot: Annotated[Path | None, typer.Option(help="Draw the thresholds as bars.")] = None,
+    json: Json = False,
+) -> None:
+    """Thresholds of a game with continuous signals, certified."""
+    from riverboat.interfaces import continuous as command
+
+    if not command.continuous(game, models, method, steps, plot, json):
+        raise typer.Exit(1)
+
+
+def icm(
+    stacks: Annotated[str, typer.Option(help="Chips of each player, such as 10,10,15.")],
+    payouts: Annotated[str, typer.Option(help="Prizes, the first place first, such as 50,30,20.")],
+    json: Json = False,
+) -> None:
+    """What stacks are worth when places are paid, and what a call needs."""
+    from riverboat.interfaces import tournaments
+
+    tournaments.icm(stacks, payouts, json)
+
+
+def pushfold(
+    stacks: Annotated[str, typer.Option(help="Two to nine stacks in the order of action; the blinds come last.")],
+    blinds: Annotated[str, typer.Option(help="Small and big blind.")] = "0.5,1",
+    ante: Annotated[float, typer.Option(min=0, help="Ante of each player.")] = 0.0,
+    payouts: Annotated[str | None, typer.Option(help="Prizes; without them chips are money.")] = None,
+    method: Annotated[str, typer.Option(help="cfr or fp.")] = "cfr",
+    iterations: Annotated[int, typer.Option(min=1, max=1_000_000, help="At most so many.")] = 2000,
+    until: Annotated[
+        float | None, typer.Option(min=0, help="Stop at this ε, in % of the prizes or of the big blind.")
+    ] = None,
+    line: Annotated[str | None, typer.Option(help="Show the grid of one decision: '', J, FF, …")] = None,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Of sampled showdowns, four players all-in.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Draw the grid of --line.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write all decisions as a table.")] = None,
+    json: Json = False,
+) -> None:
+    """Who goes all-in with what, and who calls: an equilibrium with what is left to gain."""
+    from riverboat.interfaces import tournaments
+
+    if not tournaments.pushfold(
+        stacks, blinds, ante, payouts, method, iterations, until, line, threads, seed, plot, csv, json
+    ):
+        raise typer.Exit(1)
+
+
+COMMANDS = (continuous, icm, pushfold)

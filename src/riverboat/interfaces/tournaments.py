@@ -1,0 +1,181 @@
+"""`riverboat icm` and `riverboat pushfold`: what stacks are worth, and who goes all-in with what."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riverboat import disk
+from riverboat.cards.grid import CLASS_NAMES, Grid
+from riverboat.errors import InputError, shown
+from riverboat.interfaces.progress import Bar
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, Column, ReportTable
+from riverboat.tournaments.icm import ICM
+from riverboat.tournaments.push_fold import MOST
+
+MOST_SHOWN = 9  # players, of tables of each against each
+_WHERE = {True: "jam", False: "call"}
+_UNTIL = {2: 1e-4, 3: 0.01, MOST: 0.1}  # ε by number of players, where none is asked for
+
+
+def numbers(text: str, what: str) -> tuple[float, ...]:
+    """`10,10,15` as numbers."""
+    found = []
+    for place, part in enumerate(text.split(","), 1):
+        if not re.fullmatch(r"\s*\d+(\.\d+)?\s*", part, re.ASCII):
+            raise InputError(f"{what} {shown(text)}: number {place}, {shown(part)}: write numbers such as 10,10,15")
+        found.append(float(part))
+    return tuple(found)
+
+
+def icm(stacks: str, payouts: str, json: bool) -> None:
+    """Values, places, bubble factors and call-off equities."""
+    found = ICM(numbers(stacks, "--stacks"), numbers(payouts, "--payouts"))
+    players = range(len(found.stacks))
+    small = len(players) <= MOST_SHOWN
+    each = [[(i, j) for j in players] for i in players] if small else []
+    factors = [[None if i == j else found.bubble_factor(i, j) for i, j in row] for row in each]
+    calls = [[None if i == j else found.call_off(i, j) for i, j in row] for row in each]
+    total = sum(found.payouts)
+    if json:
+        emit(
+            {
+                "stacks": list(found.stacks),
+                "payouts": list(found.payouts),
+                "values": found.values.tolist(),
+                "unit": "of the payouts",
+                "values_are": "exact in the model of Malmuth and Harville",
+                "places": found.places.tolist(),
+                "bubble_factors": factors,
+                "call_off_equities": calls,
+            }
+        )
+        return
+    paid = range(len(found.payouts))
+    columns = (Column("player"), *(Column(n, FIGURE) for n in ("stack", "chips", "value", "prizes")))
+    columns += tuple(Column(f"place {k + 1}", FIGURE, rank=1) for k in paid)
+    rows = []
+    for i in players:
+        shares = [found.stacks[i] / sum(found.stacks), found.values[i] / total if total else 0.0]
+        stack = (f"{found.stacks[i]:g}", f"{shares[0]:.2%}", f"{found.values[i]:.4g}", f"{shares[1]:.2%}")
+        rows.append((str(i + 1), *stack, *(f"{found.places[i, k]:.2%}" for k in paid)))
+    console = plain_console()
+    console.print(ReportTable("", columns, tuple(rows)))
+    if small and len(players) > 1:
+        heads = (Column("all-in"), *(Column(f"against {j + 1}", FIGURE) for j in players))
+        for title, table, form in (("bubble factors", factors, "{:.3f}"), ("wins needed to call", calls, "{:.1%}")):
+            lines = tuple(
+                (str(i + 1), *("–" if x is None else form.format(x) for x in row)) for i, row in enumerate(table)
+            )
+            console.print(ReportTable(title, heads, lines))
+
+
+def pushfold(
+    stacks: str,
+    blinds: str,
+    ante: float,
+    payouts: str | None,
+    method: str,
+    iterations: int,
+    until: float | None,
+    line: str | None,
+    threads: int,
+    seed: int,
+    plot: Path | None,
+    csv: Path | None,
+    json: bool,
+) -> bool:
+    """Solve a spot; true when ε is small enough."""
+    from riverboat.tournaments.equilibrium import game_of, share_of_hands, solve
+    from riverboat.tournaments.orders import three_way, two_way
+    from riverboat.tournaments.push_fold import PushFold
+    from riverboat.tournaments.ring import Ring
+
+    small, big = _pair(numbers(blinds, "--blinds"), blinds)
+    prizes = None if payouts is None else numbers(payouts, "--payouts")
+    spot = PushFold(numbers(stacks, "--stacks"), (small, big), ante, prizes)
+    if line is not None and line not in spot.lines:
+        some = ", ".join(shown(known) for known in spot.lines[:6])
+        raise InputError(f"--line {shown(line)}: nobody decides there; lines are J and F by player, such as {some}")
+    if plot is not None:
+        disk.check_picture(plot)
+        if line is None:
+            raise InputError("--plot: say which decision with --line, such as --line F")
+    if until is None:
+        until = _UNTIL.get(spot.players, _UNTIL[MOST])
+    goal = until * (sum(prizes) / 100 if prizes is not None else big / 100)
+    with Bar("equities, once") as bar:
+        two_way(threads, bar)
+        if spot.players > 2:
+            three_way(threads, bar)
+    game = game_of(spot, seed, threads)
+    with Bar("push or fold") as bar:
+        found = solve(game, method, iterations, goal, lambda t, epsilon: bar(min(1.0, goal / max(epsilon, 1e-300))))
+    unit = "of the payouts" if prizes is not None else "chips"
+    shares = share_of_hands(found.strategy)
+    rows = [(known, spot.positions[len(known)], float(shares[k])) for known, k in game.lines.items()]
+    if csv is not None:
+        _write_csv(csv, found.strategy, list(game.lines))
+        say(f"table: {csv}")
+    if line is not None and line in game.lines:
+        grid = _grid(found.strategy[game.lines[line]], f"{spot.positions[len(line)]} {_said(line)}")
+        if plot is not None:
+            grid.save(plot)
+            say(f"picture: {plot}")
+    sampled = isinstance(game, Ring)
+    if json:
+        facts: dict[str, Any] = {
+            "stacks": list(spot.stacks), "blinds": [small, big], "ante": ante, "payouts": prizes,
+            "positions": list(spot.positions), "unit": unit, "method": method, "iterations": found.iterations,
+            "values": found.values.tolist(), "gains": found.gains.tolist(), "epsilon": found.epsilon,
+            "epsilon_is": "exact in the model: showdowns of four are sampled" if sampled else "exact",
+            "seed": seed if sampled else None,
+            "decisions": [
+                {"line": known, "position": position, "hands_percent": 100 * share,
+                 "all_in": dict(zip(CLASS_NAMES, found.strategy[game.lines[known]].tolist(), strict=True))}
+                for known, position, share in rows
+            ],
+        }  # fmt: skip
+        emit(facts)
+        return found.epsilon <= goal
+    console = plain_console()
+    shown_rows = [row for row in rows if len(rows) <= 64 or row[0].count("J") <= 1]
+    columns = (Column("line"), Column("player"), Column("move"), Column("% of hands", FIGURE))
+    body = tuple(
+        (known or "–", who, _WHERE["J" not in known], f"{100 * share:.1f}") for known, who, share in shown_rows
+    )
+    console.print(ReportTable("", columns, body))
+    if line is not None and line in game.lines:
+        console.print(grid)
+    values = ", ".join(f"{who} {value:.4g}" for who, value in zip(spot.positions, found.values, strict=True))
+    console.print(f"values {values} {unit}", highlight=False)
+    how = "exact in the model; showdowns of four are sampled" if sampled else "exact"
+    console.print(f"ε {found.epsilon:.3g} {unit} ({how}), {method}, {found.iterations} iterations", highlight=False)
+    return found.epsilon <= goal
+
+
+def _pair(found: tuple[float, ...], text: str) -> tuple[float, float]:
+    if len(found) != 2:
+        raise InputError(f"--blinds {shown(text)}: give the small and the big one, such as 0.5,1")
+    return found[0], found[1]
+
+
+def _said(line: str) -> str:
+    """A line in words."""
+    jams = line.count("J")
+    return "first in" if not jams else f"behind {jams} all-in{'s' * (jams > 1)}"
+
+
+def _grid(jam: np.ndarray[Any, Any], title: str) -> Grid:
+    square = jam.reshape(13, 13)
+    return Grid.actions({"fold": 1.0 - square, "all-in": square}, title=title)
+
+
+def _write_csv(path: Path, strategy: np.ndarray[Any, Any], lines: list[str]) -> None:
+    rows = [",".join(("line", *CLASS_NAMES))]
+    rows += [",".join((line, *(f"{x:.6g}" for x in strategy[k]))) for k, line in enumerate(lines)]
+    disk.write_text(path, "\n".join(rows) + "\n")

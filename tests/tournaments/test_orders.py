@@ -1,0 +1,58 @@
+"""Orders of two and three hands against all deals of small decks."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from tests.reference.all_in import classes_of, deals
+
+from riverboat.cards.deck import Deck
+from riverboat.errors import InputError
+from riverboat.tournaments.orders import ORDERS, count, count_two, triple_index
+
+DECKS = [(4, 2, 2), (3, 3, 3), (5, 2, 1)]
+
+
+@pytest.mark.parametrize(("ranks", "suits", "board"), DECKS)
+def test_three_hands(ranks: int, suits: int, board: int) -> None:
+    deck = Deck.small(ranks, suits)
+    group = classes_of(deck)
+    n = int(group.max()) + 1
+    wanted = np.zeros((n, n, n, len(ORDERS)))
+    for hands, order in deals(deck, 3, board):
+        wanted[(*group[list(hands)], ORDERS.index(order))] += 1
+    table = count(deck, group, threads=2, board=board)
+    for a, b, c in product(range(n), repeat=3):
+        total = wanted[a, b, c].sum()
+        assert table.orders(a, b, c) == pytest.approx(wanted[a, b, c] / max(total, 1), abs=1e-6)
+    ways = [wanted[a, b, c].sum() for c in range(n) for b in range(c + 1) for a in range(b + 1)]
+    assert np.array(ways) / max(ways) == pytest.approx(table.hands / table.hands.max())
+
+
+@pytest.mark.parametrize(("ranks", "suits", "board"), DECKS)
+def test_two_hands(ranks: int, suits: int, board: int) -> None:
+    deck = Deck.small(ranks, suits)
+    group = classes_of(deck)
+    n = int(group.max()) + 1
+    wanted = np.zeros((n, n, 3))
+    for hands, order in deals(deck, 2, board):
+        wanted[(*group[list(hands)], ((0, 1), (1, 0), (0, 0)).index(order))] += 1
+    table = count_two(deck, group, board=board)
+    total = np.maximum(wanted.sum(axis=2), 1)
+    assert table.wins == pytest.approx(wanted[:, :, 0] / total)
+    assert table.ties == pytest.approx(wanted[:, :, 2] / total)
+    assert table.hands.sum() == len(deck.hands) * (len(deck.cards) - 2) * (len(deck.cards) - 3) // 2
+
+
+def test_triples_are_numbered_without_gaps() -> None:
+    numbers = [triple_index(a, b, c) for c in range(9) for b in range(c + 1) for a in range(b + 1)]
+    assert numbers == list(range(9 * 10 * 11 // 6))
+
+
+def test_classes_that_are_not_there() -> None:
+    deck = Deck.small(5, 2)
+    table = count(deck, classes_of(deck), board=1)
+    with pytest.raises(InputError, match="three of 0 to 24"):
+        table.orders(0, 1, 25)
