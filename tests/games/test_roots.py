@@ -22,10 +22,11 @@ from riverboat.games.betting_rules import CALL, FOLD, NOBODY, allowed, deal, pri
 from riverboat.games.betting_tree import make
 from riverboat.games.board_game import BettingTree
 from riverboat.games.labels import ACPC, STREET, Notation
-from riverboat.games.match_state import settled
+from riverboat.games.match_state import settle, settled
 from riverboat.games.menus import Choices, Menu, menu_from, one_size
 from riverboat.games.spot import Spot
 from riverboat.games.spot_file import dumps, loads
+from riverboat.interfaces.acpc_dealer import run_match
 from riverboat.solving.boards import BoardCFR
 from riverboat.strategy.node_export import node_dict
 from riverboat.trees.boards import BoardTree
@@ -140,7 +141,15 @@ def test_games_that_are_not_zero_sum_are_refused_where_one_seat_wins_what_the_ot
     more: dict[str, object],
 ) -> None:
     rules = replace(NOLIMIT, **more)  # type: ignore[arg-type]
-    for ask in (lambda: compile_actions(rules, MENU), lambda: measure(rules, MENU), lambda: book_of(rules)):
+    folded = Betting.from_line(rules, "f")
+    asked = (
+        lambda: compile_actions(rules, MENU),
+        lambda: measure(rules, MENU),
+        lambda: book_of(rules),
+        lambda: settle(folded, 1),
+        lambda: run_match(rules, 1, 0, ()),
+    )
+    for ask in asked:
         with pytest.raises(InputError, match="has rake or a pot that belongs to nobody"):
             ask()
     raked = make(Betting.on(rules, 3, 100), "river", one_size())  # for vectors of hands it is a game like others

@@ -117,6 +117,13 @@ def test_no_key_may_be_misspelt(key: str) -> None:
 # --- what would be swallowed ------------------------------------------------------------------
 
 
+def test_moves_before_the_root_are_a_text() -> None:
+    for kind in ("int", "zero", "float", "true", "list", "table", "date", *HUGE):
+        with pytest.raises(InputError, match="played="):
+            loads(spot_with("street.played", KINDS[kind]))
+    assert loads(spot_with("street.played", '"x-b7"')).pot == 17
+
+
 def test_a_cap_needs_a_rate() -> None:
     for rake in ("{ cap = 3 }", "{ cap = 0 }"):
         with pytest.raises(InputError, match=r"rake cap . without a rate"):

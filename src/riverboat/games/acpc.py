@@ -178,6 +178,14 @@ class Rules:
         """Whether one seat wins what the other loses."""
         return not self.pot and not self.rake.rate
 
+    def need_zero_sum(self, what: str) -> None:
+        """Raise unless one seat wins what the other loses; `what` is in need of that."""
+        if not self.zero_sum:
+            raise InputError(
+                f"game {shown(self.name)} has rake or a pot that belongs to nobody: {what} where one seat wins what the "
+                "other loses"
+            )
+
     @cached_property
     def book(self) -> Book:
         """The rules as `betting_rules` reads them."""

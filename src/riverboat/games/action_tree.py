@@ -23,6 +23,7 @@ from riverboat.games.action_counts import Counts as Counts
 from riverboat.games.action_counts import Shape as Shape
 from riverboat.games.betting import Betting, steps
 from riverboat.games.betting_rules import DEAL, FOLDED, GOING, NOBODY, State, deal, step
+from riverboat.games.labels import acpc_label
 from riverboat.games.menus import Choices, Menu
 from riverboat.words import show_bytes
 
@@ -73,7 +74,7 @@ class ActionTree:
     def label(self, node: int) -> str:
         """The move that leads to a node: f, c, r or r300; nothing at the root."""
         kind = int(self.kind[node])
-        return "" if kind < 0 else f"r{self.total[node]}" if kind == RAISE and not self.rules.limit else "fcr"[kind]
+        return "" if kind < 0 else acpc_label(self.rules.limit, kind - 1 if kind < RAISE else int(self.total[node]))
 
     def moves(self, node: int) -> tuple[str, ...]:
         """Labels of the moves at a decision."""
@@ -259,11 +260,7 @@ def _rooted(root: Rules | Betting) -> Betting:
     """The state that a tree begins with; refused where it can have none."""
     state = Betting.start(root) if isinstance(root, Rules) else root
     rules = state.rules
-    if not rules.zero_sum:
-        raise InputError(
-            f"game {shown(rules.name)} has rake or a pot that belongs to nobody: a tree for sampling needs a game in which "
-            "one seat wins what the other loses"
-        )
+    rules.need_zero_sum("blueprints are trained")
     if state.actor < 0:
         raise InputError(f"nobody acts at {shown(state.line)}: a tree of betting begins where somebody does")
     if rules.stacks is not None and max(rules.stacks) > MOST_CHIPS:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.errors import InputError, shown
 from riverboat.games import _betting_kernels as kernels
 from riverboat.games._betting_kernels import FOLDED as FOLDED
 from riverboat.games._betting_kernels import Book as Book
@@ -22,11 +21,7 @@ FIELDS = len(State._fields)  # numbers of a state in a row
 @lru_cache(maxsize=64)
 def book_of(rules: Rules) -> Book:
     """Rules as compiled loops read them. What one seat wins the other loses there: rake and dead money are refused."""
-    if not rules.zero_sum:
-        raise InputError(
-            f"game {shown(rules.name)} has rake or a pot that belongs to nobody: matches and agents play for what "
-            "the seats have put in; leave it out"
-        )
+    rules.need_zero_sum("agents play")
     fields: list[Any] = [np.array(field, np.int64) if isinstance(field, tuple) else field for field in rules.book]
     return Book(*fields)
 

@@ -24,8 +24,13 @@ class Notation(NamedTuple):
     read: Callable[[Book, State, str], int | None]  # None: no move is written so here; legal moves are
 
 
+def acpc_label(limit: bool, move: int) -> str:
+    """A move as the protocol writes it: f, c, r300, in limit games r."""
+    return "f" if move == FOLD else "c" if move == CALL else "r" if limit else f"r{move}"
+
+
 def _write_acpc(book: Book, s: State, move: int) -> str:
-    return "f" if move == FOLD else "c" if move == CALL else "r" if book.limit else f"r{move}"
+    return acpc_label(book.limit, move)
 
 
 def _read_acpc(book: Book, s: State, label: str) -> int | None:

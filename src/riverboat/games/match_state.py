@@ -281,5 +281,6 @@ def values(betting: Betting, holes: Holes, board: tuple[int, ...]) -> tuple[int,
 
 def settle(betting: Betting, better: int) -> tuple[int, int]:
     """The same, where it is known whether seat 0 wins (1), nobody (0) or seat 1 (-1)."""
+    betting.rules.need_zero_sum("hands are scored")
     won = better * betting.stake
     return won, -won

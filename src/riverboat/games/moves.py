@@ -10,24 +10,27 @@ from functools import lru_cache
 
 from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting, steps
+from riverboat.games.betting_rules import CALL as CALL
+from riverboat.games.betting_rules import FOLD as FOLD
+from riverboat.games.labels import ACPC, acpc_label
 from riverboat.games.match_state import settled
 
-FOLD, CALL, END = -1, 0, -2  # END: behind the last move of a line
+END = -2  # behind the last move of a line
 HIDDEN = 255  # a card that nobody saw, or that is not dealt
 
 
 def show_move(move: int, rules: Rules) -> str:
     """A move as the protocol writes it: f, c, r300, in limit games r."""
-    return "f" if move == FOLD else "c" if move == CALL else "r" if rules.limit else f"r{move}"
+    return acpc_label(rules.limit, move)
 
 
 def read_move(label: str, state: Betting) -> int:
     """The number of a legal move that is written as in the protocol."""
     if not state.legal(label):
         state.play(label)  # says what is wrong
-    if label in ("f", "c"):
-        return FOLD if label == "f" else CALL
-    return int(label[1:]) if not state.rules.limit else state.move(label).spent[state.turn]
+    move = ACPC.read(state.rules.book, state.at, label)
+    assert move is not None
+    return move
 
 
 def play_move(state: Betting, move: int) -> Betting:

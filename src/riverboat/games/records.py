@@ -22,6 +22,7 @@ from riverboat.games.acpc import Rules
 from riverboat.games.base import TERMINAL
 from riverboat.games.batches import FIELDS, FOLDED, states_after
 from riverboat.games.betting import Betting
+from riverboat.games.match_state import settle
 from riverboat.games.moves import END, HIDDEN, moves_of, play_move
 
 UNKNOWN = np.iinfo(np.int64).min  # chips won, where nobody can tell
@@ -179,7 +180,7 @@ def _won(played: Sequence[Played], cards: Array, hole: int) -> Array:
         loser = hand.betting.folded if hand.betting.folded is not None else None if shown[i] else hand.folds
         if loser is not None or shown[i]:
             sign = int(better[i]) if loser is None else 2 * loser - 1
-            won[i] = sign * hand.betting.stake, -sign * hand.betting.stake
+            won[i] = settle(hand.betting, sign)
     return won
 
 

@@ -193,6 +193,8 @@ class Spot(BoardStates):
         _check_board(self.board, self.deck)
         if self.rules.pot <= 0:
             raise InputError(f"pot={self.rules.pot}: must be above zero; a spot is played for what is in the middle")
+        if not isinstance(self.played, str):
+            raise InputError(f"played={shown(self.played)}: must be a text of moves, such as 'x-b120'")
         _ = self.start  # refuses moves that cannot have been played
         for player, name in enumerate(PLAYERS):
             if not self.ranges[player].weights.any():

@@ -259,6 +259,7 @@ def run_match(
     should connect still runs.
     """
     check_names(players)
+    rules.need_zero_sum("matches are played")
     if not 1 <= hands <= LAST_HAND:
         raise InputError(f"{hands} hands: 1 to {LAST_HAND} can be played")
     if seed < 0:

@@ -11,6 +11,22 @@ from ..case import ACCEPTED_OR_REFUSED, DONE, REFUSED, Case, some
 from ..world import CARDS, RIVER, TRAINING
 
 MOST = 7  # other values of an entry
+FACING = """\
+board = "Td9d6hQc2s"
+pot = 200
+stack = [800, 1900]
+least_bet = 7
+[ranges]
+oop = "QQ,A8s"
+ip = "TT,KJs"
+[bets]
+river = { bet = "60%, a", raise = ["60%", "a"] }
+[tree]
+most_raises = 2
+[street]
+played = "x-b70"
+led = "ip"
+"""  # in the middle of a street
 
 # What an entry may also be. Keys are places, with * for any; values are labels of `toml.VALUES`.
 FINE: dict[str, set[str]] = {
@@ -32,6 +48,20 @@ FINE: dict[str, set[str]] = {
     "spot.tree.raise_cap": {"whole", "zero", "huge"},
     "spot.deck": {"table"},
     "spot.lock": {"list"},
+    "facing.name": {"text", "long text", "tag", "newline"},
+    "facing.pot": {"whole"},
+    "facing.stack.1": {"whole"},
+    "facing.least_bet": {"whole"},
+    "facing.bets": {"table"},
+    "facing.bets.river": {"table"},
+    "facing.bets.river.bet": {"empty text"},
+    "facing.bets.river.raise": {"empty text"},
+    "facing.bets.river.raise.0": {"empty text"},
+    "facing.bets.river.raise.1": {"empty text"},
+    "facing.tree": {"table"},
+    "facing.tree.most_raises": {"whole", "zero", "huge"},
+    "facing.street": {"table"},
+    "facing.street.played": {"empty text"},
     "cards.seed": {"whole", "zero", "huge"},
     "cards.public.buckets": {"whole"},
     "cards.public.base": {"whole"},
@@ -62,6 +92,12 @@ OPEN: dict[str, set[str]] = {
     "spot.tree.raise_cap": {"huge"},
     "*.name": {"control", "null", "empty text"},
     "spot.bets.river": {"table"},
+    "facing.pot": {"huge"},
+    "facing.stack": {"whole", "huge"},
+    "facing.stack.0": {"whole", "huge"},
+    "facing.stack.1": {"whole", "huge"},
+    "facing.bets": {"table"},
+    "facing.tree.most_raises": {"huge"},
     "cards.seed": {"huge"},
     "cards.public.restarts": {"huge"},
     "cards.flop.sample": {"huge"},
@@ -102,6 +138,19 @@ OPTIONAL = {
         "lock",
         "lock.0.hands",
     },
+    "facing": {
+        "least_bet",
+        "bets.river",
+        "bets.river.bet",
+        "bets.river.raise",
+        "bets.river.raise.0",
+        "bets.river.raise.1",
+        "tree",
+        "tree.most_raises",
+        "street",
+        "street.played",
+        "street.led",
+    },
     "cards": {
         "about",
         "seed",
@@ -136,12 +185,14 @@ OPTIONAL = {
 # Left out, they make what is left contradict itself or mean nothing; the file says which.
 LEFT_OPEN = {
     "spot": {"bets", "rake.rate", "bets.river", "bets.river.bet"},
+    "facing": {"bets.river", "stack.0", "stack.1"},
     "cards": set[str](),
     "training": {"training.prune", "menu.flop"},
 }
 
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "spot": (RIVER, ("solve", "file.toml", "--iterations", "2")),
+    "facing": (FACING, ("solve", "file.toml", "--iterations", "2")),
     "cards": (CARDS, ("abstract", "file.toml", "--estimate")),
     "training": (TRAINING, ("train", "file.toml", "--estimate")),
 }
