@@ -220,10 +220,16 @@ def board_of(state: Betting) -> str:
     return BOARD[: 2 * state.rules.board_sizes[state.street]]
 
 
-@pytest.mark.parametrize("name", GAMES)
+RAKED = (
+    replace(NOLIMIT, stacks=(900, 1200), rake=Rake(0.05, 20), pot=33, least_bet=40, most_raises=(2, 1, 2, 3)),
+    MENU,
+)
+
+
+@pytest.mark.parametrize("name", [*GAMES, "raked"])
 def test_the_spot_of_a_table_state(name: str) -> None:
     """Pot, stacks and what can be played are those of the table, and so is the tree: it is written in another way."""
-    rules, menu = GAMES[name]
+    rules, menu = GAMES.get(name, RAKED)
     dice = random.Random(name)
     for _ in range(8):
         state = random_root(rules, menu, dice, flop=True)

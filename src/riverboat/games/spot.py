@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, isfinite
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,22 +22,22 @@ from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
 from riverboat.cards.notation import Cards, parse_cards, show_cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, MemoryLimitError, shown, unknown
-from riverboat.games.acpc import MOST_OF_SPOTS, NO_RAKE, Rake, Rules
+from riverboat.games.acpc import Rake, Rules
 from riverboat.games.base import CHANCE
-from riverboat.games.betting import Betting, steps
+from riverboat.games.betting import Betting
 from riverboat.games.betting_rules import NOBODY, allowed, price, span, step
 from riverboat.games.betting_tree import make
 from riverboat.games.board_game import BettingTree
 from riverboat.games.board_states import BoardStates
-from riverboat.games.labels import ACPC, STREET
-from riverboat.games.menus import Menu, trimmed
-from riverboat.games.menus import most_raises as read_most_raises
+from riverboat.games.labels import STREET
+from riverboat.games.menus import Menu
 from riverboat.games.root_gadgets import RootGadget
 from riverboat.games.sizes import Thresholds, parse_share
 from riverboat.games.spot_locks import Lock, check_locks
 from riverboat.games.spot_menus import PLAYERS as PLAYERS
 from riverboat.games.spot_menus import STREETS as STREETS
 from riverboat.games.spot_menus import from_street, longest, read_menu
+from riverboat.games.spot_rules import capped, played_moves, table_rules, written_most_raises, written_rules
 
 HELD_BYTES = 6  # that a node takes in the tables for each hand, at the least
 Menus: TypeAlias = str | Mapping[str, Any]
@@ -96,7 +96,8 @@ class Spot(BoardStates):
         `most_raises` how many there are, both by round from the deal on, and there is nothing else to bet.
         """
         cards = _board(board)
-        if rake is None and rake_cap != inf and _number(rake_cap) and rake_cap >= 0:
+        taken = Rake(0.0 if rake is None else rake, rake_cap)
+        if rake is None and rake_cap != inf:
             raise InputError(
                 f"rake cap {shown(rake_cap)} without a rate: nothing would be taken; give a rate such as 0.05"
             )
@@ -114,17 +115,15 @@ class Spot(BoardStates):
         )
         if not isinstance(donk_bets, bool):
             raise InputError(f"donk_bets={shown(donk_bets)}: must be true or false")
-        rules = spot_rules(pot, stack, least_bet, Rake(0.0 if rake is None else rake, rake_cap))
-        menu_read = None
-        if raise_sizes is None:
-            most = _most_raises(raise_cap, most_raises)
-            menu_read = read_menu(bets, len(cards) - 2, most, thresholds, donk_bets)
-        else:
-            rules = replace(rules, limit=True, raise_sizes=_by_round(raise_sizes), most_raises=_by_round(most_raises))
+        rules = written_rules(pot, stack, least_bet, taken, raise_sizes, most_raises)
+        sizes = None
+        if not rules.limit:
+            most = written_most_raises(raise_cap, most_raises)
+            sizes = read_menu(bets, len(cards) - 2, most, thresholds, donk_bets)
         return Spot(
             cards,
             rules,
-            menu_read,
+            sizes,
             (_range(oop, "oop"), _range(ip, "ip")),
             tuple(locks),
             deck,
@@ -169,13 +168,13 @@ class Spot(BoardStates):
             raise InputError(f"{where}: a no-limit game needs a menu of sizes, such as menus.one_size('100%')")
         spot = Spot(
             cards,
-            _from_street(rules, state.before),
-            None if menu is None or rules.limit else from_street(_capped(menu, rules), state.street),
+            table_rules(rules, state.before),
+            None if menu is None or rules.limit else from_street(capped(menu, rules), state.street),
             (_range(ranges[0], "oop"), _range(ranges[1], "ip")),
             tuple(locks),
             rules.deck,
             name,
-            _played(state),
+            played_moves(state),
             state.led,
         )
         if (spot.start.pot, spot.start.turn) != (state.pot, state.turn):
@@ -299,80 +298,10 @@ def _range(given: str | Range, name: str) -> Range:
         raise InputError(f"range of {name}: {error}") from None
 
 
-def _by_round(counts: Any) -> tuple[int, ...]:
-    if not isinstance(counts, Sequence) or len(counts) != 4 or not all(type(n) is int for n in counts):
-        raise InputError(
-            f"limit: {shown(counts)}: write a whole number for each round from the deal on: [10, 10, 20, 20]"
-        )
-    return tuple(counts)
-
-
 def _player(name: str | None) -> int | None:
     if name is not None and name not in PLAYERS:
         raise InputError(f"led={shown(name)}: {unknown('player', str(name), PLAYERS)}")
     return None if name is None else PLAYERS.index(name)
-
-
-def _most_raises(raise_cap: Any, most_raises: Any) -> tuple[int | None, ...]:
-    """Bets and raises of a street; a cap on raises does not count the first bet."""
-    if raise_cap is None:
-        return read_most_raises(most_raises, "tree")
-    if most_raises is not None:
-        raise InputError("raise_cap and most_raises say the same in two ways; give one of them")
-    _whole("raise_cap", raise_cap)
-    if raise_cap < 0:
-        raise InputError(f"raise_cap={shown(raise_cap)}: raises a street must not be negative; leave it out for no cap")
-    return (raise_cap + 1,)
-
-
-# --- table states -----------------------------------------------------------------------------
-
-
-def _from_street(rules: Rules, before: int) -> Rules:
-    """The rules of a street and what follows, with what was put in before as a pot that belongs to nobody."""
-    stacks = rules.stacks
-    if stacks is None:  # a limit game: as much as all bets come to, and a chip
-        stacks = (before + _most_bet(rules) + 1,) * 2
-    return replace(
-        rules,
-        blinds=(0, 0),
-        ante=0,
-        pot=rules.pot + 2 * before,
-        stacks=(stacks[0] - before, stacks[1] - before),
-        least_bet=rules.book.least_bet,
-        most_raises=rules.most_raises if rules.limit else None,
-        first=(1, 0, 0, 0),
-    )
-
-
-def _most_bet(rules: Rules) -> int:
-    assert rules.most_raises is not None
-    return sum(size * most for size, most in zip(rules.raise_sizes, rules.most_raises, strict=True))
-
-
-def _capped(menu: Menu, rules: Rules) -> Menu:
-    """A menu with the most raises that the rules allow."""
-    if rules.most_raises is None:
-        return menu
-    own = [menu.most_raises[min(street, len(menu.most_raises) - 1)] for street in range(rules.rounds)]
-    most = [ours if theirs is None else min(ours, theirs) for ours, theirs in zip(rules.most_raises, own, strict=True)]
-    return replace(menu, most_raises=trimmed(most))
-
-
-def _played(state: Betting) -> str:
-    """The moves of this street as spots write them."""
-    before, _, line = state.line.rpartition("/")
-    rules = _from_street(state.rules, state.before)
-    theirs = Betting.on(state.rules, state.street, state.before).at
-    ours = Betting.on(rules, state.street).at
-    written = []
-    for label in steps(line):
-        move = ACPC.read(state.rules.book, theirs, label)
-        assert move is not None, before
-        here = move - state.before if move > 0 else move
-        written.append(STREET.write(rules.book, ours, here))
-        theirs, ours = step(state.rules.book, theirs, move), step(rules.book, ours, here)
-    return STREET.joiner.join(written)
 
 
 # --- what a spot must be ----------------------------------------------------------------------
@@ -389,40 +318,6 @@ def _check_board(board: tuple[int, ...], deck: Deck) -> None:
             raise InputError(f"board {shown(show_cards(board))}: {name} is not in this deck")
     if len(deck.cards) < 9:
         raise InputError(f"deck of {len(deck.cards)} cards: two hands and a board of five need 9")
-
-
-def spot_rules(pot: int, stack: int | Sequence[int], least_bet: int = 1, rake: Rake = NO_RAKE) -> Rules:
-    """The rules of a no-limit spot."""
-    both = isinstance(stack, Sequence) and not isinstance(stack, str) and len(stack) == 2
-    stacks: tuple[Any, Any] = (stack[0], stack[1]) if both else (stack, stack)  # type: ignore[index]
-    for what, amount in (("pot", pot), ("stack", stacks[0]), ("stack", stacks[1]), ("least_bet", least_bet)):
-        _whole(what, amount)
-    if pot <= 0:
-        raise InputError(f"pot={shown(pot)}: must be above zero; a spot is played for what is in the middle")
-    if min(stacks) <= 0:
-        raise InputError(
-            f"stack={shown(min(stacks))}: too little to call any bet; give the chips that the shorter player has behind"
-        )
-    if pot + 2 * max(stacks) > MOST_OF_SPOTS:
-        raise InputError(
-            f"pot={shown(pot)} and stack={shown(max(stacks))}: more than 2^53 chips in all cannot be counted exactly; "
-            "divide all amounts by the same number"
-        )
-    return Rules(blinds=(0, 0), pot=pot, stacks=stacks, least_bet=least_bet, rake=rake, first=(1, 0, 0, 0), name="spot")
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _whole(what: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        way = (
-            "multiply all amounts until they are"
-            if _number(value) and isfinite(value)
-            else "write a number such as 180"
-        )
-        raise InputError(f"{what}={shown(value)}: must be a whole number; {way}")
 
 
 def _some_pair(weights: tuple[Array, Array]) -> bool:
