@@ -6,7 +6,7 @@ import numpy as np
 
 from riverboat.jit import kernel
 
-ROWS = 16  # hands side by side: what is written is a line of the cache
+ROWS = 128  # hands side by side: their numbers of one move are written as whole lines of the cache
 U = np.uint64  # indices that may be negative cost a test each
 
 
@@ -67,7 +67,7 @@ def spread(
                 at[h] = U(bucket[start[b] + low + h]) * U(width)
             for m in range(len(columns)):
                 column, to = U(columns[m]), U(base[b] + m * count + low)
-                if some == ROWS:  # a loop of known length: sixteen loads at once
+                if some == ROWS:  # a loop of known length is unrolled
                     for h in range(U(ROWS)):
                         out[to + h] = sums[at[h] + column]
                 else:
