@@ -50,6 +50,12 @@ def known_agents() -> str:
     return f"{names}, a folder with a blueprint such as runs/laptop?purify, or module:Class"
 
 
+def names_agent(text: str) -> bool:
+    """Whether a text can only mean an agent: a name, a folder with options, or a class. A folder alone is a strategy."""
+    base, options, _ = text.partition("?")
+    return base in (*YARDSTICKS, DEMO, DEFAULT) or bool(options) or _CLASS.fullmatch(base) is not None
+
+
 def make_agent(text: str, seed: int = 0) -> Agent:
     """The agent that a text names. `seed` is for agents that draw, where the text has none."""
     if text.startswith(PROGRAM):

@@ -158,3 +158,30 @@ def check_cards(
         raise InputError(f"{where}: card {strange[0]} is not in the deck of {rules.name}")
     if len({*mine, *given}) < len(mine) + len(given):
         raise InputError(f"{where}: a card is dealt twice: {show_cards([*mine, *given], ' ')}")
+
+
+# --- as users write them ----------------------------------------------------------------------
+
+
+def cards_of(rules: Rules, cards: Cards, count: int, what: str, owner: str) -> tuple[int, ...]:
+    """So many cards of a game's deck, given as text or as numbers; `what` they are, and whose, is for errors."""
+    found = parse_cards(cards if isinstance(cards, str) else show_cards(cards), what)
+    deck, shown = rules.deck.cards, show_cards(found)
+    strange = [card for card in found if card not in deck]
+    if strange:
+        raise InputError(f"{what} {shown}: {show_cards(strange[:1])} is not in the deck of {rules.name}")
+    if len(found) != count:
+        right = f"has {count}, such as {show_cards(deck[::-1][:count])}" if count else "has none"
+        raise InputError(f"{what} {shown!r}: {len(found)} card{'s' * (len(found) != 1)}; {owner} {right}")
+    return found
+
+
+def hand_of(rules: Rules, hand: Cards) -> tuple[int, ...]:
+    """The cards of a hand, as many as the game deals."""
+    return cards_of(rules, hand, rules.hole, "hand", f"a hand of {rules.name}")
+
+
+def board_of(rules: Rules, street: int, board: Cards = ()) -> tuple[int, ...]:
+    """The cards of a board, as many as a street has."""
+    name = rules.streets[street]
+    return cards_of(rules, board, rules.board_sizes[street], "board", f"the {name}" if street else name)

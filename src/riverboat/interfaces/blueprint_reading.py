@@ -9,6 +9,7 @@ from riverboat import artefact
 from riverboat.cards.grid import Grid
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
+from riverboat.games.acpc import Rules
 from riverboat.games.menus import SEATS
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import ROOT, View
@@ -21,6 +22,7 @@ from riverboat.strategy.blueprint_report import BlueprintNode
 from riverboat.strategy.blueprint_values import blueprint_values
 from riverboat.strategy.files import newest
 from riverboat.strategy.node_report import DIGITS
+from riverboat.strategy.place_node import PlaceNode
 
 PREFLOP = "preflop"
 THREADS = 2  # of walks that give values
@@ -140,18 +142,25 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
     """Who gets there with what, and what is played."""
     place = strategy.tree.find(line)
     strategy.moves(place)  # refuses where nobody acts
-    street = int(strategy.tree.street[place])
-    need = strategy.rules.board_sizes[street]
-    if need and view.board is None:
-        such = show_cards(strategy.rules.deck.cards[::-1][:need])
-        cards = f"{need} card{'s' * (need != 1)}"
-        raise InputError(
-            f"line {line!r} is on the {strategy.rules.streets[street]}: give its {cards} with --board {such}"
-        )
-    node = report.at_line(strategy, line, view.board or "")
+    need_board(strategy.rules, int(strategy.tree.street[place]), line, view.board)
+    show_place(report.at_line(strategy, line, view.board or ""), view, json)
+
+
+def need_board(rules: Rules, street: int, line: str, board: str | None) -> None:
+    """Refuse a later street without its cards, and say how they are given."""
+    need = rules.board_sizes[street]
+    if need and board is None:
+        such, cards = show_cards(rules.deck.cards[::-1][:need]), f"{need} card{'s' * (need != 1)}"
+        raise InputError(f"line {line!r} is on the {rules.streets[street]}: give its {cards} with --board {such}")
+
+
+def show_place(node: PlaceNode, view: View, json: bool, facts: dict[str, Any] | None = None) -> None:
+    """A place with its grids and table, or what else is asked for; `facts` stand first in JSON."""
     if view.picture is not None:
         _draw(report.grid(node, view.player), view.picture)
     if view.values:
+        if not isinstance(node, BlueprintNode):
+            raise InputError(f"--values at {node.line!r}: of blueprints; name the folder of one, without options")
         _values(node, view, json)
         return
     if view.range:
@@ -160,12 +169,12 @@ def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> Non
     if view.hand is not None:
         told = report.hand(node, view.hand, view.player)
         if json:
-            emit(told)
+            emit((facts or {}) | told)
         else:
             _hand(told)
         return
     if json:
-        emit(_told(node, view.table, view.player, view.sort))
+        emit((facts or {}) | _told(node, view.table, view.player, view.sort))
         return
     console = plain_console()
     if view.table is None:
@@ -217,7 +226,7 @@ def _values(node: BlueprintNode, view: View, json: bool) -> None:
         say(f"… {len(table) - view.limit:,} more rows; raise --limit")
 
 
-def _range(node: BlueprintNode, player: str | None, json: bool) -> None:
+def _range(node: PlaceNode, player: str | None, json: bool) -> None:
     """A range as text, alone on stdout."""
     seat = report.seat_of(node, player)
     held = node.range(seat)
@@ -236,19 +245,20 @@ def _hand(told: dict[str, Any]) -> None:
     where = f"at {told['line'] or ROOT}" + (f" on {told['board']}" if told["board"] else "")
     console = plain_console()
     console.print(
-        f"{told['hand']} ({told['player']}) {where}: weight {100 * told['weight']:.1f} %, bucket {told['bucket']:,}",
+        f"{told['hand']} ({told['player']}) {where}: weight {100 * told['weight']:.1f} %"
+        + (f", bucket {told['bucket']:,}" if "bucket" in told else ""),
     )
     if told["frequencies"]:
         moves = (f"{name} {100 * share:.1f} %" for name, share in told["frequencies"].items())
         console.print("  ".join(moves))
 
 
-def _table(node: BlueprintNode, by: str | None, player: str | None, sort: str | None) -> ReportTable:
+def _table(node: PlaceNode, by: str | None, player: str | None, sort: str | None) -> ReportTable:
     table = report.table(node, by, player)
     return table if sort is None else table.sorted(sort)
 
 
-def _told(node: BlueprintNode, by: str | None, player: str | None, sort: str | None = None) -> dict[str, Any]:
+def _told(node: PlaceNode, by: str | None, player: str | None, sort: str | None = None) -> dict[str, Any]:
     """A node for JSON."""
     return report.summary(node) | {"table": _table(node, by, player, sort).to_dict()}
 

@@ -140,7 +140,9 @@ def solve(
 
 @app.command()
 def show(
-    folder: Folder,
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of a run or a strategy; or an agent, as it really plays: demo?purify.")
+    ],
     line: Annotated[
         str | None,
         typer.Argument(
@@ -158,7 +160,9 @@ def show(
     values: Annotated[bool, typer.Option("--values", help="Blueprints: EVs of hands, and of best responses.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Spots: draw the grid.")] = None,
     sort: Annotated[str | None, typer.Option(help="Spots: sort the table by a column, such as ev.")] = None,
-    board: Annotated[str | None, typer.Option(help="Blueprints and card abstractions: the board, AsKd2c.")] = None,
+    board: Annotated[
+        str | None, typer.Option(help="Blueprints, agents and card abstractions: the board, AsKd2c.")
+    ] = None,
     abstraction: Annotated[Path | None, typer.Option(help="Blueprints: where their card abstraction is now.")] = None,
     game: SolvedGame = None,
     json: Json = False,

@@ -11,7 +11,7 @@ from riverboat.abstraction import card_abstraction
 from riverboat.errors import InputError
 from riverboat.evaluation.quality import quality as measure
 from riverboat.games import registry
-from riverboat.interfaces import abstraction_reading, blueprint_reading, spot_reading
+from riverboat.interfaces import abstraction_reading, agent_reading, blueprint_reading, spot_reading
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import View
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -35,6 +35,11 @@ def show(
     folder: Path, infoset: str | None, view: View, json: bool, abstraction: Path | None = None, game: str | None = None
 ) -> None:
     """An artefact's facts, and its strategy or one information set; of hold'em a node."""
+    if agent_reading.is_agent(folder):
+        if abstraction is not None:
+            raise InputError(f"agent {str(folder)!r} and --abstraction: write '{folder}?abstraction={abstraction}'")
+        agent_reading.show(str(folder), infoset, view, json, game)
+        return
     found = artefact.manifest(files.newest(folder))
     if found["kind"] == card_abstraction.KIND:
         abstraction_reading.show(folder, infoset, view, json)

@@ -23,12 +23,13 @@ import numpy as np
 from riverboat import artefact
 from riverboat.abstraction.card_abstraction import CardAbstraction, load_abstraction, lossless
 from riverboat.arrays import Array
-from riverboat.cards.notation import Cards, parse_cards, show_cards
+from riverboat.cards.notation import Cards, show_cards
 from riverboat.errors import InputError, RiverboatError
 from riverboat.fields import Arrays, Fields
 from riverboat.games.acpc import Rules, parse_game, show_game
 from riverboat.games.action_tree import ActionTree, compile_actions
 from riverboat.games.menus import Menu, parse_menu, show_menu
+from riverboat.games.places import board_of, hand_of
 from riverboat.strategy import _blueprint_kernels as kernels
 from riverboat.strategy.files import CHECKPOINT as CHECKPOINTS
 from riverboat.strategy.files import newest
@@ -129,8 +130,7 @@ class BlueprintStrategy:
         """Of every move with one hand: `at("cr300c/", "QhJh", "AsKd2c")`."""
         node = self.tree.find(line)
         moves = self.moves(node)
-        mine = self.hand_of(hand)
-        shown = self.board_of(node, board)
+        mine, shown = hand_of(self.rules, hand), board_of(self.rules, int(self.tree.street[node]), board)
         if set(mine) & set(shown):
             raise InputError(f"hand {show_cards(mine)}: shares a card with the board {show_cards(shown)}")
         bucket = self.cards.bucket(mine, shown)
@@ -145,28 +145,6 @@ class BlueprintStrategy:
         if self.tree.actor[node] < 0:
             raise InputError(f"line {self.tree.line(node)!r}: the hand is over there, nobody acts")
         return self.tree.moves(node)
-
-    def board_of(self, node: int, board: Cards = ()) -> tuple[int, ...]:
-        """The cards of a board, as many as the street of a node has."""
-        street = int(self.tree.street[node])
-        name = self.rules.streets[street]
-        return self._cards_of(board, self.rules.board_sizes[street], "board", f"the {name}" if street else name)
-
-    def hand_of(self, hand: Cards) -> tuple[int, ...]:
-        """The cards of a hand, as many as the game deals."""
-        return self._cards_of(hand, self.rules.hole, "hand", f"a hand of {self.rules.name}")
-
-    def _cards_of(self, cards: Cards, count: int, what: str, owner: str) -> tuple[int, ...]:
-        """So many cards of the game's deck, given as text or as numbers."""
-        found = parse_cards(cards if isinstance(cards, str) else show_cards(cards), what)
-        deck, shown = self.rules.deck.cards, show_cards(found)
-        strange = [card for card in found if card not in deck]
-        if strange:
-            raise InputError(f"{what} {shown}: {show_cards(strange[:1])} is not in the deck of {self.rules.name}")
-        if len(found) != count:
-            right = f"has {count}, such as {show_cards(deck[::-1][:count])}" if count else "has none"
-            raise InputError(f"{what} {shown!r}: {len(found)} card{'s' * (len(found) != 1)}; {owner} {right}")
-        return found
 
     def slots(self, street: int) -> tuple[Array, Array]:
         """Where the moves of each decision of a street begin, and how many they are. int32 and int8 [decisions]"""

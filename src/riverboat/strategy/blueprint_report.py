@@ -1,7 +1,5 @@
-"""What a blueprint does at a line: for every hand that the board leaves, who gets there with it and what is played.
-
-The weight of a hand is how often its player, holding it, makes the moves of the line. A mean over hands takes each as often
-as it is dealt there: its weight times the weight of the opponent's hands that leave it possible.
+"""What a blueprint does at a line, and how a place is told: for every hand that the board leaves, who gets there with it and
+what is played. Places of agents (`place_node.player_node`) are told in the same way.
 """
 
 from __future__ import annotations
@@ -15,31 +13,37 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards.classes import DRAWS, MADE, classify_all
-from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, Grid
 from riverboat.cards.notation import Cards, show_cards
-from riverboat.cards.ranges import Range
 from riverboat.errors import InputError, unknown
+from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import CALL, FOLD, RAISE
 from riverboat.games.menus import SEATS
+from riverboat.games.places import board_of, hand_of
 from riverboat.report_table import COUNT, PROSE, SHARE, Cell, Column, ReportTable
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.node_report import DIGITS
+from riverboat.strategy.place_node import PlaceNode, hand_numbers
 
 BY = ("combos", "classes", "buckets", "made", "draws", "groups")
 _NAMED = 6  # hands that are told of a bucket
 
 
 @dataclass(frozen=True, eq=False)
-class BlueprintNode:
-    """A decision on a board. Arrays run over the hands that the board leaves, in the order of the deck's."""
+class BlueprintNode(PlaceNode):
+    """A decision of the blueprint's tree."""
 
     strategy: BlueprintStrategy
     node: int
     board: tuple[int, ...]
-    hands: Array  # uint8 [n, hole]
+    hands: Array
     buckets: Array  # int32 [n, streets so far]
-    reach: Array  # float64 [2, n]: weights of both seats' hands
+    reach: Array
+
+    @property
+    def rules(self) -> Rules:
+        """Of the game."""
+        return self.strategy.rules
 
     @property
     def line(self) -> str:
@@ -52,6 +56,17 @@ class BlueprintNode:
         return int(self.strategy.tree.actor[self.node])
 
     @property
+    def street(self) -> int:
+        """The round of the betting."""
+        return int(self.strategy.tree.street[self.node])
+
+    @property
+    def spent(self) -> tuple[int, int]:
+        """Chips of each seat in the middle."""
+        first, second = self.strategy.tree.spent[self.node].tolist()
+        return first, second
+
+    @property
     def moves(self) -> tuple[str, ...]:
         """Labels of what can be played."""
         return self.strategy.tree.moves(self.node)
@@ -59,7 +74,7 @@ class BlueprintNode:
     @property
     def bucket(self) -> Array:
         """Buckets on this street. int32 [n]"""
-        found: Array = self.buckets[:, int(self.strategy.tree.street[self.node])]
+        found: Array = self.buckets[:, self.street]
         return found
 
     @cached_property
@@ -73,39 +88,6 @@ class BlueprintNode:
         reach[self.seat] *= self.played[:, move]
         return replace(self, node=int(self.strategy.tree.first[self.node]) + move, reach=reach)
 
-    @cached_property
-    def deals(self) -> Array:
-        """How often each seat gets here with each hand: its weight, times what the other may hold. float64 [2, n]"""
-        found: Array = self.reach * np.stack([self._beside(self.reach[1 - seat]) for seat in (0, 1)])
-        return found
-
-    @property
-    def chance(self) -> float:
-        """How often this line is played, on this board."""
-        return float(self.deals[0].sum() / self._beside(np.ones(len(self.hands))).sum())
-
-    def _beside(self, weights: Array) -> Array:
-        """The weight of all hands that share no card with each hand. float64 [n]"""
-        hole = self.hands.shape[1]
-        of_card = np.bincount(self.hands.ravel(), np.repeat(weights, hole), 52)
-        # A hand itself is among those of each of its cards; taken away more than once, it comes back.
-        found: Array = np.maximum(weights.sum() - of_card[self.hands].sum(axis=1) + (hole - 1) * weights, 0.0)
-        return found
-
-    @cached_property
-    def frequencies(self) -> dict[str, float]:
-        """How often each move is played, over all hands; unknown as 0 where nobody gets here."""
-        mine = self.deals[self.seat]
-        return dict(zip(self.moves, (mine @ self.played / max(mine.sum(), 1e-300)).tolist(), strict=True))
-
-    def range(self, seat: int) -> Range | None:
-        """What a seat holds here; None in games with other hands than hold'em's."""
-        if self.strategy.rules.deck != FULL_DECK:
-            return None
-        weights = np.zeros(len(CLASS_OF_HAND))
-        weights[hand_numbers(self.hands)] = np.minimum(self.reach[seat], 1.0)
-        return Range(weights)
-
 
 def at_line(strategy: BlueprintStrategy, line: str, board: Cards = ()) -> BlueprintNode:
     """The decision that a line leads to, on a board of as many cards as its street has."""
@@ -116,7 +98,8 @@ def at_line(strategy: BlueprintStrategy, line: str, board: Cards = ()) -> Bluepr
         parent = int(strategy.tree.parent[node])
         path.append(node - int(strategy.tree.first[parent]))
         node = parent
-    found = _first(strategy, strategy.board_of(strategy.tree.find(line), board))
+    street = int(strategy.tree.street[strategy.tree.find(line)])
+    found = _first(strategy, board_of(strategy.rules, street, board))
     for move in reversed(path):
         found = found.after(move)
     return found
@@ -146,7 +129,7 @@ def first_street(strategy: BlueprintStrategy) -> Iterator[BlueprintNode]:
 # --- a node in a few figures ------------------------------------------------------------------
 
 
-def seat_of(node: BlueprintNode, player: int | str | None) -> int:
+def seat_of(node: PlaceNode, player: int | str | None) -> int:
     """A seat by number or name, oop (seat 0) or ip (seat 1); by default the one that acts."""
     if player is None:
         return node.seat
@@ -156,33 +139,33 @@ def seat_of(node: BlueprintNode, player: int | str | None) -> int:
     return names.index(str(player)) % 2
 
 
-def title(node: BlueprintNode) -> str:
+def title(node: PlaceNode) -> str:
     """`cr300c/ on As Kd 2c`."""
     return f"{node.line or 'root'} on {show_cards(node.board, ' ')}" if node.board else node.line or "root"
 
 
-def headline(node: BlueprintNode) -> str:
+def headline(node: PlaceNode) -> str:
     """Who acts, where, for what, and how often."""
-    rules, spent = node.strategy.rules, node.strategy.tree.spent[node.node].tolist()
-    street = rules.streets[int(node.strategy.tree.street[node.node])]
+    rules, spent = node.rules, node.spent
+    street = rules.streets[node.street]
     where = f"on the {street} {show_cards(node.board, ' ')}" if node.board else street
     behind = ""
     if rules.stacks is not None:
         behind = ", behind " + " and ".join(f"{stack - put:,}" for stack, put in zip(rules.stacks, spent, strict=True))
     often = (
-        f"; {100 * node.chance:.3g} % of hands{' on this board' if node.board else ''} get there" if node.node else ""
+        f"; {100 * node.chance:.3g} % of hands{' on this board' if node.board else ''} get there" if node.line else ""
     )
     return f"{node.line or 'root'}: {SEATS[node.seat]} to act {where}, pot {sum(spent):,}{behind}{often}"
 
 
-def sides(node: BlueprintNode) -> ReportTable:
+def sides(node: PlaceNode) -> ReportTable:
     """What both seats arrive with: combos, and their share of all hands that the board leaves."""
     columns = Column("player"), Column("combos", COUNT), Column("weight", SHARE, "of all hands")
     rows = [(SEATS[seat], float(node.reach[seat].sum()), float(node.reach[seat].mean())) for seat in (0, 1)]
     return ReportTable("", columns, tuple(rows))
 
 
-def actions(node: BlueprintNode) -> ReportTable:
+def actions(node: PlaceNode) -> ReportTable:
     """How often each move is played, and with how many hands."""
     combos = (node.reach[node.seat] @ node.played).tolist()
     columns = Column("action"), Column("frequency", SHARE), Column("combos", COUNT)
@@ -190,14 +173,13 @@ def actions(node: BlueprintNode) -> ReportTable:
     return ReportTable("", columns, tuple((name, f, c) for (name, f), c in zip(shares, combos, strict=True)))
 
 
-def summary(node: BlueprintNode) -> dict[str, Any]:
+def summary(node: PlaceNode) -> dict[str, Any]:
     """The same as one dictionary, for JSON; with the ranges of both as texts, to four digits."""
-    tree = node.strategy.tree
     found: dict[str, Any] = {
         "line": node.line,
         "board": show_cards(node.board),
-        "street": node.strategy.rules.streets[int(tree.street[node.node])],
-        "pot": int(tree.spent[node.node].sum()),
+        "street": node.rules.streets[node.street],
+        "pot": sum(node.spent),
         "player": SEATS[node.seat],
         "chance": node.chance,
     }
@@ -232,9 +214,9 @@ def overview(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -> Repor
 # --- hands ------------------------------------------------------------------------------------
 
 
-def _place(node: BlueprintNode, hand: Cards) -> int:
+def _place(node: PlaceNode, hand: Cards) -> int:
     """Where a hand stands in the arrays of a node."""
-    cards = node.strategy.hand_of(hand)
+    cards = hand_of(node.rules, hand)
     found = np.flatnonzero((np.sort(node.hands, axis=1) == np.sort(cards)).all(axis=1))
     if not len(found):
         shared = show_cards(card for card in cards if card in node.board)
@@ -244,7 +226,7 @@ def _place(node: BlueprintNode, hand: Cards) -> int:
     return int(found[0])
 
 
-def hand(node: BlueprintNode, cards: Cards, player: int | str | None = None) -> dict[str, Any]:
+def hand(node: PlaceNode, cards: Cards, player: int | str | None = None) -> dict[str, Any]:
     """One hand: its bucket, how often it comes here, and what is played with it if its player acts."""
     place, seat = _place(node, cards), seat_of(node, player)
     played = dict(zip(node.moves, node.played[place].tolist(), strict=True)) if seat == node.seat else {}
@@ -253,20 +235,19 @@ def hand(node: BlueprintNode, cards: Cards, player: int | str | None = None) -> 
         "player": SEATS[seat],
         "line": node.line,
         "board": show_cards(node.board),
-        "bucket": int(node.bucket[place]),
+        **({} if node.bucket is None else {"bucket": int(node.bucket[place])}),
         "weight": float(node.reach[seat, place]),
         "frequencies": played,
     }
 
 
-def choices(node: BlueprintNode) -> tuple[str, ...]:
+def choices(node: PlaceNode) -> tuple[str, ...]:
     """Tables that there are: classes are of two cards, made hands of two cards and a flop or more."""
-    if node.hands.shape[1] == 1:
-        return "combos", "buckets"
-    return BY if len(node.board) >= 3 else BY[:3]
+    known = ("combos", "buckets") if node.hands.shape[1] == 1 else BY if len(node.board) >= 3 else BY[:3]
+    return known if node.bucket is not None else tuple(name for name in known if name != "buckets")
 
 
-def table(node: BlueprintNode, by: str | None = None, player: int | str | None = None) -> ReportTable:
+def table(node: PlaceNode, by: str | None = None, player: int | str | None = None) -> ReportTable:
     """Frequencies and weights: by `combos`, by the 169 `classes`, by `buckets`, by `made` hand, by `draws`, or by both of
     these (`groups`, the default on a board). Draws may overlap.
 
@@ -279,8 +260,8 @@ def table(node: BlueprintNode, by: str | None = None, player: int | str | None =
     seat = seat_of(node, player)
     if by == "combos":
         return _combos(node, seat)
-    if by == "buckets":
-        return _buckets(node, seat)
+    if by == "buckets" and node.bucket is not None:
+        return _buckets(node, seat, node.bucket)
     if by == "classes":
         cells = CLASS_OF_HAND[hand_numbers(node.hands)]
         return _grouped(node, seat, "class", [(name, cells == cell) for cell, name in enumerate(CLASS_NAMES)])
@@ -294,13 +275,13 @@ def table(node: BlueprintNode, by: str | None = None, player: int | str | None =
 _WEIGHTS = (Column("combos", COUNT, rank=2), Column("weight", SHARE, rank=1))
 
 
-def _frame(node: BlueprintNode, seat: int, kind: str) -> tuple[str, list[Column]]:
+def _frame(node: PlaceNode, seat: int, kind: str) -> tuple[str, list[Column]]:
     """The title of a table and its columns of moves."""
     moves = [Column(name, SHARE) for name in (node.moves if seat == node.seat else ())]
     return f"{title(node)}: {SEATS[seat]}", [Column(kind), *moves]
 
 
-def _shares(node: BlueprintNode, seat: int, members: Array) -> list[float]:
+def _shares(node: PlaceNode, seat: int, members: Array) -> list[float]:
     """What a group of hands plays, as often as they are dealt; nothing where their player does not act."""
     if seat != node.seat:
         return []
@@ -310,7 +291,7 @@ def _shares(node: BlueprintNode, seat: int, members: Array) -> list[float]:
     return shares
 
 
-def _grouped(node: BlueprintNode, seat: int, kind: str, groups: Sequence[tuple[str, Array]]) -> ReportTable:
+def _grouped(node: PlaceNode, seat: int, kind: str, groups: Sequence[tuple[str, Array]]) -> ReportTable:
     head, columns = _frame(node, seat, kind)
     rows: list[tuple[Cell, ...]] = []
     for name, members in groups:
@@ -320,11 +301,11 @@ def _grouped(node: BlueprintNode, seat: int, kind: str, groups: Sequence[tuple[s
     return ReportTable(head, (*columns, *_WEIGHTS), tuple(rows))
 
 
-def _buckets(node: BlueprintNode, seat: int) -> ReportTable:
+def _buckets(node: PlaceNode, seat: int, buckets: Array) -> ReportTable:
     head, columns = _frame(node, seat, "bucket")
     rows: list[tuple[Cell, ...]] = []
-    for bucket in np.unique(node.bucket).tolist():
-        members = node.bucket == bucket
+    for bucket in np.unique(buckets).tolist():
+        members = buckets == bucket
         reach, names = node.reach[seat][members], _class_names(node.hands[members])
         told = " ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
         figures = float(reach.sum()), float(reach.mean()), float(members.sum())
@@ -334,7 +315,7 @@ def _buckets(node: BlueprintNode, seat: int) -> ReportTable:
     )
 
 
-def _combos(node: BlueprintNode, seat: int) -> ReportTable:
+def _combos(node: PlaceNode, seat: int) -> ReportTable:
     head, columns = _frame(node, seat, "hand")
     played = node.played if seat == node.seat else np.zeros((len(node.hands), 0))
     named = "made" in choices(node)
@@ -344,17 +325,12 @@ def _combos(node: BlueprintNode, seat: int) -> ReportTable:
         told: list[Cell] = [] if made is None else [MADE[made[h]]]
         if draws is not None:
             told.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
-        figures = float(node.reach[seat, h]), str(node.bucket[h])
+        figures: list[Cell] = [float(node.reach[seat, h])]
+        figures += [] if node.bucket is None else [str(node.bucket[h])]
         rows.append((show_cards(node.hands[h][::-1]), *played[h].tolist(), *figures, *told))
-    more = [Column("made", rank=2), Column("draws", rank=3)] if named else []
-    return ReportTable(head, (*columns, Column("weight", SHARE), Column("bucket", rank=1), *more), tuple(rows))
-
-
-def hand_numbers(hands: Array) -> Array:
-    """Numbers of two-card hands among the 1326 (`riverboat.cards.deck`). int64 [n]"""
-    low, high = hands.min(axis=1).astype(np.int64), hands.max(axis=1).astype(np.int64)
-    found: Array = high * (high - 1) // 2 + low
-    return found
+    more = [] if node.bucket is None else [Column("bucket", rank=1)]
+    more += [Column("made", rank=2), Column("draws", rank=3)] if named else []
+    return ReportTable(head, (*columns, Column("weight", SHARE), *more), tuple(rows))
 
 
 def _class_names(hands: Array) -> list[str]:
@@ -368,7 +344,7 @@ def _class_names(hands: Array) -> list[str]:
 # --- the grid ---------------------------------------------------------------------------------
 
 
-def grid(node: BlueprintNode, player: int | str | None = None) -> Grid | None:
+def grid(node: PlaceNode, player: int | str | None = None) -> Grid | None:
     """The 13 × 13 grid: moves side by side, as high as the hands are held; of a seat that does not act, weights.
 
     None where hands have one card.

@@ -28,7 +28,8 @@ from riverboat.games.cut import cut
 from riverboat.games.menus import SEATS
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_game import LineGame, check_game, filled, line_game, spread
-from riverboat.strategy.blueprint_report import at_line, hand_numbers
+from riverboat.strategy.blueprint_report import at_line
+from riverboat.strategy.place_node import hand_numbers
 from riverboat.strategy.solution import Solution
 from riverboat.trees.deals import cards_of, deals
 from riverboat.walks.board_walk import BoardWalker

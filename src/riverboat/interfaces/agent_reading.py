@@ -1,0 +1,36 @@
+"""`riverboat show` for agents: what one really plays with every hand at any line, after translation and post-processing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from riverboat.agents.base import Answering
+from riverboat.agents.registry import make_agent, names_agent
+from riverboat.errors import InputError
+from riverboat.games.betting import Betting
+from riverboat.games.match_state import settled
+from riverboat.interfaces.blueprint_reading import need_board, show_place
+from riverboat.interfaces.matching import rules_for
+from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.spot_reading import ROOT, View
+from riverboat.strategy.place_node import player_node
+
+
+def show(name: str, line: str | None, view: View, json: bool, game: str | None = None) -> None:
+    """What an agent does at a line, the first decision by default; ranges are those of the agent against itself."""
+    if view.runouts:
+        raise InputError(f"agent {name!r}: --runouts is for spots, here give --board")
+    with ProgressLine(f"reading {name}"):
+        agent = make_agent(name)
+    if not isinstance(agent, Answering):
+        raise InputError(f"agent {name!r}: has no strategies(places), so it cannot say what it does with all hands")
+    rules = rules_for([agent], game)
+    moves = "" if line in (None, ROOT) else str(line)
+    need_board(rules, settled(Betting.from_line(rules, moves)).street, moves, view.board)
+    node = player_node(agent, rules, moves, view.board or "")
+    show_place(node, view, json, {"agent": name, "game": rules.name})
+
+
+def is_agent(text: Path) -> bool:
+    """Whether `riverboat show` is asked about an agent: no folder of that name, and a name that agents have."""
+    return not text.is_dir() and names_agent(str(text))

@@ -1,0 +1,103 @@
+"""What agents really play with every hand, shown by the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from random_blueprints import random_blueprint
+from riverboat.agents.registry import make_agent
+from riverboat.cards.ranges import Range
+from riverboat.errors import InputError
+from riverboat.games.acpc import read_game
+from riverboat.interfaces import reading
+from riverboat.interfaces.spot_reading import View
+from riverboat.strategy.asking import ask
+from riverboat.strategy.blueprint import save_blueprint
+
+NOLIMIT = read_game("nolimit-200bb")
+
+
+@pytest.fixture(scope="module")
+def leduc(tmp_path_factory):
+    return save_blueprint(random_blueprint("leduc"), tmp_path_factory.mktemp("runs") / "leduc")
+
+
+@pytest.fixture
+def show(capsys):
+    def call(name, line=None, *, json=True, game=None, abstraction=None, **view):
+        reading.show(Path(name), line, View(**view), json, abstraction, game)
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_json_has_every_hand_and_both_ranges(show):
+    found = json.loads(show("rule-based", "cr300", table="combos"))
+    assert (found["agent"], found["game"], found["line"], found["player"]) == (
+        "rule-based",
+        NOLIMIT.name,
+        "cr300",
+        "ip",
+    )
+    answer = ask(make_agent("rule-based"), "cr300", rules=NOLIMIT)
+    assert len(found["table"]["rows"]) == 1326
+    for row in found["table"]["rows"][::101]:
+        assert {move: row[move] for move in answer.moves if move in row} == pytest.approx(
+            {move: p for move, p in answer.row(row["hand"]).items() if move in row}
+        )
+    # What the rules raise with, and what the dealer had limped with before.
+    for seat, player in enumerate(("oop", "ip")):
+        assert Range.parse(found[player]["range"]).combos == pytest.approx(answer.ranges[seat].sum(), abs=0.1)
+
+
+def test_lines_with_any_bets(show, leduc):
+    """On a small game, an agent that translates and purifies: what it says is what it plays."""
+    name = f"{leduc}?purify"
+    found = json.loads(show(name, "cr", table="combos"))
+    agent = make_agent(name)
+    answer = ask(agent, "cr")
+    assert [action["action"] for action in found["actions"]] == [
+        move for k, move in enumerate(answer.moves) if answer.probabilities[:, k].any()
+    ]
+    for row in found["table"]["rows"]:
+        assert all(row[move] in (0, 1, 0.5) or row[move] == pytest.approx(1 / 3) for move in ("f", "c") if move in row)
+    plain = json.loads(show(leduc, "cr", table="combos"))  # the folder alone is the strategy as it was learnt
+    assert plain["table"] != found["table"]
+    one = json.loads(show(name, "cr", hand="As"))
+    assert one["frequencies"] == pytest.approx({m: p for m, p in answer.row("As").items() if m in one["frequencies"]})
+    assert "bucket" not in one
+
+
+def test_on_the_screen(show):
+    shown = show("rule-based", "cc/", board="8c8d5c", json=False)
+    assert "cc/: oop to act on the flop 8c 8d 5c, pot 200" in shown
+    assert "cc/ on 8c 8d 5c: ip" in shown  # the other's range, behind what is played
+    assert show("rule-based", "cc/", board="8c8d5c", json=False, range=True, player="ip") == "A4-A2,K2+,Q2+,J3+\n"
+    assert "weight 100.0 %" in show("always-call", json=False, hand="AsKs")
+
+
+def test_thousands_of_raises_are_one_column(show):
+    found = json.loads(show("random", "r300", hand="AsKs"))
+    assert found["frequencies"] == pytest.approx({"f": 1 / 3, "c": 1 / 3, "r500-r20000": 1 / 3})
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "more", "reason"),
+    [
+        ("rule-based", "cc/", {}, "is on the flop: give its 3 cards with --board AsAhAd"),
+        ("rule-based", "cc/", {"board": "8c8d"}, "2 cards; the flop has 3"),
+        ("rule-based", "r300f", {}, "the hand is over there"),
+        ("rule-based", "r3", {}, "illegal action 'r3'"),
+        ("rule-based", "", {"runouts": True}, "--runouts is for spots"),
+        ("rule-based", "", {"table": "buckets"}, "unknown table 'buckets'"),
+        ("rule-based?purify", "", {}, "unknown option 'purify'"),
+        ("rule-based", "", {"abstraction": "x"}, r"write 'rule-based\?abstraction=x'"),
+        ("always-cal", "", {}, "always-cal"),
+    ],
+)
+def test_wrong_questions(show, name, line, more, reason):
+    with pytest.raises(InputError, match=reason):
+        show(name, line, **more)
