@@ -92,6 +92,7 @@ def test_thousands_of_raises_are_one_column(show):
         ("rule-based", "r300f", {}, "the hand is over there"),
         ("rule-based", "r3", {}, "illegal action 'r3'"),
         ("rule-based", "", {"runouts": True}, "--runouts is for spots"),
+        ("rule-based", "", {"values": True}, "--values at '': of blueprints"),
         ("rule-based", "", {"table": "buckets"}, "unknown table 'buckets'"),
         ("rule-based?purify", "", {}, "unknown option 'purify'"),
         ("rule-based", "", {"abstraction": "x"}, r"write 'rule-based\?abstraction=x'"),
