@@ -1,7 +1,9 @@
 """Compiled loops over boards: the strengths of all hands, and what each is worth against all others, in O(n).
 
 Hands are 0 … 1325 in the project's order. On one board they are sorted by strength once; then a sweep keeps how much of
-the opponent's weight lies below, in all and by card, so that hands which share a card can be taken out again.
+the opponent's weight lies below, in all and by card, so that hands which share a card can be taken out again. For one range
+that is `riverboat.cards._sweep_kernels`. `count_wins` counts whole hands, in integers; `group_wins` and `class_boards` sweep
+for all groups of hands side by side: the same idea, for other numbers.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards._kernels import START, ranked
+from riverboat.cards._sweep_kernels import meets, sweep
 from riverboat.jit import kernel, part
 
 BLOCKED = np.uint16(0)
+DECK = np.arange(52)
 MEETS = 990  # hands that share no card with a hand and a full board
 
 
@@ -29,6 +33,11 @@ class Scratch(NamedTuple):
     below: Array  # float64 [groups, 52]: weight of weaker hands, by card
     equal: Array  # float64 [groups, 52]
     total: Array  # float64 [groups, 3]: weight in all, below, equal
+    first: Array  # uint8 [1326]: cards of the live hands, from weak to strong
+    second: Array  # uint8 [1326]
+    rank: Array  # uint16 [1326]: their strength
+    reach: Array  # float64 [1326]: the opponent's weight
+    beats: Array  # float64 [1326]
 
 
 def scratch(groups: int = 1) -> Scratch:
@@ -42,6 +51,11 @@ def scratch(groups: int = 1) -> Scratch:
         np.zeros((groups, 52)),
         np.zeros((groups, 52)),
         np.zeros((groups, 3)),
+        np.zeros(1326, np.uint8),
+        np.zeros(1326, np.uint8),
+        np.zeros(1326, np.uint16),
+        np.zeros(1326),
+        np.zeros(1326),
     )
 
 
@@ -146,38 +160,15 @@ def weigh_wins(
     met,  # float64 [1326] INOUT: weight that shares no card
 ):
     """Add, for every live hand, what it wins of the opponent's range and how much of the range it meets."""
-    strength, order, below, equal = s.strength, s.order, s.below, s.equal
-    total = 0.0
-    for c in range(52):
-        below[0, c] = 0.0
-        equal[0, c] = 0.0
+    order, sums = s.order, s.below[0]
     for k in range(live):
         h = order[k]
-        total += weight[h]
-        equal[0, cards[h, 0]] += weight[h]
-        equal[0, cards[h, 1]] += weight[h]
-    lower = 0.0
-    i = 0
-    while i < live:
-        j = i
-        v = strength[order[i]]
-        upper = lower
-        while j < live and strength[order[j]] == v:
-            h = order[j]
-            a, b = cards[h, 0], cards[h, 1]
-            met[h] += times * (total - equal[0, a] - equal[0, b] + weight[h])
-            won[h] += 0.5 * times * (lower - below[0, a] - below[0, b])
-            upper += weight[h]
-            j += 1
-        for k in range(i, j):
-            h = order[k]
-            below[0, cards[h, 0]] += weight[h]
-            below[0, cards[h, 1]] += weight[h]
-        for k in range(i, j):
-            h = order[k]
-            won[h] += 0.5 * times * (upper - below[0, cards[h, 0]] - below[0, cards[h, 1]] + weight[h])
-        lower = upper
-        i = j
+        s.first[k], s.second[k], s.rank[k], s.reach[k] = cards[h, 0], cards[h, 1], s.strength[h], weight[h]
+    total = sweep(DECK, s.first, s.second, s.rank, True, live, s.reach, sums, s.beats, 0.0)
+    for k in range(live):
+        h = order[k]
+        won[h] += 0.5 * times * s.beats[k]
+        met[h] += times * meets(s.first, s.second, True, k, s.reach, sums, total)
 
 
 @kernel

@@ -16,6 +16,7 @@ from riverboat.abstraction._lookup_kernels import bucket_at, number_of
 from riverboat.arrays import Array
 from riverboat.cards._isomorphism_kernels import close, deal, start, take
 from riverboat.cards._kernels import START, plain_value, ranked
+from riverboat.cards._sweep_kernels import meets, sort_by_strength, sweep, weigh
 from riverboat.cards.ranking import Tables as Ranks
 from riverboat.jit import kernel, part
 from riverboat.lanes import LANES, load, same, store, transpose
@@ -79,6 +80,9 @@ class Room(NamedTuple):
     live: Array  # int64 [streets]: how many there are
     bucket: Array  # int64 [streets, hands], as in the list
     strength: Array  # uint16 [hands]: of hands, not places
+    rank: Array  # uint16 [hands]: the same by place in the list of the last street
+    first: Array  # uint8 [streets, hands]: cards of the hands, as in the list
+    second: Array  # uint8 [streets, hands]
     digits: Array  # int64 [257]
     lanes: Array  # float64 [stride · 16]: reach at sixteen terminals, side by side
     less: Array  # float64 [stride · 16]
@@ -192,9 +196,8 @@ def list_deals(cards, room, out, times, groups):
 
 @part
 def rank_hands(cards, last, live, room):
-    """Sort the hands of the last street from weak to strong, by two passes over bytes."""
-    t, hand, strength, count = cards.ranks, room.hand[last], room.strength, room.digits
-    spare = room.source[last]
+    """Sort the hands of the last street from weak to strong."""
+    t, hand, strength = cards.ranks, room.hand[last], room.strength
     key, mask = START, U(0)
     size = cards.shown[last]
     for k in range(size):
@@ -207,19 +210,7 @@ def rank_hands(cards, last, live, room):
             strength[h] = ranked(key + cards.key[h], mask + cards.suits[h], t.offset, t.value, t.flush)
         else:
             strength[h] = plain_value(key + cards.key[h], t.offset, t.value)
-    for shift in (0, 8):
-        for i in range(257):
-            count[i] = 0
-        for i in range(live):
-            count[((np.int64(strength[hand[i]]) >> shift) & 255) + 1] += 1
-        for i in range(256):
-            count[i + 1] += count[i]
-        for i in range(live):
-            digit = (np.int64(strength[hand[i]]) >> shift) & 255
-            spare[count[digit]] = hand[i]
-            count[digit] += 1
-        for i in range(live):
-            hand[i] = spare[i]
+    sort_by_strength(hand, live, strength, room.source[last], room.digits)
 
 
 @part
@@ -267,6 +258,9 @@ def lay_out_hands(look, cards, s, room):
     for k in range(live):
         room.place[s, hand[k]] = k
         room.source[s, k] = room.place[s - 1, hand[k]] if s else k
+        room.first[s, k] = cards.hands[hand[k], 0]
+        room.second[s, k] = cards.hands[hand[k], 1]
+        room.rank[k] = room.strength[hand[k]]
     find_buckets(look, cards, s, live, room)
 
 
@@ -274,53 +268,24 @@ def lay_out_hands(look, cards, s, room):
 
 
 @part
-def settle(cards, hand, live, shows, room):
-    """Pay the sixteen terminals of a batch, in one sweep over the hands from weak to strong.
-
-    What a hand meets is all of the reach, less what holds one of its cards; a hand with both was taken out twice. `less` is
-    what is weaker plus what is not stronger: less that what is met, it is what is weaker less what is stronger.
-    """
-    two, held, strength = cards.hole == 2, cards.hands, room.strength
+def settle(cards, s, live, shows, room):
+    """Pay the sixteen terminals of a batch, in one sweep over the hands from weak to strong."""
+    two, first, second = cards.hole == 2, room.first[s], room.second[s]
     reach, sums, less, worth = room.lanes, room.sums, room.less, room.worth
-    total = same(sums, np.float64(0))
-    for c in range(U(CARDS)):
-        store(sums, c * L, total)
+    zero = same(sums, np.float64(0))
     for h in range(U(0), U(live), L):
         transpose(room.reach, room.lane_reach, reach, h * L, h)
-    i, end = U(0), U(live)
-    while i < end:
-        j, v = i, strength[hand[i]]
-        while shows and j < end and strength[hand[j]] == v:
-            h = hand[j]
-            store(less, j * L, total - load(sums, U(held[h, 0]) * L) - load(sums, U(held[h, 1]) * L))
-            j += U(1)
-        if not shows:
-            j = end
-        for k in range(i, j):
-            x, h = load(reach, k * L), hand[k]
-            total = total + x
-            store(sums, U(held[h, 0]) * L, load(sums, U(held[h, 0]) * L) + x)
-            if two:
-                store(sums, U(held[h, 1]) * L, load(sums, U(held[h, 1]) * L) + x)
-        if shows:
-            for k in range(i, j):
-                h = hand[k]
-                upto = load(less, k * L) + total - load(sums, U(held[h, 0]) * L) - load(sums, U(held[h, 1]) * L)
-                if two:
-                    upto = upto + load(reach, k * L)
-                store(less, k * L, upto)
-        i = j
+    if shows:
+        total = sweep(cards.deck, first, second, room.rank, two, live, reach, sums, less, zero)
+    else:
+        total = weigh(cards.deck, first, second, two, live, reach, sums, zero)
     all_met, won = load(room.lane_pay, U(0)), load(room.lane_pay, L)
-    for k in range(U(0), end):
-        h = hand[k]
-        x = total - load(sums, U(held[h, 0]) * L) - load(sums, U(held[h, 1]) * L)
-        if two:
-            x = x + load(reach, k * L)
-        x = x * all_met
+    for k in range(live):
+        x = meets(first, second, two, k, reach, sums, total) * all_met
         if shows:
-            x = x + load(less, k * L) * won
-        store(worth, k * L, x)
-    for h in range(U(0), end, L):
+            x = x + load(less, U(k) * L) * won
+        store(worth, U(k) * L, x)
+    for h in range(U(0), U(live), L):
         transpose(worth, h * L, room.value, room.lane_value, h)
 
 
@@ -340,7 +305,7 @@ def settle_all(items, cards, s, room):
             for empty in range(lane, LANES):
                 room.lane_reach[empty] = room.lane_reach[0]
                 room.lane_value[empty] = beyond * stride
-            settle(cards, room.hand[s], room.live[s], shows, room)
+            settle(cards, s, room.live[s], shows, room)
             lane = 0
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from riverboat.abstraction._lookup_kernels import BLOCK, bucket_at, places
 from riverboat.arrays import Array
 from riverboat.cards._kernels import START, plain_value, ranked
+from riverboat.cards._sweep_kernels import meets, sort_by_strength, sweep, weigh
 from riverboat.counter import take
 from riverboat.jit import kernel, part
 from riverboat.solving._blueprint_deal_kernels import deal_cards, draw, low_bits
@@ -83,25 +84,6 @@ class Frames(NamedTuple):
 
 
 @part
-def sort_places(b, live):
-    """Sort the first hands from weak to strong, by two passes over bytes."""
-    count = b.digits
-    for shift in (0, 8):
-        for i in range(257):
-            count[i] = 0
-        for i in range(live):
-            count[((np.int64(b.strength[b.order[i]]) >> shift) & 255) + 1] += 1
-        for i in range(256):
-            count[i + 1] += count[i]
-        for i in range(live):
-            digit = (np.int64(b.strength[b.order[i]]) >> shift) & 255
-            b.spare[count[digit]] = b.order[i]
-            count[digit] += 1
-        for i in range(live):
-            b.order[i] = b.spare[i]
-
-
-@part
 def order_hands(game, hands, b):
     """Put the hands in their order, and rank those that the whole board leaves."""
     last, used = len(hands.shown) - 1, 0
@@ -127,7 +109,7 @@ def order_hands(game, hands, b):
             )
         else:
             b.strength[h] = plain_value(key + hands.key[h], game.ranks.offset, game.ranks.value)
-    sort_places(b, b.live[last])
+    sort_by_strength(b.order, b.live[last], b.strength, b.spare, b.digits)
     for i in range(used):
         b.first[i] = hands.cards[b.order[i], 0]
         b.second[i] = hands.cards[b.order[i], 1]
@@ -186,49 +168,18 @@ def find_buckets(game, look, hands, b):
 
 @part
 def settle_fold(deck, b, two, live, pay, reach, out):
-    """Everybody who can be met is worth the same: all, less those with one of my cards."""
-    sums, total = b.sums, np.float64(0)
-    for c in deck:
-        sums[c] = 0
-    for i in range(live):
-        x = np.float64(reach[i])
-        total += x
-        sums[b.first[i]] += x
-        if two:
-            sums[b.second[i]] += x
-    for i in range(live):
-        met = total - sums[b.first[i]] - sums[b.second[i]]
-        if two:  # a hand with both of my cards was taken out twice
-            met += reach[i]
-        out[i] = pay * met
+    """Everybody who can be met is worth the same."""
+    total = weigh(deck, b.first, b.second, two, live, reach, b.sums, 0.0)
+    for k in range(live):
+        out[k] = pay * meets(b.first, b.second, two, k, reach, b.sums, total)
 
 
 @part
 def settle_showdown(deck, b, two, live, stake, reach, beats, out):
-    """One sweep from weak to strong: what is weaker, and what is not stronger, less those with one of my cards."""
-    sums, total, i = b.sums, np.float64(0), 0
-    for c in deck:
-        sums[c] = 0
-    while i < live:
-        j, v = i, b.rank[i]
-        while j < live and b.rank[j] == v:
-            beats[j] = total - sums[b.first[j]] - sums[b.second[j]]
-            j += 1
-        for k in range(i, j):
-            x = np.float64(reach[k])
-            total += x
-            sums[b.first[k]] += x
-            if two:
-                sums[b.second[k]] += x
-        for k in range(i, j):
-            upto = total - sums[b.first[k]] - sums[b.second[k]]
-            beats[k] += upto + reach[k] if two else upto
-        i = j
+    """What is weaker less what is stronger."""
+    total = sweep(deck, b.first, b.second, b.rank, two, live, reach, b.sums, beats, 0.0)
     for k in range(live):
-        met = total - sums[b.first[k]] - sums[b.second[k]]
-        if two:
-            met += reach[k]
-        out[k] = stake * (beats[k] - met)
+        out[k] = stake * (beats[k] - meets(b.first, b.second, two, k, reach, b.sums, total))
 
 
 @part
