@@ -200,12 +200,11 @@ def _moves(
     rules, paths, me = choices.rules, graph.paths, s.turn
     book, lines = rules.book, paths[index]
     moves = choices.moves(s)
-    graph.start[index] = len(graph.target)
-    graph.moves[index] = min(len(moves), MOST_MOVES)
     if len(moves) > MOST_MOVES:
         raise InputError(
             f"{len(moves)} moves for one decision on the {rules.streets[s.street]}: at most {MOST_MOVES}; name fewer sizes"
         )
+    graph.start[index], graph.moves[index] = len(graph.target), len(moves)
     for move in moves:
         after = step(book, s, move)
         if after.over == GOING:

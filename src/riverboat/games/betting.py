@@ -196,11 +196,12 @@ class Betting:
 
     def moves(self) -> tuple[str, ...]:
         """Labels of all legal moves: fold, call, then raises upwards. Many, where stacks are deep."""
-        book, span = self.rules.book, self.raise_range()
-        numbers = [FOLD, CALL, *(range(span.least, span.most + 1) if span is not None else ())]
         if self.at.over != GOING:
             return ()
-        return tuple(ACPC.write(book, self.at, move) for move in numbers[0 if self.to_call else 1 :])
+        span = self.raise_range()
+        passive = (FOLD, CALL) if self.to_call else (CALL,)
+        raises = range(span.least, span.most + 1) if span is not None else ()
+        return tuple(ACPC.write(self.rules.book, self.at, move) for move in (*passive, *raises))
 
     def play(self, label: str) -> Betting:
         """The state after a legal move."""
