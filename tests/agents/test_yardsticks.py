@@ -30,7 +30,10 @@ PARTS = ("hand", "seat", "hole", "board", "moves", "length")
 @pytest.mark.parametrize("game", ["nolimit-200bb", "limit", "leduc"])
 @pytest.mark.parametrize("name", YARDSTICKS)
 def test_they_keep_the_contract(name: str, game: str) -> None:
-    check_agent(Yardstick(name, seed=5), read_game(game), tables=60)
+    rules = read_game(game)
+    if name == "random" and not rules.limit:
+        rules = replace(rules, stacks=(900, 900))  # its answers for all hands have a column for each of its raises
+    check_agent(Yardstick(name, seed=5), rules, tables=60)
 
 
 @pytest.mark.parametrize("game", ["nolimit-200bb", "limit"])

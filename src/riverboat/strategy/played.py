@@ -323,9 +323,11 @@ class Played:
 
     @cached_property
     def _tables(self) -> tuple[Array, ...]:
-        """Tables of one type, so that one compiled loop can choose among them."""
+        """Tables of one type, so that one compiled loop can choose among them; of one of two, so that it is compiled twice
+        at most.
+        """
         average = self.strategy.average
-        dtype: Any = average[0].dtype if len({table.dtype for table in average}) == 1 else np.float32
+        dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in average) else np.float32
         return padded(np.require(table, dtype, ["C", "W"]) for table in average)
 
     def _room(self, most: int, hands: int) -> kernels.Room:
