@@ -321,6 +321,18 @@ def test_bad_input() -> None:
     assert hash(Choose(0, np.ones(HANDS))) == hash(Choose(0, np.ones(HANDS), np.ones(HANDS)))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["stop", "choose"])
+def test_a_rule_of_ones_own(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It plays the gadget too: regret matching written again by a user is the schedule that it copies."""
+    monkeypatch.syspath_prepend(ROOT)
+    game = replace(spot("river"), gadget=some_gadget(kind, 1, 6, 200))
+    runs = [run(game, 8, schedule) for schedule in ("vanilla", "examples.own_rule:REGRET_MATCHING")]
+    assert runs[0].walker.read("root_regret").any()
+    for table in runs[0].walker.names:
+        np.testing.assert_allclose(runs[1].walker.read(table), runs[0].walker.read(table), rtol=1e-9, atol=1e-12)
+
+
 # --- other weights ----------------------------------------------------------------------------
 
 
