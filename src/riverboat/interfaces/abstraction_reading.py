@@ -20,7 +20,7 @@ def show(folder: Path, part: str | None, view: View, json: bool) -> None:
     for name, given in (("--table", view.table), ("--player", view.player), ("--sort", view.sort)):
         if given is not None:
             raise InputError(f"{folder}: holds a {KIND}; {name} is for spots")
-    for name, asked in (("--runouts", view.runouts), ("--range", view.range)):
+    for name, asked in (("--runouts", view.runouts), ("--range", view.range), ("--values", view.values)):
         if asked:
             raise InputError(f"{folder}: holds a {KIND}; {name} is for spots")
     found = load_abstraction(folder)

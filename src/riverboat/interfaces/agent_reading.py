@@ -20,6 +20,8 @@ def show(name: str, line: str | None, view: View, json: bool, game: str | None =
     """What an agent does at a line, the first decision by default; ranges are those of the agent against itself."""
     if view.runouts:
         raise InputError(f"agent {name!r}: --runouts is for spots, here give --board")
+    if view.values:
+        raise InputError(f"agent {name!r}: --values is for blueprints: name the folder of one, without options")
     with ProgressLine(f"reading {name}"):
         agent = make_agent(name)
     if not isinstance(agent, Answering):

@@ -54,7 +54,7 @@ def show(
         spot_reading.show(strategy, found, infoset, view, json)
         return
     if view.asks or view.sort is not None:
-        options = "--hand, --table, --sort, --range, --runouts and pictures"
+        options = "--hand, --table, --sort, --range, --runouts, --values and pictures"
         raise InputError(f"{folder}: holds {found['game']}; {options} are for hold'em")
     if infoset is not None:
         row = strategy[infoset]
