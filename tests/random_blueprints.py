@@ -45,6 +45,19 @@ KINDS = {
     "pairs": (PAIRS, CAPPED),
 }
 
+# All 1,326 hands and all flops: 1.3 million buckets, and few lines.
+FLOP = Rules(blinds=(100, 50), stacks=(1_000, 1_000), board=(0, 3), name="flop")
+
+
+@cache
+def flop_blueprint():
+    """Random sums for hold'em that ends on the flop, without card abstraction."""
+    menu = one_size("100%", most_raises=1)
+    tree, cards = compile_actions(FLOP, menu), lossless((3,))
+    rng = np.random.default_rng(5)
+    sums = [rng.random((cards.counts[street], int(tree.width[street])), np.float32) for street in (0, 1)]
+    return BlueprintStrategy(FLOP, menu, tree, cards, tuple(sums))
+
 
 @cache
 def blueprint_of(kind):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ from random_blueprints import random_blueprint
 from riverboat.agents.registry import make_agent
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
+from riverboat.evaluation.quality import quality
 from riverboat.games.acpc import read_game
 from riverboat.interfaces import reading
 from riverboat.interfaces.spot_reading import View
 from riverboat.strategy.asking import ask
 from riverboat.strategy.blueprint import save_blueprint
+from riverboat.strategy.place_node import player_node
 
 NOLIMIT = read_game("nolimit-200bb")
 
@@ -79,9 +82,24 @@ def test_on_the_screen(show):
     assert "weight 100.0 %" in show("always-call", json=False, hand="AsKs")
 
 
-def test_thousands_of_raises_are_one_column(show):
-    found = json.loads(show("random", "r300", hand="AsKs"))
-    assert found["frequencies"] == pytest.approx({"f": 1 / 3, "c": 1 / 3, "r500-r20000": 1 / 3})
+def test_hundreds_of_raises_are_one_column():
+    node = player_node(make_agent("random"), replace(NOLIMIT, stacks=(900, 900)), "r300")
+    assert node.moves == ("f", "c", "r500-r900")
+    assert node.frequencies == pytest.approx(dict.fromkeys(node.moves, 1 / 3))
+
+
+def test_agents_are_measured_where_they_can_be(leduc, capsys):
+    name = f"{leduc}?purify"
+    reading.exploitability(Path(name), 1, json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert (found["game"], found["unit"], found["exploitability_is"]) == ("leduc", "mbb/g", "exact")
+    assert found["exploitability"] == pytest.approx(quality(make_agent(name)).figures[0].value)
+    reading.exploitability(leduc, 1, json=True)  # the blueprint itself
+    assert json.loads(capsys.readouterr().out)["exploitability"] != pytest.approx(found["exploitability"])
+    reading.exploitability(Path("always-fold"), 1, json=False, game="kuhn")
+    assert "kuhn: exploitability 1000 mbb/g (exact)" in capsys.readouterr().out
+    with pytest.raises(InputError, match="measure it by matches"):
+        reading.exploitability(Path("rule-based"), 1, json=True)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +110,7 @@ def test_thousands_of_raises_are_one_column(show):
         ("rule-based", "r300f", {}, "the hand is over there"),
         ("rule-based", "r3", {}, "illegal action 'r3'"),
         ("rule-based", "", {"runouts": True}, "--runouts is for spots"),
-        ("rule-based", "", {"values": True}, "--values at '': of blueprints"),
+        ("rule-based", "", {"values": True}, "--values is for blueprints"),
         ("rule-based", "", {"table": "buckets"}, "unknown table 'buckets'"),
         ("rule-based?purify", "", {}, "unknown option 'purify'"),
         ("rule-based", "", {"abstraction": "x"}, r"write 'rule-based\?abstraction=x'"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from random_blueprints import KINDS, blueprint_of
+from random_blueprints import KINDS, blueprint_of, flop_blueprint
 from reference import postprocess as slow_post
 from reference import public_mean as twin
 from riverboat.errors import InputError
@@ -147,6 +147,27 @@ def test_the_mean_over_many_hands(kind: str, theirs: list[str]) -> None:
         left &= played.act(replace(one.take(np.zeros(len(numbers), np.int64)), hand=numbers)) == move
         state = play_move(state, move)
     assert ways > 1  # the line was read in more than one way
+
+
+def test_all_hands_of_holdem() -> None:
+    """1,326 hands on a flop, a line off the tree: as at tables with a draw, and as the slow twin without."""
+    played = Played(flop_blueprint(), post="threshold", share=0.2)
+    places = Places.from_lines(played.rules, ["r270c/r470", "r300c/", "c"], ["8c8d5c", "AsKs2h", ""])
+    draw, plain = np.array([3, 4, 5]), slow(played)
+    mean, drawn = played.strategies(places), played.strategies(places, draw)
+    assert mean.probabilities.shape[1] == 1326
+    for i in range(len(places)):
+        views, hands = tables(places, i, np.full(1326, draw[i]))
+        rows, state = played.decide(views), places.betting(i)
+        for k in range(0, len(hands), 37):
+            table = rows.rows[k], rows.moves[k]
+            wanted = {move: float(table[0][table[1] == move].sum()) for move in set(table[1][table[0] > 0].tolist())}
+            assert choice(drawn, i, int(hands[k])) == pytest.approx(wanted, abs=1e-15)
+        for k in range(0, len(hands), 401):
+            hole = tuple(played.rules.deck.hands[hands[k]].tolist())
+            _, row = twin.play(plain, state.line, state.turn, hole, places.shown(i))
+            there = {read_move(label, state): p for label, p in row.items() if p > 1e-15}
+            assert choice(mean, i, int(hands[k])) == pytest.approx(there, abs=1e-12)
 
 
 # --- against the slow twin ------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from pathlib import Path
 from riverboat.agents.base import Answering
 from riverboat.agents.registry import make_agent, names_agent
 from riverboat.errors import InputError
+from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.interfaces.blueprint_reading import need_board, show_place
@@ -22,15 +23,20 @@ def show(name: str, line: str | None, view: View, json: bool, game: str | None =
         raise InputError(f"agent {name!r}: --runouts is for spots, here give --board")
     if view.values:
         raise InputError(f"agent {name!r}: --values is for blueprints: name the folder of one, without options")
-    with ProgressLine(f"reading {name}"):
-        agent = make_agent(name)
-    if not isinstance(agent, Answering):
-        raise InputError(f"agent {name!r}: has no strategies(places), so it cannot say what it does with all hands")
-    rules = rules_for([agent], game)
+    agent, rules = answering(name, game)
     moves = "" if line in (None, ROOT) else str(line)
     need_board(rules, settled(Betting.from_line(rules, moves)).street, moves, view.board)
     node = player_node(agent, rules, moves, view.board or "")
     show_place(node, view, json, {"agent": name, "game": rules.name})
+
+
+def answering(name: str, game: str | None) -> tuple[Answering, Rules]:
+    """An agent that answers for all hands, and the game that it is asked about."""
+    with ProgressLine(f"reading {name}"):
+        agent = make_agent(name)
+    if not isinstance(agent, Answering):
+        raise InputError(f"agent {name!r}: has no strategies(places), so it cannot say what it does with all hands")
+    return agent, rules_for([agent], game)
 
 
 def is_agent(text: Path) -> bool:

@@ -193,7 +193,7 @@ def export(
 
 @app.command()
 def exploitability(
-    folder: Folder,
+    folder: Annotated[Path, typer.Argument(help="Folder of a run or a strategy, or an agent of a small game.")],
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of the walk.")] = 1,
     game: SolvedGame = None,
     json: Json = False,

@@ -20,6 +20,7 @@ from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving import response
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import blueprint, files
+from riverboat.strategy.asking import Asked
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.words import show_bytes
@@ -97,15 +98,21 @@ def _rows(strategy: Strategy, names: list[str] | None, limit: int) -> None:
 
 def exploitability(folder: Path, threads: int, json: bool, game: str | None = None) -> None:
     """Exploitability of a strategy: exact, or what can be said of it."""
-    if artefact.manifest(files.newest(folder))["kind"] in blueprint.KINDS:
-        measured: Strategy | Solution | blueprint.BlueprintStrategy = blueprint.load_blueprint(folder)
+    measured: Asked
+    rules = None
+    if agent_reading.is_agent(folder):
+        measured, rules = agent_reading.answering(str(folder), game)
+        name = rules.name
+    elif artefact.manifest(files.newest(folder))["kind"] in blueprint.KINDS:
+        measured = blueprint.load_blueprint(folder)
+        name = measured.rules.name
     else:
         measured = load(folder, game)
-    name = measured.rules.name if isinstance(measured, blueprint.BlueprintStrategy) else measured.tree.name
-    if isinstance(measured, Strategy):
-        response.check_zero_sum(measured.tree)
+        name = measured.tree.name
+        if isinstance(measured, Strategy):
+            response.check_zero_sum(measured.tree)
     with ProgressLine("best responses"):
-        quality = measure(measured, threads)
+        quality = measure(measured, threads, rules=rules)
     low, high = (quality.scale * end for end in quality.bracket)
     found = quality.figures[0]
     facts: dict[str, Any] = {
