@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -12,6 +13,9 @@ for library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy is loaded
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 os.environ["COLORTERM"] = "truecolor"  # Rich keeps a style as it was first drawn: in all tests with the same colours
 
+gc.set_threshold(
+    50_000, 20, 20
+)  # trees are many objects and no rubbish: looking through them less often saves a twentieth
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what tests start and interrupt would too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
