@@ -5,7 +5,7 @@ game is several times faster and quicker to compile. `part` marks the small piec
 call that passes a tuple of arrays costs more than the work behind it, and are never called from Python. `maker` is for the
 few loops that return arrays of their own.
 
-A loop costs seconds to compile, so it is done once: parts wait for the kernel that inlines them before they are optimised
+A loop costs seconds to compile, so it is done once: parts are optimised in full only in the kernel that inlines them
 (`InlinedCode`), and where several processes need the same loop, one compiles and the others wait for its file (`CodeFiles`).
 """
 
@@ -162,13 +162,14 @@ def _lock(file: int, at: int) -> bool:
 
 
 class InlinedCode(JITCodeLibrary):
-    """The code of a part, for the kernels that inline it: not optimised before that, and no machine code of its own.
+    """The code of a part, for the kernels that inline it: simplified, but not yet vectorised, and without machine code.
 
-    A part in a part in a kernel would else be optimised three times, and turned into machine code that nobody calls.
+    A part in a part in a kernel would else be optimised in full three times, and turned into machine code that nobody calls.
     """
 
     def _optimize_final_module(self) -> None:
-        """Later, inside the kernel."""
+        passes, builder = self._codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
