@@ -18,7 +18,11 @@ LONG = ("solve", "leduc", "--time", "600s", "--checkpoint", "600s")
 
 def start(*arguments, cwd=None):
     command = [sys.executable, "-m", "riverboat.interfaces.cli", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+    heard = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the child would inherit that it is not
+    try:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+    finally:
+        signal.signal(signal.SIGHUP, heard)
 
 
 def busy(log, process):
