@@ -151,3 +151,9 @@ def test_nothing_is_skipped_for_want_of_a_package() -> None:
 def test_the_long_files_are_there() -> None:
     assert all((ROOT / "tests" / name).is_file() for name in LONG)
     assert len(set(LONG)) == len(LONG)
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """Two of one name cannot be collected in one run, while each passes alone."""
+    names = [file.name for file in FILES if file.name.startswith("test_")]
+    assert [name for name in sorted(set(names)) if names.count(name) > 1] == []
