@@ -89,6 +89,7 @@ def test_yardsticks_in_small_games() -> None:
         assert sum(found.values) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_no_limit_games_of_few_chips_are_written_down() -> None:
     """Every legal bet has a place in the tree, so translation is measured too."""
     rules = Rules(blinds=(2, 1), stacks=(6, 6), board=(0, 1), hole=1, ranks=3, suits=2, name="tiny")

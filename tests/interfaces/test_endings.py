@@ -18,11 +18,7 @@ LONG = ("solve", "leduc", "--time", "600s", "--checkpoint", "600s")
 
 def start(*arguments, cwd=None):
     command = [sys.executable, "-m", "riverboat.interfaces.cli", *map(str, arguments)]
-    heard = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the child would inherit that it is not
-    try:
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
-    finally:
-        signal.signal(signal.SIGHUP, heard)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
 
 
 def busy(log, process):

@@ -361,9 +361,10 @@ def test_cards_that_stand_for_each_other_read_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "schedule"), [("float64", "pcfr+:alternating=0"), ("compact", "dcfr"), ("16-bit", "dcfr")]
+    ("dtype", "schedule"),
+    [pytest.param("float64", "pcfr+:alternating=0", marks=pytest.mark.slow), ("compact", "dcfr"), ("16-bit", "dcfr")],
 )
-@pytest.mark.parametrize("name", ["turn", "flop, three suits alike"])
+@pytest.mark.parametrize("name", ["turn", pytest.param("flop, three suits alike", marks=pytest.mark.slow)])
 def test_threads_change_nothing(name: str, dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a bit, on two threads or three, whatever the machine has."""
     monkeypatch.setattr("os.cpu_count", lambda: 4)

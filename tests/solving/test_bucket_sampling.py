@@ -98,7 +98,15 @@ def cells(solver: Blueprint, node: int, bucket: int) -> tuple[np.ndarray, np.nda
 # --- the slow twins ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "leduc, merged", "two cards", "cuts", "public buckets"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kuhn",
+        "leduc, merged",
+        "cuts",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("leduc", "two cards", "public buckets")),
+    ],
+)
 @pytest.mark.parametrize("traversal", OTHERS)
 def test_tables_are_those_of_the_twin(traversal: str, name: str) -> None:
     """Iteration by iteration, each from the kernel's own regrets: a sum that is zero in one precision and not quite in

@@ -108,7 +108,11 @@ def test_blades_share_leduc_by_rank() -> None:
 
 @pytest.mark.parametrize(
     ("name", "deals", "count", "mode"),
-    [("leduc", 320, 3, "weighted"), ("leduc", 320, 2, "paper"), ("hold'em", 128, 3, "weighted")],
+    [
+        ("leduc", 320, 3, "weighted"),
+        pytest.param("leduc", 320, 2, "paper", marks=pytest.mark.slow),
+        ("hold'em", 128, 3, "weighted"),
+    ],
 )
 def test_tables_are_those_of_the_twin(name: str, deals: int, count: int, mode: str) -> None:
     tree, cards = game(name)
@@ -232,6 +236,7 @@ def test_a_missing_blade_is_noticed() -> None:
 # --- convergence ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_leduc_converges_with_weights_alone() -> None:
     public = compile_game(make("leduc"))
     found = {}
@@ -268,6 +273,7 @@ def test_small_hold_em_converges() -> None:
     assert solver.value == pytest.approx(plain.value, abs=0.05)
 
 
+@pytest.mark.slow
 def test_options_of_the_plain_solver() -> None:
     """Linear weighting, pruning and two-byte tables."""
     public = compile_game(make("leduc"))

@@ -112,7 +112,7 @@ def stage(spot: PushFold) -> Stage:
         PushFold((6, 4)),
         PushFold((3, 9), ante=0.25, payouts=(70, 30)),
         PushFold((6, 4, 9), payouts=(50, 30, 20)),
-        PushFold((2, 8, 5), ante=0.5),
+        pytest.param(PushFold((2, 8, 5), ante=0.5), marks=pytest.mark.slow),
     ],
 )
 def test_decisions_are_worth_what_all_deals_say(spot: PushFold) -> None:
@@ -227,6 +227,7 @@ def showdown(game: Ring, end: str, c: int, others: list[Array]) -> float:
     return mean / total
 
 
+@pytest.mark.slow
 def test_many_players_are_solved_and_measured_with_other_samples() -> None:
     game = ring(PushFold((6, 4, 9, 5, 6), payouts=(50, 30, 20)), Deck.small(6, 2), 1, samples=2000)
     solved = solve(game, "cfr", 63, until=0.3)
