@@ -12,16 +12,21 @@ from random_blueprints import blueprint_of, random_blueprint
 from riverboat.abstraction.card_abstraction import lossless
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
+from riverboat.cards.deck import HANDS
 from riverboat.errors import InputError
 from riverboat.evaluation import best_response
 from riverboat.evaluation.quality import EXACT, LOWER, Figure, quality, tabulated, whole_tree
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import one_size
+from riverboat.games.root_gadgets import Stop
+from riverboat.games.spot import Spot
 from riverboat.solving import response
+from riverboat.solving.boards import BoardCFR
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.played import Played
 from riverboat.strategy.postprocess import purify
+from riverboat.trees.boards import BoardTree
 
 LEDUC, KUHN = read_game("leduc"), read_game("kuhn")
 
@@ -33,6 +38,16 @@ def test_small_games_and_spots_are_exact() -> None:
     assert {figure.kind for figure in found.figures} == {EXACT}
     assert found.figures[0].unit == result.strategy.tree.unit
     assert rb.quality is quality
+
+
+def test_a_subgame_pays_what_its_gadget_pays() -> None:
+    """What stopping pays is not part of the pot, so the interval of the value is that of the walker, not of the spot."""
+    river = Spot.make(board="Td9d6hQc2s", pot=20, stack=40, oop="AA,KsJs:0.7,T9s", ip="QQ,87s,A9o:0.3", bets="75%")
+    solver = BoardCFR(BoardTree(replace(river, gadget=Stop(1, np.full(HANDS, 7.0)))), dtype="float64")
+    solver.step(60)
+    found, wanted = quality(solver.average()), solver.quality()
+    assert found.bracket == pytest.approx(wanted.bracket)
+    assert found.bracket[0] < found.values[0] < found.bracket[1]
 
 
 def test_a_blueprint_of_a_limit_game_is_exact_and_of_a_no_limit_game_a_bound() -> None:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.reference.all_in import classes_of
 
+from reference.all_in import classes_of
 from riverboat.cards.deck import Deck
 from riverboat.cards.grid import CLASS_NAMES
 from riverboat.interfaces.cli import main
@@ -43,6 +43,7 @@ def test_icm(capsys: pytest.CaptureFixture[str]) -> None:
         (["pushfold", "--stacks", "10"], "2 to 9 players"),
         (["pushfold", "--stacks", "10,10", "--blinds", "1"], "small and the big"),
         (["pushfold", "--stacks", "10,10", "--line", "JJ"], "nobody decides there"),
+        (["pushfold", "--stacks", "9,9,9,9,9", "--line", "JJJJ"], "nobody decides there"),  # behind four all-ins
         (["pushfold", "--stacks", "10,10", "--plot", "a.png"], "--line"),
         (["pushfold", "--stacks", "10,10", "--line", "", "--plot", "a.doc"], "unknown kind"),
     ],

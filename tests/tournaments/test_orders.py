@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tests.reference.all_in import classes_of, deals
 
+from reference.all_in import classes_of, deals
 from riverboat.cards.deck import Deck
 from riverboat.errors import InputError
 from riverboat.tournaments.orders import ORDERS, count, count_two, triple_index

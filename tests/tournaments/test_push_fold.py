@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from tests.reference.all_in import classes_of, play
 
+from reference.all_in import classes_of, play
 from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.errors import InputError

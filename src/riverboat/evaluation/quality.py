@@ -112,10 +112,10 @@ def quality(strategy: Asked, threads: int = 1, *, rules: Rules | None = None, mo
 
 
 def _of_solution(solution: Solution) -> Measured:
-    tree = solution.tree
+    tree, constant = solution.tree, solution.walker.constant
     best = [tree.per_chip * solution.earnings(player, respond=True) for player in (0, 1)]
     values = [tree.per_chip * solution.earnings(player) for player in (0, 1)]
-    total = None if tree.constant is None else tree.per_chip * tree.constant
+    total = None if constant is None else tree.per_chip * constant  # a gadget's choice included
     return Measured((best[0], best[1]), (values[0], values[1]), total, tree.unit)
 
 

@@ -26,6 +26,7 @@ from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
 from riverboat.walks.rules import board_loops
+from riverboat.walks.tables import table_format
 from riverboat.words import quote, show_bytes, show_seconds
 
 
@@ -139,7 +140,9 @@ def already_compiled(tree: AnyTree) -> bool:
     """Whether an earlier process has left the loops on disk."""
     plain, dtype = schedules.parse("dcfr"), "float64"
     on_boards = isinstance(tree, BoardTree)
-    return on_disk(board_loops(None, dtype).work if on_boards else rules.kernels(plain, dtype).full_iterations)
+    return on_disk(
+        board_loops(None, table_format(dtype)).work if on_boards else rules.kernels(plain, dtype).full_iterations
+    )
 
 
 def _prepared(spec: str | Game) -> Game:

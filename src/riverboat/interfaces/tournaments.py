@@ -18,7 +18,7 @@ from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.push_fold import MOST
 
 MOST_SHOWN = 9  # players, of tables of each against each
-_WHERE = {True: "jam", False: "call"}
+EXACT_CUBE = 3  # players whose deals come from the table of three hands alone
 _UNTIL = {2: 1e-4, 3: 0.01, MOST: 0.1}  # ε by number of players, where none is asked for
 
 
@@ -93,12 +93,12 @@ def pushfold(
     from riverboat.tournaments.equilibrium import game_of, share_of_hands, solve
     from riverboat.tournaments.orders import three_way, two_way
     from riverboat.tournaments.push_fold import PushFold
-    from riverboat.tournaments.ring import Ring
+    from riverboat.tournaments.ring import MOST_IN, Ring
 
     small, big = _pair(numbers(blinds, "--blinds"), blinds)
     prizes = None if payouts is None else numbers(payouts, "--payouts")
     spot = PushFold(numbers(stacks, "--stacks"), (small, big), ante, prizes)
-    if line is not None and line not in spot.lines:
+    if line is not None and (line not in spot.lines or (spot.players > EXACT_CUBE and line.count("J") >= MOST_IN)):
         some = ", ".join(shown(known) for known in spot.lines[:6])
         raise InputError(f"--line {shown(line)}: nobody decides there; lines are J and F by player, such as {some}")
     if plot is not None:
@@ -109,19 +109,20 @@ def pushfold(
         until = _UNTIL.get(spot.players, _UNTIL[MOST])
     goal = until * (sum(prizes) / 100 if prizes is not None else big / 100)
     with Bar("equities, once") as bar:
-        two_way(threads, bar)
+        if spot.players != EXACT_CUBE:
+            two_way(threads, bar)
         if spot.players > 2:
             three_way(threads, bar)
     game = game_of(spot, seed, threads)
     with Bar("push or fold") as bar:
         found = solve(game, method, iterations, goal, lambda t, epsilon: bar(min(1.0, goal / max(epsilon, 1e-300))))
-    unit = "of the payouts" if prizes is not None else "chips"
+    unit = spot.unit
     shares = share_of_hands(found.strategy)
     rows = [(known, spot.positions[len(known)], float(shares[k])) for known, k in game.lines.items()]
     if csv is not None:
         _write_csv(csv, found.strategy, list(game.lines))
         say(f"table: {csv}")
-    if line is not None and line in game.lines:
+    if line is not None:
         grid = _grid(found.strategy[game.lines[line]], f"{spot.positions[len(line)]} {_said(line)}")
         if plot is not None:
             grid.save(plot)
@@ -146,10 +147,10 @@ def pushfold(
     shown_rows = [row for row in rows if len(rows) <= 64 or row[0].count("J") <= 1]
     columns = (Column("line"), Column("player"), Column("move"), Column("% of hands", FIGURE))
     body = tuple(
-        (known or "–", who, _WHERE["J" not in known], f"{100 * share:.1f}") for known, who, share in shown_rows
+        (known or "–", who, "call" if "J" in known else "jam", f"{100 * share:.1f}") for known, who, share in shown_rows
     )
     console.print(ReportTable("", columns, body))
-    if line is not None and line in game.lines:
+    if line is not None:
         console.print(grid)
     values = ", ".join(f"{who} {value:.4g}" for who, value in zip(spot.positions, found.values, strict=True))
     console.print(f"values {values} {unit}", highlight=False)

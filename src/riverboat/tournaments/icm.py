@@ -8,7 +8,7 @@ rung:
     P(i at r) = ∫ s e^(-s t) P(r - 1 of the others before t) dt
 
 The integrand is smooth and dies out, so that a double-exponential rule with a few hundred points is exact to ten digits, for
-nine players and for a thousand. `by_orders` adds up the orders one by one, as the model is usually told: the twin in the
+nine players and for three hundred. `by_orders` adds up the orders one by one, as the model is usually told: the twin in the
 tests.
 """
 

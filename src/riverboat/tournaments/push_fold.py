@@ -105,7 +105,7 @@ class PushFold:
     @property
     def unit(self) -> str:
         """What values are told in."""
-        return "chips" if self.payouts is None else "of the prizes"
+        return "chips" if self.payouts is None else "of the payouts"
 
 
 def share_pots(put: Sequence[float], ranks: Sequence[int | None]) -> list[float]:

@@ -52,8 +52,6 @@ class BatchWalker:
     ) -> None:
         if not trees or any(tree.shape is not trees[0].shape for tree in trees):
             raise InputError("a batch needs trees of one shape, one at least: make them with alike_trees")
-        if rule is not None and form.regret == "int16":
-            raise InputError("a rule of your own needs float32 or float64 regrets: dtype='compact' or 'float64'")
         need = table_bytes(sum(tree.table for tree in trees), form, predictive=predictive, apart=simultaneous)
         bound = min(x for x in (memory, available_memory(), need) if x is not None)
         if need > bound:

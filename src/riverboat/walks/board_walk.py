@@ -43,7 +43,7 @@ class BoardWalker:
         if int(tree.forest.width.max(initial=0)) > kernels.MAX_WIDTH:
             raise InputError(f"{tree.name}: {tree.forest.width.max()} moves at one node, more than {kernels.MAX_WIDTH}")
         self.tree, self.form, self._tables = tree, form, tables
-        self.loops = board_loops(rule, form.work)
+        self.loops = board_loops(rule, form)
         self._rooms = Rooms(tree, form.work, threads if tree.streets > 1 else 1) if rooms is None else rooms
         self.threads, self.scale = self._rooms.threads if rooms is None else 1, self._rooms.scale
         predictive, apart = len(tables.prediction) > 0, tables.opp_regret is not tables.regret
@@ -69,8 +69,6 @@ class BoardWalker:
         memory: int | None = None,
     ) -> BoardWalker:
         """A walker with tables of its own. `simultaneous`: both players of an iteration answer the same profile."""
-        if rule is not None and form.regret == "int16":
-            raise InputError("a rule of your own needs float32 or float64 regrets: dtype='compact' or 'float64'")
         check_threads(threads)
         tables = allocate(tree, form, predictive=predictive, apart=simultaneous, memory=memory)
         return BoardWalker(tree, form, tables, threads=threads, rule=rule)

@@ -17,6 +17,7 @@ from numba.core.dispatcher import Dispatcher
 from riverboat.errors import InputError
 from riverboat.jit import OPTIONS
 from riverboat.walks import _board_kernels, _gadget_kernels, _node_kernels
+from riverboat.walks.tables import Format
 
 
 class LocalRule(Protocol):
@@ -99,6 +100,10 @@ def _specialise(rule: LocalRule, dtype: str) -> SimpleNamespace:
     return SimpleNamespace(**{**vars(_board_kernels), **made})
 
 
-def board_loops(rule: LocalRule | None, dtype: str) -> Any:
-    """The compiled loops over boards, for regret matching or for a rule."""
-    return _board_kernels if rule is None else _specialise(rule, dtype)
+def board_loops(rule: LocalRule | None, form: Format) -> Any:
+    """The compiled loops over boards, for regret matching or for a rule, with tables of a format."""
+    if rule is None:
+        return _board_kernels
+    if form.regret == "int16":
+        raise InputError("a rule of your own needs float32 or float64 regrets: dtype='compact' or 'float64'")
+    return _specialise(rule, form.work)
