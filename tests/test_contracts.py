@@ -31,6 +31,9 @@ VARIANTS = [
     "kuhn:cards=14",  # cards without letters
     "kuhn:ante=0.5,bet=1.5,chip=0.5,cap=3",
     "kuhn:stack=3",
+    "kuhn:players=3",
+    "kuhn:players=3,cards=2,suits=2,cap=2",  # ties of some
+    "leduc:players=3,ranks=2,cap=1",
     "kuhn:stack=7,menu=50%/a,cap=2",
     "leduc:ranks=2",
     "leduc:suits=1",

@@ -428,7 +428,7 @@ KNOWN = f"(known: {', '.join(sorted([*registry.GAMES, *OTHERS]))})"
         ("rps:7", "game 'rps:7': '7' is one option too many"),
         ("bluff:1,1,1", "game 'bluff:1,1,1': '1' is one option too many"),
         ("kuhn:card=4", "game 'kuhn:card=4': unknown option 'card'; did you mean 'cards'? (known: ante, bet, cap, "),
-        ("leduc:bet=3", "game 'leduc:bet=3': unknown option 'bet' (known: ante, cap, chip, menu, ranks, stack, suits)"),
+        ("leduc:bet=3", "game 'leduc:bet=3': unknown option 'bet' (known: ante, cap, chip, menu, players, "),
         ("kuhn:cards=many", "game 'kuhn:cards=many': cards='many' is not a whole number"),
         ("kuhn:cards=3.5", "game 'kuhn:cards=3.5': cards='3.5' is not a whole number"),
         ("kuhn:cards=", "game 'kuhn:cards=': cards='' is not a whole number"),

@@ -24,7 +24,6 @@ REFUSED = {
     "nfg_game": r"needs parameters: write it as open_spiel:nfg_game\(filename=…\)",
     "cached_tree": "needs parameters",
     "efg_game(filename=nowhere.efg)": "OpenSpiel says",
-    "leduc_poker(players=3)": "3 players; this needs a two-player zero-sum game",
     "blackjack": "1 players",
     "bargaining": "not zero-sum: one history pays",
     "matrix_pd": "not zero-sum",

@@ -7,14 +7,13 @@ import pytest
 
 import riverboat as rb
 from riverboat.errors import InputError
-from riverboat.games.three_kuhn import ThreeKuhn
 from riverboat.solving.mip import solve_mip
 from riverboat.trees.history import HistoryTree
 
 
 @pytest.fixture(scope="module")
 def kuhn() -> HistoryTree:
-    return HistoryTree.from_game(ThreeKuhn())
+    return HistoryTree.from_game(rb.game("kuhn:players=3"))
 
 
 def test_three_player_kuhn_is_open_spiel_s(kuhn: HistoryTree) -> None:

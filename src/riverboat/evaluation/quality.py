@@ -4,7 +4,7 @@
     quality(blueprint).figures                         # exact in the game with its menu, a bound in the game at the table
     quality(agent, rules=read_game("leduc")).figures   # exact where all that it does can be written down
 
-Exploitability is what best responses gain, the mean over the players.
+Exploitability is what best responses gain: the mean of two players, the largest gain of more.
 """
 
 from __future__ import annotations

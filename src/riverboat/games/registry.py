@@ -12,7 +12,7 @@ from typing import Any
 
 from riverboat import own
 from riverboat.errors import InputError, shown, unknown
-from riverboat.games import half_street, holdem, normal_form, small_poker, toy
+from riverboat.games import half_street, holdem, normal_form, ring_poker, toy
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.bluff import Bluff
 
@@ -30,8 +30,8 @@ def _bluff(first: int = 1, second: int = 1) -> Bluff:
 
 
 GAMES: dict[str, Entry] = {
-    "kuhn": Entry(small_poker.kuhn, "Kuhn poker: one card each, one round of betting"),
-    "leduc": Entry(small_poker.leduc, "Leduc poker: one card each, a public card, two rounds"),
+    "kuhn": Entry(ring_poker.kuhn, "Kuhn poker: one card each, one round of betting; kuhn:players=3"),
+    "leduc": Entry(ring_poker.leduc, "Leduc poker: one card each, a public card, two rounds; leduc:players=3"),
     "bluff": Entry(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2"),
     "holdem": Entry(holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
     "coin_toss": Entry(toy.CoinToss, "Coin Toss, the smallest endgame-solving example"),

@@ -207,7 +207,7 @@ def exploitability(
 @app.command()
 def respond(
     folder: Folder,
-    player: Annotated[int | None, typer.Option(help="Who responds, 0 or 1; both by default.")] = None,
+    player: Annotated[int | None, typer.Option(help="Who responds; all by default.")] = None,
     out: Annotated[Path | None, typer.Option(help="Save the best response as a strategy (needs --player).")] = None,
     limit: Annotated[int, typer.Option(min=0, max=MANY, help="Rows to print at most.")] = 30,
     game: SolvedGame = None,

@@ -1,4 +1,4 @@
-"""Commands about models that stand beside hold'em games: continuous signals, prizes, push or fold."""
+"""Commands about models that stand beside hold'em games: continuous signals, prizes, push or fold, teams."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from riverboat.interfaces.options import SEED, THREADS, Json
+from riverboat.interfaces.terminal import duration
 
 
 def continuous(
@@ -64,4 +65,17 @@ def pushfold(
         raise typer.Exit(1)
 
 
-COMMANDS = (continuous, icm, pushfold)
+def team(
+    game: Annotated[str, typer.Argument(help="A small game of three players or more, such as kuhn:players=3.")],
+    adversary: Annotated[int | None, typer.Option(min=0, help="Who plays against all others; each in turn.")] = None,
+    time: Annotated[str, typer.Option(help="For the bound without correlation, of each team: 30s, 5m.")] = "30s",
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Of starting points.")] = 0,
+    json: Json = False,
+) -> None:
+    """Team-maxmin: what a team of all others can hold a player down to, with and without correlation."""
+    from riverboat.interfaces import many_players
+
+    many_players.team(game, adversary, duration(time), seed, json)
+
+
+COMMANDS = (continuous, icm, pushfold, team)

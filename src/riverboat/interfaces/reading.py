@@ -11,7 +11,7 @@ from riverboat.abstraction import card_abstraction
 from riverboat.errors import InputError
 from riverboat.evaluation.quality import quality as measure
 from riverboat.games import registry
-from riverboat.interfaces import abstraction_reading, agent_reading, blueprint_reading, spot_reading
+from riverboat.interfaces import abstraction_reading, agent_reading, blueprint_reading, many_players, spot_reading
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import View
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -110,9 +110,12 @@ def exploitability(folder: Path, threads: int, json: bool, game: str | None = No
         measured = load(folder, game)
         name = measured.tree.name
         if isinstance(measured, Strategy):
-            response.check_zero_sum(measured.tree)
+            response.check_solvable(measured.tree)
     with ProgressLine("best responses"):
         quality = measure(measured, threads, rules=rules)
+    if len(quality.values) > 2:
+        many_players.exploitability(name, quality, json)
+        return
     low, high = (quality.scale * end for end in quality.bracket)
     found = quality.figures[0]
     facts: dict[str, Any] = {

@@ -14,7 +14,7 @@ from riverboat import disk
 from riverboat.errors import InputError, MemoryLimitError, UnsavedError, shown
 from riverboat.games.base import Game
 from riverboat.games.match_state import TAG
-from riverboat.interfaces import signals
+from riverboat.interfaces import many_players, signals
 from riverboat.interfaces.progress import Live, ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.jit import on_disk
@@ -24,7 +24,7 @@ from riverboat.solving.cfr import table_bytes
 from riverboat.solving.run import STALLED, Progress, Result, Run, default_dtype, default_schedule, finish, stoppers
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.compile import AnyTree, solver_tree
+from riverboat.trees.compile import AnyTree, cfr_tree
 from riverboat.walks.rules import board_loops
 from riverboat.walks.tables import table_format
 from riverboat.words import quote, show_bytes, show_seconds
@@ -84,7 +84,7 @@ def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any]
     if method != "cfr":
         with held(options["out"]):
             return [_exact(made, method, options, unsaved)]
-    tree = None if options["resume"] else solver_tree(made, zero_sum=True)
+    tree = None if options["resume"] else cfr_tree(made)
     results = []
     for schedule in names:
         out = options["out"]
@@ -299,6 +299,9 @@ def to_dict(results: Sequence[Result], options: Mapping[str, Any]) -> dict[str, 
 def report(results: list[Result]) -> None:
     """The answer as a table."""
     first = results[0]
+    if len(first.values) > 2:
+        many_players.report(results)
+        return
     rows = []
     for r in results:
         how = r.schedule if r.method == "cfr" else r.method

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from riverboat.continuous.makers import three_way
 from riverboat.continuous.solve import solve
-from riverboat.games.three_kuhn import ThreeKuhn
+from riverboat.games.registry import make
 from riverboat.reproduce.framework import Experiment, Report
 from riverboat.reproduce.rows import Row, new, theorem
 from riverboat.solving.cfr import CFR
 from riverboat.solving.mip import solve_mip
 from riverboat.solving.response import quality
-from riverboat.trees.history import HistoryTree
+from riverboat.trees.compile import compile_game, histories
 
 POTS = (1.0, 3.0, 6.0)
 
@@ -34,15 +34,14 @@ def rivers() -> tuple[list[Row], list[str]]:
 
 def kuhn(rounds: int) -> list[Row]:
     """A rough answer by CFR+, then programs in boxes around it; and programs alone."""
-    tree = HistoryTree.from_game(ThreeKuhn())
+    tree = histories(compile_game(make("kuhn:players=3")))
     solver = CFR(tree, "cfr+")
     solver.step(200)
     rough = quality(solver.average())
-    gain = max(best - value for best, value in zip(rough.best, rough.values, strict=True))
     found = solve_mip(tree, around=solver.average(), width=0.2)
     first, second, third = found.values
     rows = [
-        new("three-player Kuhn, CFR+, 200 iterations: epsilon", gain),
+        new("three-player Kuhn, CFR+, 200 iterations: epsilon", rough.exploitability),
         theorem("three-player Kuhn, MIP around it: epsilon", 0.0, found.epsilon, note=f"{found.steps[-1].seconds:.2g} s"),
         theorem("value to player 1", -1 / 48, second, note="of a family of equilibria in which players 0 and 2 trade"),
         theorem("value to player 0, at least", -1 / 32, first, ">=", note="from -1/32 to -1/48 in that family"),

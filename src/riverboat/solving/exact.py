@@ -83,6 +83,8 @@ def solve_exact(
         reached=until is None or found.exploitability <= until,
         strategy=strategy,
         history=tuple(history),
+        values=found.values,
+        gains=found.gains,
     )
     if out is not None:
         try:

@@ -78,7 +78,7 @@ def solve_mip(
         found, slack = program.solve(centre, width, seconds)
         strategy = program.strategy(found)
         judged = quality(strategy)
-        gains = tuple(b - v for b, v in zip(judged.best, judged.values, strict=True))
+        gains = judged.gains
         step = MIPStep(width, slack, gains, time.perf_counter() - began)
         steps.append(step)
         if callback is not None:
@@ -90,8 +90,7 @@ def solve_mip(
         centre, width = found, width * narrower
     assert best is not None
     judged = quality(best[1])
-    gains = tuple(b - v for b, v in zip(judged.best, judged.values, strict=True))
-    return MIPSolution(best[1], judged.values, gains, tuple(steps))
+    return MIPSolution(best[1], judged.values, judged.gains, tuple(steps))
 
 
 class _Program:

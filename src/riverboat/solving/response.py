@@ -2,7 +2,8 @@
 
 On a public tree one walk of hand vectors gives the best response to all hands at once (Johanson et al. 2011); on a
 history tree the pay-offs are gathered by own sequence and the treeplex is folded from the leaves.
-NashConv is the sum over players of (best response − value); exploitability is half of it.
+NashConv is the sum over players of (best response − value). Exploitability is half of it for two players; for more it is ε,
+the largest of these gains.
 """
 
 from __future__ import annotations
@@ -28,28 +29,39 @@ class Quality:
 
     best: tuple[float, ...]  # what a best response earns, per player
     values: tuple[float, ...]  # what the profile earns, per player
-    total: float | None = 0.0  # what pay-offs sum to, None where that depends on the play (rake)
+    total: float | None = 0.0  # what pay-offs sum to, None where the game has no value (rake, more than two players)
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """What each player could gain by deviating alone."""
+        return tuple(b - v for b, v in zip(self.best, self.values, strict=True))
 
     @property
     def nash_conv(self) -> float:
         """Sum over players of what a deviation could gain."""
-        return sum(b - v for b, v in zip(self.best, self.values, strict=True))
+        return sum(self.gains)
 
     @property
     def exploitability(self) -> float:
-        """Half of NashConv in a two-player game: the average gain."""
-        return self.nash_conv / len(self.best)
+        """The average gain of two players, half of NashConv; of more players the largest gain, ε."""
+        return self.nash_conv / len(self.best) if len(self.best) <= 2 else max(self.gains)
 
     @property
     def bracket(self) -> tuple[float, float]:
         """An interval that holds the value of a constant-sum game to player 0.
 
-        Player 0's part guarantees the low end, player 1's part the high end, whatever the other does. With rake there is
-        no such value: both ends are what the profile earns.
+        Player 0's part guarantees the low end, player 1's part the high end, whatever the other does. With rake and with
+        more than two players there is no such value: both ends are what the profile earns.
         """
         if self.total is None:
             return self.values[0], self.values[0]
         return self.total - self.best[1], self.best[0]
+
+
+def check_solvable(tree: Tree) -> None:
+    """Raise for two players whose pay-offs do not cancel. More players may have any: nothing is guaranteed for them."""
+    if tree.players <= 2:
+        check_zero_sum(tree)
 
 
 def check_zero_sum(tree: Tree) -> None:
@@ -85,7 +97,8 @@ def quality_of_sums(tree: Tree, sums: Array, threads: int = 1) -> Quality:
     probabilities = Strategy.from_sums(tree, sums).probabilities
     players = range(tree.players)
     best = [_fold(tree, probabilities, me)[0][0] for me in players]
-    return Quality(tuple(float(b) for b in best), _history_values(tree, probabilities))
+    total = 0.0 if tree.players <= 2 else None
+    return Quality(tuple(float(b) for b in best), _history_values(tree, probabilities), total)
 
 
 def best_response(strategy: Strategy, player: int) -> tuple[float, Strategy]:

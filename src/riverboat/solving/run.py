@@ -23,14 +23,14 @@ from riverboat.solving.best import Best
 from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.cfr import CFR
-from riverboat.solving.response import Quality, check_zero_sum
+from riverboat.solving.response import Quality, check_solvable
 from riverboat.solving.schedules import AnySchedule, dcfr
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.compile import AnyTree, solver_tree
+from riverboat.trees.compile import AnyTree, cfr_tree
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 KEEP = 2  # checkpoints
@@ -88,6 +88,7 @@ def below(exploitability: float) -> Stopper:
 
 
 DONE, TARGET, LIMIT, STALLED = "done", "target", "limit", "stalled"
+NO_GUARANTEE = "none: with more than two players CFR need not converge; gains are exact for this strategy"
 
 
 @dataclass(frozen=True)
@@ -115,13 +116,20 @@ class Result:
     certified: bool = True  # whether the game has a value, which lies between value_low and value_high
     ended: str = DONE  # what ended the run
     answer_iteration: int | None = None  # whose average is the answer: an earlier one where exploitability rose since
+    values: tuple[float, ...] = ()  # what the profile earns, per player
+    gains: tuple[float, ...] = ()  # what each player could gain by deviating alone, exact
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, without the strategy."""
         found = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
         certified = "between value_low and value_high"
-        value = certified if self.certified else "what the profile earns; with rake the game has no single value"
-        return found | {"exploitability_is": "exact", "value_is": value}
+        why = "with rake" if len(self.values) <= 2 else "of more than two players"
+        value = certified if self.certified else f"what the profile earns; {why} the game has no single value"
+        found |= {"exploitability_is": "exact", "value_is": value}
+        if len(self.values) > 2:
+            found["exploitability_is"] = "exact: the largest gain of a player"
+            found["guarantee"] = NO_GUARANTEE
+        return found
 
 
 class Run:
@@ -165,7 +173,7 @@ class Run:
                 self._resume(game, schedule, traversal, seed, threads, dtype)
                 return
         self.game = make_game(game)
-        self.tree = tree if tree is not None else solver_tree(self.game, zero_sum=True)
+        self.tree = tree if tree is not None else cfr_tree(self.game)
         kind = default_dtype(self.tree) if dtype is None else dtype
         rule = default_schedule(self.tree) if schedule is None else schedule
         self.solver = make_solver(self.tree, rule, traversal, seed, threads, kind, solver_options or {})
@@ -353,8 +361,8 @@ class Run:
         self.history = [row.make(Progress) for row in found.tables("history")]
         if "best" in state:
             facts = state.table("best")
-            (first, second), (one, two) = facts.row("best", 2), facts.row("values", 2)
-            kept = Quality((first, second), (one, two), None if facts["total"] is None else facts.number("total"))
+            best, values = (tuple(facts.row(name, self.tree.players)) for name in ("best", "values"))
+            kept = Quality(best, values, None if facts["total"] is None else facts.number("total"))
             at, mean = facts.whole("iteration"), self.solver.averages
             older = at < self.solver.iteration
             table = arrays.take("best", (mean.dtype,), mean.shape) if older else mean
@@ -395,6 +403,8 @@ class Run:
             certified=quality.total is not None,
             ended=LIMIT,
             answer_iteration=iteration,
+            values=quality.values,
+            gains=quality.gains,
         )
 
 
@@ -412,7 +422,7 @@ def make_solver(
         if traversal != "full":
             raise InputError(f"{tree.name}: traversal {traversal!r}: boards are walked in full")
         return BoardCFR(tree, schedule, threads=threads, dtype=dtype, **options)
-    check_zero_sum(tree)
+    check_solvable(tree)
     return CFR(tree, schedule, traversal, seed=seed, threads=threads, dtype=dtype, **options)
 
 
@@ -436,12 +446,14 @@ def solve(
     callback: Callback | None = None,
     stop: Iterable[Stopper] = (),
 ) -> Result:
-    """Solve a two-player zero-sum game and certify the answer.
+    """Solve a two-player zero-sum game and certify the answer; or look for an ε-equilibrium of more players.
 
     Stops at the first of `iterations`, `time` (seconds) and `until` (exploitability in the game's unit); with none of
-    them after 1,000 iterations. With `out`, checkpoints go there and `resume` goes on from the last. An
-    interrupt (Ctrl-C) writes a checkpoint to `out` and is raised again. Where the answer cannot be written, `UnsavedError`
-    has it as `result`.
+    them after 1,000 iterations. With more than two players exploitability is ε, the largest gain of a player who deviates
+    alone: exact, but nothing guarantees that it falls.
+
+    With `out`, checkpoints go there and `resume` goes on from the last. An interrupt (Ctrl-C) writes a checkpoint to `out`
+    and is raised again. Where the answer cannot be written, `UnsavedError` has it as `result`.
     """
     if method in ("lp", "egt"):
         from riverboat.solving.exact import solve_exact

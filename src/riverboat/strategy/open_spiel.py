@@ -127,6 +127,10 @@ def _partner(tree: Tree) -> Any:
             return pyspiel.load_game("universal_poker", _universal(game))
     # An unrolled tree does not know its game: try the standard rules, the walk finds out.
     usual = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "bluff:1,1": "liars_dice"}
+    if tree.players > 2:
+        seats = f":players={tree.players}"
+        usual = {f"kuhn{seats}": f"kuhn_poker(players={tree.players})",
+                 f"leduc{seats}": f"leduc_poker(players={tree.players},suit_isomorphism=True)"}  # fmt: skip
     if tree.name not in usual:
         raise InputError(f"{tree.name} cannot be converted; these games can: {CONVERTIBLE}")
     return pyspiel.load_game(usual[tree.name])

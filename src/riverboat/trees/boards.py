@@ -59,6 +59,8 @@ class Boards(NamedTuple):
 class BoardTree:
     """A board game compiled. Games of the same betting may share a `Shape`, which must have room for their hands."""
 
+    players = 2
+
     def __init__(self, game: BoardGame, shape: Shape | None = None) -> None:
         self.game = game
         self.name = game.name

@@ -39,6 +39,11 @@ def solver_tree(game: Game, *, zero_sum: bool = False) -> AnyTree:
     return BoardTree(game) if isinstance(game, BoardGame) else compile_game(game, zero_sum=zero_sum)
 
 
+def cfr_tree(game: Game) -> AnyTree:
+    """The same for CFR: two-player games that are not zero-sum are refused while they are walked."""
+    return solver_tree(game, zero_sum=getattr(game, "players", 2) <= 2)
+
+
 def histories(tree: PublicTree | HistoryTree) -> HistoryTree:
     """The tree history by history, where that is small enough."""
     if isinstance(tree, HistoryTree):

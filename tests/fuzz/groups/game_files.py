@@ -155,12 +155,14 @@ def _wrong_games() -> Iterator[Case]:
     deep = 'EFG 2 R "deep" { "A" "B" }\n' + levels + 't "" 1 "" { 0 0 }\n'
     huge = NFG.replace("2 -2", "1e308 -1e308")
     for label, words, files in [
-        ("three players", ("solve", "game.nfg", "--iterations", "2"), {"game.nfg": three}),
+        ("three players, lp", ("solve", "game.nfg", "--method", "lp"), {"game.nfg": three}),
         ("not zero-sum", ("solve", "game.nfg", "--iterations", "2"), {"game.nfg": general}),
         ("imperfect recall", ("solve", "game.efg", "--iterations", "2"), {"game.efg": forgetful}),
         ("chances sum to less", ("solve", "game.efg", "--iterations", "2"), {"game.efg": chance}),
     ]:
         yield Case("game files", f"gambit {label}", words, REFUSED, files)
+    solved = ("solve", "game.nfg", "--iterations", "2")
+    yield Case("game files", "gambit three players", solved, DONE, {"game.nfg": three})
     for method in ("cfr", "lp", "egt"):
         yield Case(
             "game files",

@@ -48,6 +48,8 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("exploitability --threads", ("exploitability", "../world/kuhn", "--threads", "?"), "count"),
     ("respond --player", ("respond", "../world/kuhn", "--player", "?"), "whole"),
     ("respond --limit", ("respond", "../world/kuhn", "--limit", "?"), "whole"),
+    ("team --adversary", ("team", "kuhn:players=3", "--adversary", "?"), "whole"),
+    ("team --time", ("team", "kuhn:players=3,cards=3", "--adversary", "0", "--time", "?"), "time"),
     ("trace --iteration", ("trace", "kuhn", "--iteration", "?"), "count"),
     ("equity --threads", ("equity", "AsAh", "KsKd", "--board", "2c3c4c", "--threads", "?"), "count"),
     ("equity --samples", ("equity", "AA", "KK", "QQ", "--board", "2c3c4c", "--samples", "?"), "count"),

@@ -100,6 +100,8 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "--ochs before the flop": ("features", "preflop", "--ochs", "--bins", "-1"),
     "a trace of a spot": ("trace", "../world/turn.toml"),
     "a trace of a large game": ("trace", "bluff:2,1"),
+    "egt of three": said("solve kuhn:players=3 --method egt --iterations 2"),
+    "a team against nobody": said("team kuhn:players=3 --adversary 3"),
     "egt of a spot with two menus": ("solve", "rps", "--method", "egt", "--traversal", "chance", "--iterations", "2"),
 }
 
@@ -118,6 +120,10 @@ GOOD: dict[str, tuple[str, ...]] = {
     "schedule by alias": (*KUHN, "--schedule", "cfrplus"),
     "inf as an exponent": (*KUHN, "--schedule", "dcfr:alpha=inf,beta=-inf"),
     "kuhn by place": ("solve", "kuhn:6", "--iterations", "2"),
+    "kuhn of three": ("solve", "kuhn:players=3", "--iterations", "2"),
+    "a trace of three": ("trace", "kuhn:players=3"),
+    "kuhn of three by OpenSpiel": ("solve", "open_spiel:kuhn_poker(players=3)", "--iterations", "2"),
+    "a team": said("team kuhn:players=3,cards=3 --adversary 0 --time 0s"),
     "time without a unit": ("solve", "kuhn", "--time", "0.01"),
     "time of two parts": (*KUHN, "--time", "1m30s"),
     "memory in GiB": (*KUHN, "--memory", "1.5GiB"),

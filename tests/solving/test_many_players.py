@@ -1,0 +1,145 @@
+"""Games of more than two players: gains of each player, runs that stop and resume, teams against one."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import riverboat as rb
+from random_games import random_history_game
+from riverboat.errors import InputError, ZeroSumError
+from riverboat.games.base import TERMINAL
+from riverboat.games.normal_form import NormalForm
+from riverboat.solving.run import NO_GUARANTEE
+from riverboat.solving.team import team_maxmin
+from riverboat.trees.history import HistoryTree
+
+KUHN = "kuhn:players=3"
+
+
+@pytest.mark.parametrize("schedule", ["dcfr", "cfr+", "linear", "pcfr+"])
+def test_kuhn_to_a_thousandth(schedule: str) -> None:
+    """Small ε on every schedule; player 1 loses 1/48 in the known family (Szafron, Gibson & Sturtevant 2013)."""
+    found = rb.solve(KUHN, schedule=schedule, until=1e-4)
+    assert found.reached
+    assert max(found.gains) == found.exploitability <= 1e-4
+    assert found.nash_conv == pytest.approx(sum(found.gains), abs=1e-15)
+    assert sum(found.values) == pytest.approx(0.0, abs=1e-12)
+    assert found.values[1] == pytest.approx(-1 / 48, abs=5e-4)
+    assert not found.certified
+    assert found.to_dict()["guarantee"] == NO_GUARANTEE
+
+
+@pytest.mark.parametrize("spec", [KUHN, "kuhn:players=4", "open_spiel:kuhn_poker(players=4)"])
+def test_gains_are_open_spiel_s(spec: str) -> None:
+    """The same strategy has the same values and NashConv there."""
+    pytest.importorskip("pyspiel")
+    from open_spiel.python.algorithms import expected_game_score, exploitability
+
+    from riverboat.strategy.open_spiel import to_open_spiel
+
+    tree = rb.compile_game(rb.game(spec))
+    strategy = rb.Strategy.from_sums(tree, np.random.default_rng(7).random(tree.table))
+    policy, found = to_open_spiel(strategy), rb.quality(strategy)
+    state = policy.game.new_initial_state()
+    assert min(found.gains) > 0.1
+    assert exploitability.nash_conv(policy.game, policy) == pytest.approx(found.nash_conv, abs=1e-12)
+    assert expected_game_score.policy_value(state, [policy] * len(found.values)) == pytest.approx(
+        found.values, abs=1e-12
+    )
+
+
+def test_a_run_stops_and_resumes(tmp_path: Path) -> None:
+    rb.solve(KUHN, schedule="vanilla", iterations=40, out=tmp_path / "run", check_every=10)
+    again = rb.solve(KUHN, schedule="vanilla", iterations=80, out=tmp_path / "run", check_every=10, resume=True)
+    whole = rb.solve(KUHN, schedule="vanilla", iterations=80, check_every=10)
+    assert np.array_equal(again.strategy.probabilities, whole.strategy.probabilities)
+    assert again.gains == whole.gains
+    read = rb.quality(rb.load(tmp_path / "run"))
+    assert read.gains == pytest.approx(whole.gains, abs=1e-12)
+    assert read.bracket == (read.values[0], read.values[0])  # no value is claimed
+
+
+def test_general_sums_of_three_and_not_of_two() -> None:
+    three = NormalForm(np.random.default_rng(1).normal(size=(2, 2, 2, 3)), (("a", "b"),) * 3, "three")
+    assert len(rb.solve(three, iterations=50).gains) == 3
+    with pytest.raises(ZeroSumError):
+        rb.solve(NormalForm(np.ones((2, 2, 2)), (("a", "b"),) * 2, "two"), iterations=5)
+    with pytest.raises(ZeroSumError, match="3 players"):
+        rb.solve(three, method="lp")
+
+
+# --- teams --------------------------------------------------------------------------------------
+
+
+def by_brute_force(tree: HistoryTree, adversary: int) -> float:
+    """With correlation: the matrix game of all joint pure plans against all pure plans of the adversary."""
+    sets = [[i for i in tree.infosets() if i.player == p] for p in range(tree.players)]
+    pure = [list(product(*(range(len(i.actions)) for i in mine))) for mine in sets]
+    ends = np.flatnonzero(tree.nodes.actor == TERMINAL)
+    pay = tree.chance_reach[ends] * tree.payoffs[tree.nodes.data[ends], adversary]
+    plays: list[list[Any]] = []
+    for p in range(tree.players):
+        plex = tree.treeplex(p)
+        rows = []
+        for choice in pure[p]:
+            plan = np.ones(plex.sequences)
+            for i in range(len(plex.infosets)):
+                moves = np.arange(plex.width[i]) == choice[i]
+                plan[plex.first[i] : plex.first[i] + plex.width[i]] = plan[plex.parent[i]] * moves
+            rows.append(plan[tree.last_sequence[ends, p]])
+        plays.append(rows)
+    team = [p for p in range(tree.players) if p != adversary]
+    joint = [np.prod(some, axis=0) for some in product(*(plays[p] for p in team))]
+    table = np.array([[float((a * b) @ pay) for b in joint] for a in plays[adversary]])
+    rows, columns = table.shape
+    found = linprog(
+        [*np.zeros(columns), 1.0], A_ub=np.column_stack([table, -np.ones(rows)]), b_ub=np.zeros(rows),
+        A_eq=[[*np.ones(columns), 0.0]], b_eq=[1.0], bounds=[(0, None)] * columns + [(None, None)],
+    )  # fmt: skip
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_teams_of_tiny_games_against_brute_force(seed: int) -> None:
+    tree = HistoryTree.from_game(random_history_game(seed, depth=4, width=2, players=3))
+    for adversary in range(3):
+        found = team_maxmin(tree, adversary, seconds=2.0)
+        exact = by_brute_force(tree, adversary)
+        assert found.correlated == pytest.approx((exact, exact), abs=1e-6)
+        low, high = found.alone
+        assert exact - 1e-6 <= low <= high + 1e-6
+        assert rb.quality(found.strategy).best[adversary] == high
+
+
+def test_a_team_that_misses_correlation() -> None:
+    """Both members must name the adversary's side: half the time with a common coin, a quarter without (by hand)."""
+    pay = np.zeros((2, 2, 2, 3))
+    for side in (0, 1):
+        pay[side, side, side] = (0.5, 0.5, -1.0)
+    tree = HistoryTree.from_game(NormalForm(pay, (("l", "r"),) * 3, "agree"))
+    found = team_maxmin(tree, 2, gap=0.01)
+    assert found.correlated == pytest.approx((-0.5, -0.5), abs=1e-7)
+    assert found.plans == 2
+    assert found.alone[0] == pytest.approx(-0.25, abs=0.01)
+    assert found.alone[1] == pytest.approx(-0.25, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_kuhn_s_last_player() -> None:
+    """1/24 with and without correlation: a published computation of three-player Kuhn has 0.0417 for it."""
+    found = team_maxmin(HistoryTree.from_game(rb.game(KUHN)), 2, seconds=1.0)  # type: ignore[arg-type]
+    assert found.correlated == pytest.approx((1 / 24, 1 / 24), abs=1e-6)
+    assert found.alone == pytest.approx((1 / 24, 1 / 24), abs=1e-6)
+
+
+def test_what_teams_refuse() -> None:
+    with pytest.raises(InputError, match="2 players"):
+        team_maxmin(HistoryTree.from_game(rb.game("rps")), 0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no player 3"):
+        team_maxmin(HistoryTree.from_game(rb.game(KUHN)), 3)  # type: ignore[arg-type]
