@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +19,9 @@ from riverboat.errors import InputError, MemoryLimitError
 from riverboat.evaluation import best_response
 from riverboat.evaluation.best_response import estimate, quality
 from riverboat.evaluation.duel import yardstick
+from riverboat.evaluation.response_layout import RESPONDERS
+from riverboat.evaluation.response_pieces import Means
+from riverboat.evaluation.response_walk import Plan, ResponseWalk
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import Menu, one_size, parse_menu
@@ -23,6 +29,7 @@ from riverboat.games.registry import make
 from riverboat.solving import response
 from riverboat.solving.cfr import CFR
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.blueprint_values import blueprint_values
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game
 
@@ -178,6 +185,68 @@ def test_threads_change_nothing() -> None:
     work = estimate(strategy.tree)
     assert one.boards == sum(work.boards)
     assert one.mbb_per_game == pytest.approx(1000 * one.exploitability / 2)
+
+
+def test_pieces_are_kept_and_gone_on_with(tmp_path: Path) -> None:
+    """A walk that is broken off loses what it was at; what goes on gives the same to the last bit."""
+    rules = read_game("bench-3x20")
+    strategy = blueprint(rules, one_size("100%"), bucketed(rules, (5, 7, 9), 5), 6)
+    whole, seen = quality(strategy, self_play=False), []
+
+    class Enough(Exception):
+        pass
+
+    def stop(done: int, count: int) -> None:
+        seen.append((done, count))
+        if done == 3:
+            raise Enough
+
+    with pytest.raises(Enough):
+        quality(strategy, self_play=False, means=Means(folder=tmp_path / "walk", progress=stop))
+    assert len(list((tmp_path / "walk").glob("piece-*"))) == 3
+    with pytest.raises(InputError, match="--resume"):
+        quality(strategy, self_play=False, means=Means(folder=tmp_path / "walk"))
+    again = Means(folder=tmp_path / "walk", resume=True, progress=lambda *now: seen.append(now))
+    found = quality(strategy, threads=2, self_play=False, means=again)
+    assert (found.best, found.boards) == (whole.best, whole.boards)
+    assert np.isnan(found.values).all()
+    assert found.nash_conv == pytest.approx(sum(whole.best))
+    pieces = seen[0][1]
+    assert [done for done, _ in seen] == list(range(1, pieces + 1))
+    other = blueprint(rules, one_size("100%"), strategy.cards, 7)
+    with pytest.raises(InputError, match="another strategy"):
+        quality(other, self_play=False, means=again)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs riverboat[cluster]")
+def test_pieces_over_ray() -> None:
+    rules = read_game("bench-3x20")
+    strategy = blueprint(rules, one_size("100%"), bucketed(rules, (5, 7, 9), 5), 6)
+    here, there = quality(strategy), quality(strategy, threads=2, means=Means(cluster="local"))
+    assert (here.best, here.values, here.boards) == (there.best, there.values, there.boards)
+
+
+@pytest.mark.slow
+def test_flops_of_the_whole_deck_against_the_engine_of_spots() -> None:
+    """Values of all hands on a flop, over all turns and rivers, in float32, by a walk that knows nothing of this one."""
+    rules = replace(read_game("limit"), most_raises=(1, 1, 1, 1))
+    strategy = blueprint(rules, None, bucketed(rules, (20, 30, 40, 50), 8), 9)
+    tree = strategy.tree
+    walk = ResponseWalk(strategy, Plan.of(tree, RESPONDERS, np.float32))
+    after = [
+        n for n in range(len(tree)) if tree.actor[n] >= 0 and tree.street[n] == 1 and tree.street[tree.parent[n]] == 0
+    ]
+    for flop in ("8h8d3c", "Ks7s2s"):
+        board = np.array([sorted(parse_cards(flop))], np.uint8)
+        gained = walk.walk_boards(walk.room(), board, np.ones(1), np.ones(1, np.int64))
+        for line in ("cc/", "rc/"):
+            wanted = blueprint_values(strategy, line, flop)
+            node, some = strategy.tree.find(line), wanted.met > 0
+            for seat in (0, 1):
+                mine, found = some[seat], gained[seat * len(after) + after.index(node)]
+                net = (wanted.best_response[seat] - wanted.spent[seat]) * wanted.met[seat]
+                assert found[mine] == pytest.approx(net[mine], abs=1e-5 * np.abs(net[mine]).max())
 
 
 def test_a_response_is_at_least_as_good_as_the_strategy_itself() -> None:

@@ -4,6 +4,8 @@ A street is walked once for each of its boards: down with the opponent's reach, 
 over the hands that the board leaves. What goes on to the next street is an *exit*; it gathers what the boards that follow are
 worth. Boards that differ in the names of suits alone are walked once: values are gathered for one of them, times how many
 there are, and then averaged over the permutations that keep the board before.
+
+The last street is walked in another way (`_last_street_kernels`): what is said of items here is about the streets before.
 """
 
 from __future__ import annotations
@@ -16,16 +18,16 @@ from riverboat.abstraction._lookup_kernels import bucket_at, number_of
 from riverboat.arrays import Array
 from riverboat.cards._isomorphism_kernels import close, deal, start, take
 from riverboat.cards._kernels import START, plain_value, ranked
-from riverboat.cards._sweep_kernels import meets, sort_by_strength, sweep, weigh
+from riverboat.cards._sweep_kernels import meets, sort_by_strength, weigh
 from riverboat.cards.ranking import Tables as Ranks
+from riverboat.evaluation._last_street_kernels import LastRoom, bring_back, lay_out_entries, walk_last
 from riverboat.jit import kernel, part
-from riverboat.lanes import LANES, load, same, store, transpose
+from riverboat.lanes import LANES, load, prefetch, same, store, transpose
 
-OWN, FOLLOW, OTHER, FOLD, SHOWDOWN, EXIT = 0, 1, 2, 3, 4, 5
+OWN, FOLLOW, OTHER, FOLD, EXIT = 0, 1, 2, 3, 4
 DOWN, BOARDS, UP = 0, 1, 2
 U = np.uint64
 L = U(LANES)
-CARDS = 53  # and the one that a hand of one card has as its second
 ONE = np.uint64(1)
 FRESH, SPENT = -1, -2  # instead of the first card of a deal: none was made yet; none is left
 MOST_DEALT = 8
@@ -38,7 +40,7 @@ class Items(NamedTuple):
     opponent.
     """
 
-    at: Array  # int64 [streets + 1]: items of street s are at[s] … at[s + 1] - 1
+    at: Array  # int64 [streets]: items of street s are at[s] … at[s + 1] - 1; a game of one street has its roots, as exits
     root: Array  # int64 [players]: items of the root
     kind: Array  # int8 [items]
     first: Array  # int64 [items]: the first child, at decisions
@@ -46,7 +48,7 @@ class Items(NamedTuple):
     slot: Array  # int64 [items]: where its moves are in a row of the table
     reach: Array  # int64 [items]: vector of the opponent's reach; children of own decisions share it
     entry: Array  # int64 [items]: exit of the street before, -1 where a move of the street leads here
-    pay: Array  # float64 [items]: what the responder wins after a fold; the stake of a showdown
+    pay: Array  # float64 [items]: what the responder wins after a fold
 
 
 class Cards(NamedTuple):
@@ -63,6 +65,7 @@ class Cards(NamedTuple):
     dealt: Array  # int64 [streets]: cards that come to the board with each street
     shown: Array  # int64 [streets]: cards on it then
     chance: Array  # float64 [streets]: of one deal to a street, given two hands
+    deals: Array  # float64 [streets]: how many there are where nobody holds any
     ranks: Ranks
     hole: int
 
@@ -84,13 +87,12 @@ class Room(NamedTuple):
     first: Array  # uint8 [streets, hands]: cards of the hands, as in the list
     second: Array  # uint8 [streets, hands]
     digits: Array  # int64 [257]
-    lanes: Array  # float64 [stride · 16]: reach at sixteen terminals, side by side
-    less: Array  # float64 [stride · 16]
+    lanes: Array  # float64 [stride · 16]: reach at sixteen folds, side by side
     worth: Array  # float64 [stride · 16]: their values
     sums: Array  # float64 [CARDS · 16]: reach of the hands with a card
-    lane_reach: Array  # uint64 [16]: where the reach of a terminal begins
+    lane_reach: Array  # uint64 [16]: where the reach at a fold begins
     lane_value: Array  # uint64 [16]: where its values go
-    lane_pay: Array  # float64 [32]: what it pays for all that is met; for what is weaker less what is stronger, and met
+    lane_pay: Array  # float64 [16]: what it pays
     board: Array  # uint8 [8]
     chosen: Array  # int64 [streets, MOST_DEALT]: places in the deck of the cards dealt to a street
     taken: Array  # uint64 [streets]: cards of the board
@@ -98,6 +100,7 @@ class Room(NamedTuple):
     times: Array  # float64 [streets]: boards that this one stands for, given the one before
     public: Array  # int64 [streets]: the public bucket, where there are any
     walked: Array  # int64 [streets]: boards, for the record
+    last: LastRoom
 
 
 # --- boards -----------------------------------------------------------------------------------
@@ -176,6 +179,20 @@ def next_deal(cards, s, room):
     return False
 
 
+@part
+def given_deal(cards, s, boards, b, room):
+    """Put the only deal to street s that is wanted on the board: it stands for all of them."""
+    if room.chosen[s, 0] == SPENT:
+        return False
+    room.chosen[s, 0] = SPENT
+    room.taken[s] = room.taken[s - 1]
+    for k in range(cards.shown[s - 1], cards.shown[s]):
+        room.board[k] = boards[b, k]
+        room.taken[s] |= ONE << U(boards[b, k])
+    room.group[s], room.times[s] = 1, cards.deals[s]
+    return True
+
+
 @kernel
 def list_deals(cards, room, out, times, groups):
     """All deals to the second street: cards, how many each stands for, and the permutations that keep it. How many."""
@@ -227,15 +244,18 @@ def find_buckets(look, cards, s, live, room):
         street = look.streets[s]
         if street.layer.size:
             layer = np.int64(street.layer[number_of(look, whole, look.board[s]), room.public[s]])
-    for k in range(live):
+    labels = look.streets[s].labels
+    for k in range(live):  # all numbers first: the tables are large, and loads from memory overlap
         h = np.int64(room.hand[s, k])
         held = deal(t, start(), cards.flat, h * cards.hole, cards.hole)
-        parent = np.int64(0)
         if shown[s]:
             held = close(t, held, take(t, held[0], (0, 0, 0), board, 0, shown[s]), shown[s])
-        if s:
-            parent = room.bucket[s - 1, room.source[s, k]]
-        room.bucket[s, k] = bucket_at(look, s, layer, number_of(look, held, look.hand[s]), parent)
+        number = number_of(look, held, look.hand[s])
+        room.bucket[s, k] = number
+        prefetch(labels, U(layer * labels.shape[1] + number))
+    for k in range(live):
+        parent = room.bucket[s - 1, room.source[s, k]] if s else np.int64(0)
+        room.bucket[s, k] = bucket_at(look, s, layer, room.bucket[s, k], parent)
 
 
 @part
@@ -264,48 +284,40 @@ def lay_out_hands(look, cards, s, room):
     find_buckets(look, cards, s, live, room)
 
 
-# --- terminals --------------------------------------------------------------------------------
+# --- folds ------------------------------------------------------------------------------------
 
 
 @part
-def settle(cards, s, live, shows, room):
-    """Pay the sixteen terminals of a batch, in one sweep over the hands from weak to strong."""
+def settle(cards, s, live, room):
+    """Pay the sixteen folds of a batch."""
     two, first, second = cards.hole == 2, room.first[s], room.second[s]
-    reach, sums, less, worth = room.lanes, room.sums, room.less, room.worth
-    zero = same(sums, np.float64(0))
+    reach, sums, worth = room.lanes, room.sums, room.worth
     for h in range(U(0), U(live), L):
         transpose(room.reach, room.lane_reach, reach, h * L, h)
-    if shows:
-        total = sweep(cards.deck, first, second, room.rank, two, live, reach, sums, less, zero)
-    else:
-        total = weigh(cards.deck, first, second, two, live, reach, sums, zero)
-    all_met, won = load(room.lane_pay, U(0)), load(room.lane_pay, L)
+    total = weigh(cards.deck, first, second, two, live, reach, sums, same(sums, np.float64(0)))
+    pay = load(room.lane_pay, U(0))
     for k in range(live):
-        x = meets(first, second, two, k, reach, sums, total) * all_met
-        if shows:
-            x = x + load(less, U(k) * L) * won
-        store(worth, U(k) * L, x)
+        store(worth, U(k) * L, meets(first, second, two, k, reach, sums, total) * pay)
     for h in range(U(0), U(live), L):
         transpose(worth, h * L, room.value, room.lane_value, h)
 
 
 @part
 def settle_all(items, cards, s, room):
-    """Pay the terminals of a street that are reached, sixteen at a time; empty lanes write to a row that nobody reads."""
-    stride, beyond, shows, lane = room.reach.shape[1], len(items.kind), s == len(items.at) - 2, 0
+    """Pay the folds of a street that are reached, sixteen at a time; empty lanes write to a row that nobody reads."""
+    stride, beyond, lane = room.reach.shape[1], len(items.kind), 0
     for item in range(items.at[s], items.at[s + 1]):
-        kind, vector = items.kind[item], items.reach[item]
-        if FOLD <= kind <= SHOWDOWN and not room.dead[vector]:
+        vector = items.reach[item]
+        if items.kind[item] == FOLD and not room.dead[vector]:
             room.lane_reach[lane] = vector * stride
             room.lane_value[lane] = item * stride
-            room.lane_pay[lane] = items.pay[item] if kind == FOLD else -items.pay[item]
-            room.lane_pay[LANES + lane] = 0 if kind == FOLD else items.pay[item]
+            room.lane_pay[lane] = items.pay[item]
             lane += 1
         if lane == LANES or (lane > 0 and item == items.at[s + 1] - 1):
             for empty in range(lane, LANES):
                 room.lane_reach[empty] = room.lane_reach[0]
                 room.lane_value[empty] = beyond * stride
-            settle(cards, s, room.live[s], shows, room)
+            settle(cards, s, room.live[s], room)
             lane = 0
 
 
@@ -339,8 +351,8 @@ def spread(items, table, stride, s, item, room):
 
 @part
 def walk_down(items, cards, side, s, room):
-    """Reach of all items of a street, and values of its terminals. Deals are due where some exit is reached."""
-    live, last, onward = room.live[s], len(items.at) - 2, False
+    """Reach of all items of a street, and values of its folds. Deals are due where some exit is reached."""
+    live, onward = room.live[s], False
     table, stride = side.tables[s], side.stride[s]
     for item in range(items.at[s], items.at[s + 1]):
         vector, kind = items.reach[item], items.kind[item]
@@ -360,8 +372,7 @@ def walk_down(items, cards, side, s, room):
             for k in range(live):
                 room.value[item, k] = 0
     settle_all(items, cards, s, room)
-    if s < last:
-        room.chosen[s + 1, 0] = FRESH if onward else SPENT
+    room.chosen[s + 1, 0] = FRESH if onward else SPENT
 
 
 @part
@@ -430,50 +441,77 @@ def average_exits(items, cards, s, room):
             out[k] = spare[k] * scale
 
 
+@part
+def end_street(items, cards, last, side, s, room):
+    """One board of the last street."""
+    walk_last(
+        last, side.tables[s], side.stride[s], room.bucket[s], cards.deck, room.first[s], room.second[s], room.rank,
+        cards.hole == 2, room.source[s], room.live[s], len(cards.mask), room.times[s], room.last,
+    )  # fmt: skip
+
+
 @kernel
 def walk(
     items,  # Items
+    last,  # LastStreet
     cards,  # Cards
     look,  # LookUp
-    side,  # Side
+    side,  # Side: what the opponent plays
+    mine,  # Side: what is played at decisions of the kind FOLLOW
     phase,  # DOWN: lay out the first street; BOARDS: some boards of the second, with all that follow; UP: the first again
-    boards,  # uint8 [boards, cards]: of the second street
+    boards,  # uint8 [boards, cards]: of the second street; or of the last, each then with the one deal that leads there
     times,  # float64 [boards]: how many each stands for
     groups,  # int64 [boards]: the permutations that keep it
     room,  # Room INOUT: the exits of the first street gather what the boards are worth
 ):
     """One phase of a walk. Each stage has one place in the code, so that it is compiled once."""
-    last, top = len(items.at) - 2, np.int64(phase == BOARDS)
-    for item in range(items.at[0], items.at[1]):
-        if phase == BOARDS and items.kind[item] == EXIT:
-            for k in range(room.live[0]):
-                room.value[item, k] = 0
+    end, top, vector = len(cards.shown) - 1, np.int64(phase == BOARDS), items.reach
+    given = phase == BOARDS and boards.shape[1] > cards.dealt[top]
+    if phase == DOWN:
+        for item in items.root:
+            room.reach[vector[item], :] = 1
+            room.dead[vector[item]] = False
+        room.group[0] = (np.int64(1) << len(cards.card_maps)) - 1
+        room.taken[0], room.times[0] = U(0), 1
+    if phase == BOARDS:
+        for item in range(items.at[0], items.at[1]):
+            if items.kind[item] == EXIT:
+                for k in range(room.live[0]):
+                    room.value[item, k] = 0
+        if end == top:
+            for k in range(len(room.last.gained)):
+                room.last.gained[k] = 0
     for b in range(len(boards) if phase == BOARDS else 1):
-        room.taken[top] = U(0)
         if phase == BOARDS:
+            room.taken[top] = U(0)
             for k in range(cards.dealt[top]):
                 room.board[k] = boards[b, k]
                 room.taken[top] |= ONE << U(boards[b, k])
             room.times[top], room.group[top] = times[b], groups[b]
-        elif phase == DOWN:
-            for item in items.root:
-                room.reach[items.reach[item], :] = 1
-                room.dead[items.reach[item]] = False
-            room.group[0] = (np.int64(1) << len(cards.card_maps)) - 1
         s, entering = top, phase != UP
         while s >= top:
             if entering:
                 room.walked[s] += 1
                 lay_out_hands(look, cards, s, room)
-                walk_down(items, cards, side, s, room)
+                if s < end:
+                    walk_down(items, cards, side, s, room)
+                if s == max(end - 1, 0):
+                    lay_out_entries(last, room.reach, vector, room.dead, room.live[s], len(cards.mask), room.last)
+                if s == end:
+                    end_street(items, cards, last, side, s, room)
                 if phase == DOWN:
                     break
-            if s < last:
-                if phase == BOARDS and next_deal(cards, s + 1, room):
-                    s, entering = s + 1, True
-                    continue
+            if s < end:
+                if phase == BOARDS:
+                    if next_deal(cards, s + 1, room) if not given else given_deal(cards, s + 1, boards, b, room):
+                        s, entering = s + 1, True
+                        continue
+                    if s == end - 1:
+                        bring_back(last, vector, room.dead, room.live[s], len(cards.mask), room.last, room.value)
                 average_exits(items, cards, s, room)
-            walk_up(items, side, s, room)
-            if s > 0:
-                gather(items, s, room)
+                walk_up(items, mine, s, room)
+                if s > 0:
+                    gather(items, s, room)
             s, entering = s - 1, False
+    if (phase == BOARDS and end == top) or (phase == DOWN and end == 0):
+        bring_back(last, vector, room.dead, room.live[0], len(cards.mask), room.last, room.value)

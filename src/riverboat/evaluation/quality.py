@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import comb, isnan
 from typing import TypeAlias
 
 import numpy as np
@@ -85,7 +85,11 @@ class Measured(Quality):
         found += [
             Figure(f"best response of player {p}", factor * best, unit, self.kind) for p, best in enumerate(self.best)
         ]
-        found += [Figure(f"value to player {p}", factor * value, unit, EXACT) for p, value in enumerate(self.values)]
+        found += [
+            Figure(f"value to player {p}", factor * value, unit, EXACT)
+            for p, value in enumerate(self.values)
+            if not isnan(value)
+        ]
         return tuple(found)
 
 

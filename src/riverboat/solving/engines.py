@@ -112,11 +112,9 @@ class RayActors:
     def __init__(
         self, tree: ActionTree, cards: CardAbstraction, parts: Sequence[Share], address: str, path: Path | None
     ) -> None:
-        self.ray = _ray(address)
-        self.parts, self.mine = parts, not self.ray.is_initialized()
+        self.ray, self.mine = connect(address, sum(share.threads for share in parts))
+        self.parts = parts
         self.actors: list[Any] = []
-        if self.mine:
-            self._connect(address, sum(share.threads for share in parts))
         need, there = sum(share.threads for share in parts), int(self.ray.cluster_resources().get("CPU", 0))
         if need > there:  # actors would wait for ever
             self.close()
@@ -127,20 +125,6 @@ class RayActors:
         self.origin = self.ray.put(origin)
         self.actors = [self._start(share) for share in parts]
         self.processes()
-
-    def _connect(self, address: str, cpus: int) -> None:
-        common: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-        try:
-            if address == LOCAL:
-                self.ray.init(
-                    address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=_STORE, **common
-                )
-            else:
-                self.ray.init(address=address, **common)
-        except ConnectionError as error:
-            raise InputError(
-                f"--cluster {address}: no Ray cluster answers there ({error}); `ray start` makes one"
-            ) from None
 
     def _start(self, share: Share) -> Any:
         make = self.ray.remote(num_cpus=share.threads, max_restarts=0, max_task_retries=0)(_Actor)
@@ -190,6 +174,24 @@ class RayActors:
         self.actors = []
         if self.mine and self.ray.is_initialized():
             self.ray.shutdown()
+
+
+def connect(address: str, cpus: int) -> tuple[Any, bool]:
+    """Ray, on this machine with so many processors (`local`) or at an address; and whether whoever asks has to end it."""
+    ray = _ray(address)
+    if ray.is_initialized():
+        return ray, False
+    common: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    try:
+        if address == LOCAL:
+            ray.init(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=_STORE, **common)
+        else:
+            ray.init(address=address, **common)
+    except ConnectionError as error:
+        raise InputError(
+            f"--cluster {address}: no Ray cluster answers there ({error}); `ray start` makes one"
+        ) from None
+    return ray, True
 
 
 def _ray(address: str) -> Any:

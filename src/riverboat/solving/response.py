@@ -9,6 +9,7 @@ the largest of these gains.
 from __future__ import annotations
 
 import ctypes
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,7 @@ class Quality:
     """How good a strategy profile is. Values are in the game's unit, exact up to rounding."""
 
     best: tuple[float, ...]  # what a best response earns, per player
-    values: tuple[float, ...]  # what the profile earns, per player
+    values: tuple[float, ...]  # what the profile earns, per player; NaN where that was not asked for
     total: float | None = 0.0  # what pay-offs sum to, None where the game has no value (rake, more than two players)
 
     @property
@@ -39,6 +40,8 @@ class Quality:
     @property
     def nash_conv(self) -> float:
         """Sum over players of what a deviation could gain."""
+        if self.total is not None and any(math.isnan(value) for value in self.values):
+            return sum(self.best) - self.total  # the same, whatever each earns
         return sum(self.gains)
 
     @property

@@ -1,0 +1,112 @@
+"""One walk over all boards for some players who meet a strategy, in pieces that may be walked in any order and anywhere.
+
+A piece is a fixed group of boards of the second street with everything that follows them. What pieces find is added up in
+their order, so the result does not depend on who walked them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.evaluation import _response_kernels as kernels
+from riverboat.evaluation import response_layout as layout
+from riverboat.evaluation._last_street_kernels import LastStreet
+from riverboat.evaluation.duel import side
+from riverboat.evaluation.response_layout import Player
+from riverboat.games.action_tree import ActionTree
+from riverboat.strategy.blueprint import BlueprintStrategy
+
+PIECES = 195  # of nine flops each in hold'em
+ROWS_BYTES = 1 << 30  # of weights for all buckets of the last street; larger ones are made board by board
+_NOTHING = np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The betting of a game, laid out for some players."""
+
+    tree: ActionTree
+    players: tuple[Player, ...]
+    items: kernels.Items
+    last: LastStreet
+
+    @classmethod
+    def of(cls, tree: ActionTree, players: tuple[Player, ...], dtype: type[np.floating[Any]] = np.float64) -> Plan:
+        """Lay it out; `dtype` is that of the last street."""
+        items, places = layout.items_of(tree, players)
+        return cls(tree, players, items, layout.last_street(tree, players, places, dtype))
+
+    def rows_bytes(self, buckets: int) -> int:
+        """Weights of the last street for so many buckets."""
+        return buckets * len(self.last.source) * self.last.pay.dtype.itemsize
+
+    def room_bytes(self, buckets: int) -> int:
+        """Room of one thread."""
+        lazy = self.rows_bytes(buckets) > ROWS_BYTES
+        return layout.room_bytes(self.items, self.last, self.tree.rules.deck.hand_count, lazy=lazy)
+
+
+class ResponseWalk:
+    """A walk of the players of a plan, who meet a strategy; they follow `mine` where they follow anybody."""
+
+    def __init__(self, strategy: BlueprintStrategy, plan: Plan, mine: BlueprintStrategy | None = None) -> None:
+        rules = strategy.rules
+        self.rules, self.plan, self.items = rules, plan, plan.items
+        self.cards, self.look = layout.cards_of(rules), strategy.cards.look
+        self.side = side(strategy)
+        self.mine = self.side if mine is None else side(mine)
+        buckets = strategy.cards.counts[rules.rounds - 1]
+        self.lazy = plan.rows_bytes(buckets) > ROWS_BYTES
+        self.last = plan.last if self.lazy else layout.filled(plan.last, self.side, rules.rounds - 1, buckets)
+        hole, count = rules.hole, len(rules.deck.cards)
+        self.pairs = comb(count, hole) * comb(count - hole, hole)
+        self.exits = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.EXIT)
+        self.root = layout.make_room(self.items, self.last, self.cards, lazy=self.lazy)
+        self._phase(kernels.DOWN, self.root, *_NOTHING)
+        goes_on = rules.rounds > 1 and self.root.chosen[1, 0] != kernels.SPENT
+        self.boards = self._second_street() if goes_on else (np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0))
+        self.pieces = min(PIECES, len(self.boards[0]))
+
+    def _phase(self, phase: int, room: kernels.Room, *boards: Array) -> None:
+        kernels.walk(self.items, self.last, self.cards, self.look, self.side, self.mine, phase, *boards, room)
+
+    def _second_street(self) -> tuple[Array, Array, Array]:
+        """Its boards up to suits, how many each stands for, and the permutations that keep it."""
+        dealt, count = int(self.cards.dealt[1]), 0
+        while True:  # count, then write
+            boards = np.zeros((count, dealt), np.uint8)
+            times, groups = np.zeros(count), np.zeros(count, np.int64)
+            found = kernels.list_deals(self.cards, self.root, boards, times, groups)
+            if found == count:
+                return boards, times, groups
+            count = found
+
+    def room(self) -> kernels.Room:
+        """Room for a thread that walks pieces."""
+        return layout.copied(self.root)
+
+    def piece(self, number: int, room: kernels.Room) -> tuple[Array, Array]:
+        """What a piece adds to the exits of the first street, and the boards that were walked, by street."""
+        before = room.walked.copy()
+        some = [np.ascontiguousarray(part[number :: self.pieces]) for part in self.boards]
+        return self.walk_boards(room, *some), room.walked - before
+
+    def walk_boards(self, room: kernels.Room, boards: Array, times: Array, groups: Array) -> Array:
+        """What some boards add to the exits of the first street. float64 [exits, hands]"""
+        self._phase(kernels.BOARDS, room, boards, times, groups)
+        hands = len(self.cards.mask)
+        found: Array = room.value[self.exits, :hands].copy()
+        return found
+
+    def values(self, gained: Array | None) -> tuple[float, ...]:
+        """What each player wins a hand, in chips, from what all pieces have found together; None where there are none."""
+        hands = len(self.cards.mask)
+        if gained is not None:
+            self.root.value[self.exits, :hands] = gained
+        self._phase(kernels.UP, self.root, *_NOTHING)
+        return tuple(float(self.root.value[root, :hands].sum()) / self.pairs for root in self.items.root)
