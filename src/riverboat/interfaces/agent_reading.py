@@ -30,10 +30,10 @@ def show(name: str, line: str | None, view: View, json: bool, game: str | None =
     show_place(node, view, json, {"agent": name, "game": rules.name})
 
 
-def answering(name: str, game: str | None) -> tuple[Answering, Rules]:
+def answering(name: str, game: str | None, seed: int = 0) -> tuple[Answering, Rules]:
     """An agent that answers for all hands, and the game that it is asked about."""
     with ProgressLine(f"reading {name}"):
-        agent = make_agent(name)
+        agent = make_agent(name, seed)
     if not isinstance(agent, Answering):
         raise InputError(f"agent {name!r}: has no strategies(places), so it cannot say what it does with all hands")
     return agent, rules_for([agent], game)

@@ -149,6 +149,17 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         ("match", "always-call", "?", "--game", "leduc", "--hands", "4"),
         {"typo": "always-cal", "program": "acpc:"},
     ),
+    ("lbr agent", ("lbr", "?", "--game", "leduc", "--hands", "4"), {"typo": "always-cal", "program": "acpc:"}),
+    (
+        "lbr --actions",
+        ("lbr", "always-fold", "--game", "leduc", "--hands", "4", "--actions", "?"),
+        {"typo": "fcp", "more": "57"},
+    ),
+    (
+        "lbr --from",
+        ("lbr", "always-fold", "--game", "leduc", "--hands", "4", "--from", "?"),
+        {"typo": "flopp", "number": "1"},
+    ),
     ("play agent", ("play", "?", "--game", "leduc", "--hands", "1"), {"typo": "always-cal", "program": "acpc:./x"}),
     (
         "act game",

@@ -15,6 +15,7 @@ TRAIN = ("train", "../world/leduc.toml", "--out", "run")
 ACT = ("act", "random", "MATCHSTATE:0:0:r:Ks|", "--game", "leduc")
 STATE = "MATCHSTATE:1:30:cr300c/cc/cc/:|9s8h/8c8d5c/6s/2d"
 MATCH = ("match", "always-call", "always-fold", "--game", "leduc")
+LBR = ("lbr", "always-fold", "--game", "leduc")
 DEALER = ("acpc", "dealer", "leduc", "--start-timeout", "0.1s")
 
 OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
@@ -70,6 +71,9 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("act --seed", (*ACT, "--seed", "?"), "whole"),
     ("match --hands", (*MATCH, "--hands", "?"), "count"),
     ("match --seed", (*MATCH, "--hands", "4", "--seed", "?"), "whole"),
+    ("lbr --hands", (*LBR, "--hands", "?"), "count"),
+    ("lbr --seed", (*LBR, "--hands", "4", "--seed", "?"), "whole"),
+    ("lbr --threads", (*LBR, "--hands", "4", "--threads", "?"), "count"),
     ("demo --pairs", ("demo", "--pairs", "?"), "count"),
     ("demo --time", ("demo", "--time", "?"), "time"),
     ("demo --threads", ("demo", "--threads", "?"), "count"),

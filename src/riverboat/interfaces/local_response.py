@@ -1,0 +1,79 @@
+"""`riverboat lbr`: what a local best response wins of an agent, a lower bound on its exploitability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from riverboat.errors import InputError
+from riverboat.evaluation.local_best_response import LocalBestResponse, local_best_response
+from riverboat.games.acpc import Rules
+from riverboat.interfaces.agent_reading import answering
+from riverboat.interfaces.progress import Bar
+from riverboat.interfaces.terminal import emit, plain_console
+
+HANDS = 2_000
+UNITS = {
+    "mbb_per_game": "mbb/g, what the local best response wins: a lower bound on exploitability, up to its interval",
+    "ci95": "mbb/g, half the width of the 95 % interval over deals",
+    "by_seat": "mbb/g, with the responder in seat 0 and in seat 1",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the command was asked for."""
+
+    actions: str = "fcpa"
+    start: str = "preflop"
+    hands: int | None = None
+    seconds: float | None = None
+    seed: int = 0
+    threads: int = 1
+    game: str | None = None
+    json: bool = False
+
+
+def lbr(name: str, options: Options) -> None:
+    """Walk hands of a local best response against an agent."""
+    if options.hands is not None and options.seconds is not None:
+        raise InputError(f"--hands {options.hands} and --time: give one of the two")
+    hands = HANDS if options.hands is None and options.seconds is None else options.hands
+    agent, rules = answering(name, options.game, options.seed)
+    with Bar(f"local best response to {name}") as bar:
+        found = local_best_response(
+            agent,
+            rules,
+            actions=options.actions,
+            start=options.start,
+            hands=hands,
+            seconds=options.seconds,
+            seed=options.seed,
+            threads=options.threads,
+            progress=bar,
+        )
+    if options.json:
+        emit(facts(found, rules))
+        return
+    by_seat = (1000 * chips / found.big_blind for chips in found.by_seat)
+    seats = ", ".join(f"{won:+,.0f} in seat {seat}" for seat, won in enumerate(by_seat))
+    console = plain_console()
+    console.print(f"exploitability of {name} is at least {found.mbb_per_game:,.1f} ± {found.ci95:,.1f} mbb/g")
+    console.print(f"local best response with {found.actions} from the {found.start} on; {seats}")
+    console.print(
+        f"{rules.name}, {found.hands:,} hands in {found.chips.count:,} deals, seed {found.seed}; {found.seconds:,.1f} s, "
+        f"{found.hands_per_second:,.0f} hands a second"
+    )
+
+
+def facts(found: LocalBestResponse, rules: Rules) -> dict[str, Any]:
+    """The result as one object."""
+    return {
+        **found.record(),
+        "agent": found.agent,
+        "game": rules.name,
+        "unit": "mbb/g",
+        "units": UNITS,
+        "seconds": round(found.seconds, 3),
+        "hands_per_second": round(found.hands_per_second, 1),
+    }

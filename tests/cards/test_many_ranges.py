@@ -1,0 +1,87 @@
+"""Showdowns of many ranges at once: one hand at a time, and as equities have them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.equity import equity, range_shares
+from riverboat.cards.many_ranges import Showdowns
+from riverboat.cards.notation import parse_cards
+from riverboat.cards.ranking import rank
+from riverboat.errors import InputError
+
+SMALL = [(Deck.small(4, 2, 1), 2, (51,)), (Deck.small(3, 3, 2), 3, (50, 47)), (Deck.small(3, 4, 2), 5, (48, 51, 44))]
+
+
+def plainly(deck: Deck, cards: int, board: tuple[int, ...], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What each hand meets and wins of a range, pair by pair and board by board."""
+    hands = [tuple(hand) for hand in deck.hands.tolist()]
+    met, won = np.zeros(len(hands)), np.zeros(len(hands))
+    for h, mine in enumerate(hands):
+        for o, other in enumerate(hands):
+            known = {*mine, *other, *board}
+            if len(known) < len(mine) + len(other) + len(board) or not weights[o]:
+                continue
+            left = [card for card in deck.cards.tolist() if card not in known]
+            full = [(*board, *rest) for rest in combinations(left, cards - len(board))]
+            scores = [(rank([*mine, *b]), rank([*other, *b])) for b in full]
+            met[h] += weights[o]
+            won[h] += weights[o] * np.mean([(a > b) + (a == b) / 2 for a, b in scores])
+    return met, won
+
+
+@pytest.mark.parametrize(("deck", "cards", "board"), SMALL, ids=["one card", "two cards", "five on the board"])
+def test_small_decks_pair_by_pair(deck: Deck, cards: int, board: tuple[int, ...]) -> None:
+    table = Showdowns(deck, cards)
+    live = table.live(board)
+    ranges = np.random.default_rng(1).random((19, deck.hand_count)) * live  # more than one group of lanes
+    met, won = table.met(ranges), table.won(board, ranges)
+    by_pairs = table.won_by(table.margins(board), ranges)
+    for k in (0, 17):
+        wanted = plainly(deck, cards, board, ranges[k])
+        assert met[k][live] == pytest.approx(wanted[0][live])
+        assert won[k][live] == pytest.approx(wanted[1][live])
+        assert by_pairs[k][live] == pytest.approx(wanted[1][live], rel=1e-5)
+    hands = deck.hands[live].tolist()
+    assert table.pairs(len(board)) == sum(not set(a) & set(b) for a in hands for b in hands)
+
+
+@pytest.mark.parametrize("board", ["QsJh2h7c", "QsJh2h7c2d"])
+def test_all_hands_as_equities_have_them(board: str) -> None:
+    table, cards = Showdowns(FULL_DECK, 5), parse_cards(board)
+    live = table.live(cards)
+    weights = np.random.default_rng(2).random(1326) * live
+    boards = table.runouts(cards)
+    won, met = range_shares(weights, boards, np.ones(len(boards)))
+    found = table.won(cards, weights[None])[0] / np.maximum(table.met(weights[None])[0], 1e-300)
+    assert found[live] == pytest.approx(won[live] / met[live])
+
+
+def test_flops_and_starting_hands() -> None:
+    """All pairs on a flop; before it classes of hands, exact where suits are alike."""
+    table, flop = Showdowns(FULL_DECK, 5), parse_cards("QsJh2h")
+    names = {frozenset(hand): h for h, hand in enumerate(FULL_DECK.hands.tolist())}
+    ahkh, qcqd = (names[frozenset(parse_cards(text))] for text in ("AhKh", "QcQd"))
+    margins = table.margins(flop)
+    assert (1 + margins[ahkh, qcqd]) / 2 == pytest.approx(equity("AhKh", "QcQd", board="QsJh2h").shares[0], abs=1e-6)
+    assert np.array_equal(margins, -margins.T)
+    assert not margins[ahkh, names[frozenset(parse_cards("Ah2c"))]]  # they share the ace
+    live = table.live(flop)
+    some = np.random.default_rng(3).random((2, 1326)) * live
+    drawn = table.won(flop, some, table.drawn(flop, 3000, np.random.default_rng(4)))
+    exact = table.won_by(margins, some)
+    assert drawn[:, live] == pytest.approx(exact[:, live], rel=0.1)
+    start = table.margins(())
+    queens, pairs = np.zeros(1326), ("QcQd", "QcQh", "QcQs", "QdQh", "QdQs", "QhQs")
+    queens[[names[frozenset(parse_cards(text))] for text in pairs]] = 1
+    won = table.won_by(start, queens[None])[0, ahkh]
+    assert won == pytest.approx(sum(equity("AhKh", text).shares[0] for text in pairs), abs=1e-5)
+
+
+def test_what_cannot_be_ranked_is_refused() -> None:
+    with pytest.raises(InputError, match="2 hole and 6 board cards"):
+        Showdowns(FULL_DECK, 6)
