@@ -60,6 +60,7 @@ LATER = {
     "games/registry.py": {"games.open_spiel": "an optional library"},
     "interfaces/cli.py": {"*": "a command loads what it needs, so that --help is quick"},
     "interfaces/evaluation_cli.py": {"*": "as cli.py"},
+    "interfaces/match_cli.py": {"*": "as cli.py"},
     "interfaces/models_cli.py": {"*": "as cli.py"},
     "interfaces/solving.py": {"interfaces.plots": "loads matplotlib"},
     "interfaces/spots.py": {"interfaces.many_boards": "solves each of its boards by this module"},

@@ -34,6 +34,34 @@ def test_json_is_one_object(capsys):
     assert (found["names"], found["game"]) == (["always-fold", "always-raise"], "nolimit-200bb")
 
 
+def test_aivat_beside_the_result(leduc, capsys):
+    """The luck that is taken out narrows the interval; the same hands are played with and without it."""
+    names = [f"{leduc}?seed=1", f"{leduc}?purify&seed=2"]
+    match(names, Options(hands=2000, json=True))
+    plain = json.loads(capsys.readouterr().out)
+    match(names, Options(hands=2000, json=True, aivat=True))
+    found = json.loads(capsys.readouterr().out)
+    assert found["raw"] == {key: plain[key] for key in ("mbb_per_game", "ci95")}
+    assert found["factor"] == pytest.approx((plain["ci95"] / found["ci95"]) ** 2)
+    assert found["ci95"] < 0.6 * plain["ci95"]
+    assert abs(found["mbb_per_game"] - plain["mbb_per_game"]) < 2 * plain["ci95"]
+    assert found["aivat"] == {"known": names}
+    match(names, Options(hands=20_000, json=True, aivat=True, until="-2000,2000"))
+    settled = json.loads(capsys.readouterr().out)
+    assert (settled["verdict"], settled["bounds"]) == ("between", [-2000, 2000])
+    assert settled["hands"] < 20_000
+    match(names, Options(hands=2000, aivat=True, until="-2000,2000"))
+    said = capsys.readouterr().out
+    assert "with AIVAT; without it" in said
+    assert "between: between -2000 and 2000 mbb/g" in said
+
+
+@pytest.mark.parametrize("text", ["", "5", "a,b", "1,2,3", "50,-50", "0,0", "nan,1", "0,inf"])
+def test_bounds_as_users_write_them(text):
+    with pytest.raises(InputError, match="--until-settled"):
+        match(["always-call", "always-fold"], Options(hands=2000, until=text))
+
+
 def test_a_table_with_the_interval(capsys):
     match(["rule-based", "random"], Options(hands=2000, seed=1))
     shown = capsys.readouterr().out

@@ -34,6 +34,21 @@ class Tables(NamedTuple):
 
 
 @kernel
+def draw_deals(
+    dealer,  # Dealer
+    seed,  # uint64: deal i has the key draw(seed, i)
+    first,  # the first deal
+    flat,  # uint8 [deals · cards of a deal] OUT
+    result,  # int8 [deals] OUT: 1 where seat 0's hand is better, -1 where it is worse
+):
+    """Cards, and who wins with them."""
+    size = 2 * dealer.hole + dealer.board
+    for k in range(len(result)):
+        deal_cards(dealer.deck, draw(seed, U(first + k)), U(0), 0, flat, k * size, size)
+        result[k] = np.int8(compare(dealer, flat, k * size))
+
+
+@kernel
 def deal(
     dealer,  # Dealer
     book,  # Book
@@ -44,13 +59,10 @@ def deal(
     tables,  # Tables OUT
 ):
     """Deal and post the blinds."""
-    size = 2 * dealer.hole + dealer.board
-    for k in range(len(result)):
-        deal_cards(dealer.deck, draw(seed, U(first + k)), U(0), 0, flat, k * size, size)
-        result[k] = np.int8(compare(dealer, flat, k * size))
-        for t in range(2 * k, 2 * k + 2):
-            write(begin(book), tables.states, t)
-            tables.length[t] = 0
+    draw_deals(dealer, seed, first, flat, result)
+    for t in range(2 * len(result)):
+        write(begin(book), tables.states, t)
+        tables.length[t] = 0
 
 
 @kernel

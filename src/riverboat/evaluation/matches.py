@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -28,8 +28,10 @@ from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError
 from riverboat.evaluation import _match_kernels as kernels
+from riverboat.evaluation.aivat import Aivat, Estimates
 from riverboat.evaluation.duel import Duel
-from riverboat.evaluation.intervals import interval
+from riverboat.evaluation.intervals import Interval, Tally
+from riverboat.evaluation.settling import OPEN, Settling
 from riverboat.games.acpc import Rules
 from riverboat.games.batches import FIELDS, book_of
 from riverboat.games.moves import END, show_move
@@ -37,20 +39,35 @@ from riverboat.games.records import Hands
 from riverboat.games.views import Views
 
 PAIRS = 4096  # played side by side
+PAIRS_OF_A_LOOK = 500  # where estimates take time, or a match may be settled
 _MOVES = 16  # of a line, to begin with
 
 
 @dataclass(frozen=True)
 class Match(Duel):
-    """What the first of two agents won."""
+    """What the first of two agents won. With AIVAT, `chips` is its estimate, and `raw` what was really won."""
 
     names: tuple[str, str]
+    raw: Interval | None = None
+    factor: float | None = (
+        None  # so many times the hands were needed without AIVAT: the ratio of the variances of pairs
+    )
+    verdict: str | None = None  # of a match that stops when it is settled
+    bounds: tuple[float, float] | None = None  # of the verdict, in mbb/g; the interval then holds at any time
+
+    def record(self) -> dict[str, Any]:
+        """The result for files, without what depends on the machine."""
+        found: dict[str, Any] = super().record()
+        if self.raw is not None:
+            per_game = 1000 / self.big_blind
+            found["raw"] = {"mbb_per_game": self.raw.mean * per_game, "ci95": self.raw.half_width * per_game}
+            found["factor"] = self.factor
+        if self.verdict is not None:
+            found |= {"verdict": self.verdict, "bounds": list(self.bounds or ())}
+        return found
 
     def __str__(self) -> str:
         return f"{self.names[0]} against {self.names[1]}: {super().__str__()}"
-
-
-Observer = Callable[[Hands], None]
 
 
 def play_match(
@@ -60,39 +77,65 @@ def play_match(
     hands: int = 20_000,
     seed: int = 0,
     *,
-    observe: Observer | None = None,
+    aivat: Aivat | None = None,
+    until: tuple[float, float] | None = None,
+    observe: Callable[[Hands], None] | None = None,
+    estimated: Callable[[Estimates], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
-    pairs_at_once: int = PAIRS,
+    pairs_at_once: int | None = None,
 ) -> Match:
     """Play `hands` hands in hands / 2 duplicate pairs. An all-in is paid by the board that was dealt.
 
-    `observe` is given all hands in their order, batch by batch: hands 2 k and 2 k + 1 are those of pair k, the second with
-    exchanged seats. `progress` is given the number of hands played, and of all.
+    `aivat` takes most of the luck out of the result. `until` are two bounds in mbb/g: the match ends as soon as it is settled
+    whether the first agent wins more than the upper one, less than the lower one or something between, after `hands` hands
+    at the latest. `observe` is given all hands in their order, batch by batch: hands 2 k and 2 k + 1 are those of pair k, the
+    second with exchanged seats; `estimated` what AIVAT says of them. `progress` is given the hands played, and all.
     """
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
-    if pairs_at_once < 1:
+    looks = until is not None or aivat is not None
+    at_once = (PAIRS_OF_A_LOOK if looks else PAIRS) if pairs_at_once is None else pairs_at_once
+    if at_once < 1:
         raise InputError(f"pairs_at_once={pairs_at_once}: must be at least 1")
     agents = (first, second)
     for agent in agents:
         agent.check_rules(rules)
     names = (first.name, second.name)
     dealer, key = _dealer(rules), np.uint64(seed % 2**64)
-    pairs, total, squares = hands // 2, 0, 0
+    pairs, raw, better = hands // 2, Tally(), Tally()
+    test = None if until is None else Settling(*until, most=pairs)
+    verdict, per_game = None if test is None else OPEN, 500 / rules.big_blind  # mbb/g of the chips of a pair
     start = time.perf_counter()
-    for begin in range(0, pairs, pairs_at_once):
-        played = _play(agents, names, rules, dealer, key, begin, min(begin + pairs_at_once, pairs))
-        won = played.won[0::2, 0] + played.won[1::2, 1]  # by the first, in both hands of a pair
-        total, squares = total + int(won.sum()), squares + sum(chips * chips for chips in won.tolist())
+    for begin in range(0, pairs, at_once):
+        played = _play(agents, names, rules, dealer, key, begin, min(begin + at_once, pairs))
+        raw = raw.plus(played.won[0::2, 0] + played.won[1::2, 1])  # by the first, in both hands of a pair
+        if aivat is not None:  # before anybody learns
+            told = aivat.estimate(played)
+            better = better.plus(told.total[0::2] + told.total[1::2])
+            if estimated is not None:
+                estimated(told)
         for agent, name in zip(agents, played.names, strict=True):
             if isinstance(agent, Learner):
                 agent.observe(played.seen_by(name))
         if observe is not None:
             observe(played)
         if progress is not None:
-            progress(len(won) * 2 + 2 * begin, hands)
+            progress(2 * raw.count, hands)
+        if test is not None:
+            verdict = test.told((raw if aivat is None else better).times(per_game))
+            if verdict != OPEN:
+                break
     seconds = time.perf_counter() - start
-    return Match(pairs, seed, rules.big_blind, interval(pairs, total / 2, squares / 4), seconds, names)
+    tally = (raw if aivat is None else better).times(0.5)  # chips a hand
+    found = tally.interval() if test is None else test.interval(tally)
+    without = None if aivat is None else raw.times(0.5).interval()
+    factor = None if without is None else _ratio(without.half_width, tally.interval().half_width)
+    return Match(raw.count, seed, rules.big_blind, found, seconds, names, without, factor, verdict, until)
+
+
+def _ratio(one: float, other: float) -> float | None:
+    """Of variances, from widths; none where nothing is left of either."""
+    return (one / other) ** 2 if other > 0 else None
 
 
 def _dealer(rules: Rules) -> kernels.Dealer:
@@ -259,5 +302,5 @@ def round_robin(
                 progress(before + played, len(games) * hands)
 
         match = play_match(agents[names[i]], agents[names[j]], rules, hands, seed, progress=report)
-        found[i, j] = Match(match.pairs, seed, match.big_blind, match.chips, match.seconds, (names[i], names[j]))
+        found[i, j] = replace(match, names=(names[i], names[j]))
     return RoundRobin(names, found)

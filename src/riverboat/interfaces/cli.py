@@ -10,7 +10,7 @@ import typer
 from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.growth import heard
-from riverboat.interfaces import endings, evaluation_cli, models_cli
+from riverboat.interfaces import endings, evaluation_cli, match_cli, models_cli
 from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
 from riverboat.interfaces.terminal import duration
 
@@ -393,25 +393,6 @@ def act(
 
 
 @app.command()
-def match(
-    agents: Annotated[
-        list[str], typer.Argument(help="Two agents, or more for a round robin; also acpc:COMMAND, a program.")
-    ],
-    hands: Annotated[
-        int, typer.Option(min=1, max=MANY, help="Hands of a match; every deal is played twice, seats exchanged.")
-    ] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards and of agents that draw.")] = 0,
-    game: Game = None,
-    histories: Annotated[Path | None, typer.Option(help="Write the hands: FILE.phhs (PHH) or FILE.log (ACPC).")] = None,
-    json: Json = False,
-) -> None:
-    """Play agents against each other in duplicate hands."""
-    from riverboat.interfaces import matching
-
-    matching.match(agents, matching.Options(hands=hands, seed=seed, game=game, histories=histories, json=json))
-
-
-@app.command()
 def demo(
     time: Annotated[str | None, typer.Option(help="Train for 60s, 5m; a minute by default.")] = None,
     pairs: Annotated[int, typer.Option(min=1, max=MANY, help="Duplicate pairs against each yardstick.")] = 10_000,
@@ -513,7 +494,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-for _command in (*models_cli.COMMANDS, *evaluation_cli.COMMANDS):
+for _command in (*match_cli.COMMANDS, *models_cli.COMMANDS, *evaluation_cli.COMMANDS):
     app.command()(_command)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from riverboat.agents.base import Agent, rules_of
 from riverboat.agents.registry import make_agent
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
+from riverboat.evaluation.aivat import Aivat
 from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
+from riverboat.evaluation.settling import LEAST
 from riverboat.games.acpc import Rules, read_game
 from riverboat.interfaces import acpc_match
 from riverboat.interfaces.progress import Bar
@@ -24,6 +27,7 @@ UNITS = {
     "bb_per_100": "bb/100",
     "ci95": "mbb/g, half the width of the 95 % interval over pairs",
 }
+ANY_TIME = "mbb/g, half the width over pairs of a 95 % interval that holds whenever the match stops"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +37,8 @@ class Options:
     hands: int = 20_000
     seed: int = 0  # of the cards, and of agents that draw and name no other
     game: str | None = None  # None: what the agents play
+    aivat: bool = False
+    until: str | None = None  # bounds in mbb/g: LOW,HIGH
     histories: Path | None = None
     json: bool = False
 
@@ -63,9 +69,10 @@ def rules_for(agents: Sequence[Agent], game: str | None) -> Rules:
 
 def _programs(names: Sequence[str], options: Options) -> None:
     """A match in which somebody is a program that speaks the ACPC protocol."""
-    if len(names) != 2 or options.histories is not None:
+    if len(names) != 2 or options.histories is not None or options.aivat or options.until is not None:
         raise InputError(
-            "match with acpc:COMMAND: two players, and without --histories; riverboat acpc dealer writes a log"
+            "match with acpc:COMMAND: two players, without --histories, --aivat and --until-settled; "
+            "riverboat acpc dealer writes a log"
         )
     ours = [make_agent(name, options.seed) for name in names if not name.startswith(acpc_match.PROGRAM)]
     found = acpc_match.against_programs(names, rules_for(ours, options.game), options.hands, options.seed)
@@ -80,32 +87,94 @@ def _programs(names: Sequence[str], options: Options) -> None:
 
 
 def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
+    until = None if options.until is None else bounds(options.until)
+    if until is not None and options.hands < 2 * LEAST:
+        raise InputError(f"--hands {options.hands}: with --until-settled at least {2 * LEAST:,} are allowed for")
     if options.histories is None:
         file: Any = nullcontext(None)
     else:
         from riverboat.games.hand_files import open_hands
 
         file = open_hands(options.histories)
+    aivat = estimator(first, second, rules) if options.aivat else None
     with file as write, watched(f"{first.name} against {second.name}") as progress:
-        found = play_match(first, second, rules, options.hands, options.seed, observe=write, progress=progress)
+        found = play_match(
+            first,
+            second,
+            rules,
+            options.hands,
+            options.seed,
+            aivat=aivat,
+            until=until,
+            observe=write,
+            progress=progress,
+        )
     if options.json:
-        emit(facts(found, rules))
+        emit(facts(found, rules) | told_of(aivat))
         return
     console = plain_console()
     console.print(results([found]))
     console.print(_told(found, rules))
+    if found.raw is not None:
+        console.print(_compared(found))
+    if found.verdict is not None:
+        console.print(_settled(found))
     if options.histories is not None:
         say(f"hand histories: {options.histories}")
 
 
+def bounds(text: str) -> tuple[float, float]:
+    """LOW,HIGH as a user writes them."""
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--until-settled {shown(text)}: write two numbers of mbb/g, such as -50,50") from None
+    if not (isfinite(low) and isfinite(high)) or low >= high:
+        raise InputError(f"--until-settled {shown(text)}: the lower number first, such as -50,50")
+    return low, high
+
+
+def estimator(first: Agent, second: Agent, rules: Rules) -> Aivat:
+    """AIVAT for two agents; the tables of values may have to be made first."""
+    with Bar("values for AIVAT, once") as bar:
+        return Aivat(first, second, rules, progress=bar)
+
+
+def told_of(aivat: Aivat | None) -> dict[str, Any]:
+    """Whose strategies AIVAT used."""
+    if aivat is None:
+        return {}
+    return {"aivat": {"known": [a.name for a, used in zip(aivat.agents, aivat.known, strict=True) if used]}}
+
+
+def _compared(found: Match) -> str:
+    """What AIVAT made of it."""
+    assert found.raw is not None
+    raw, half = (1000 * x / found.big_blind for x in (found.raw.mean, found.raw.half_width))
+    saved = "" if found.factor is None else f"; so sure it would have been after {found.factor:,.1f} times the hands"
+    return f"with AIVAT; without it {raw:+,.1f} ± {half:,.1f} mbb/g{saved}"
+
+
+def _settled(found: Match) -> str:
+    low, high = found.bounds or (0.0, 0.0)
+    about = {
+        "better": f"more than {high:g}",
+        "worse": f"less than {low:g}",
+        "between": f"between {low:g} and {high:g}",
+        "open": f"not settled whether it is below {low:g}, above {high:g} or between",
+    }
+    return f"{found.verdict}: {about[found.verdict or 'open']} mbb/g; the interval holds whenever a match stops"
+
+
 def facts(found: Match, rules: Rules) -> dict[str, Any]:
     """A match as one object."""
+    units = UNITS if found.verdict is None else UNITS | {"ci95": ANY_TIME, "bounds": "mbb/g"}
     return {
         **found.record(),
         "names": list(found.names),
         "game": rules.name,
         "unit": "mbb/g",
-        "units": UNITS,
+        "units": units,
         "seconds": round(found.seconds, 3),
         "hands_per_second": round(found.hands_per_second),
     }
@@ -146,8 +215,13 @@ def _told(found: Match, rules: Rules) -> str:
 def _all(agents: dict[str, Agent], count: int, rules: Rules, options: Options) -> None:
     if len(agents) < count:
         raise InputError(f"match: {count} agents, {len(agents)} different ones: in a round robin each is named once")
-    if options.histories is not None:
-        raise InputError(f"--histories {options.histories}: hands are written of matches between two agents")
+    for asked, what in (
+        (options.histories, "--histories"),
+        (options.aivat, "--aivat"),
+        (options.until, "--until-settled"),
+    ):
+        if asked:
+            raise InputError(f"{what}: of matches between two agents; {count} are named")
     with watched(f"{len(agents)} agents") as progress:
         found = round_robin(agents, rules, options.hands, options.seed, progress=progress)
     if options.json:

@@ -12,6 +12,7 @@ that all decisions of one bucket lie together.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,6 +81,15 @@ class BlueprintStrategy:
     def buckets(self) -> tuple[int, ...]:
         """Buckets of each street that is played."""
         return self.cards.counts[: self.rules.rounds]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells strategies apart: the tree, the cards and everything that is played."""
+        digest = hashlib.sha256((self.tree.fingerprint + self.cards.fingerprint).encode())
+        for table in self.average:
+            digest.update(repr((table.shape, table.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(table[:1] if table.strides[0] == 0 else table).data)
+        return digest.hexdigest()
 
     # --- what is played ---------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ from riverboat.strategy import _follow_kernels as follow
 from riverboat.strategy import _played_kernels as kernels
 from riverboat.strategy import _post_kernels as post_kernels
 from riverboat.strategy.blueprint import MOST_STREETS, BlueprintStrategy
+from riverboat.strategy.board_buckets import board_buckets
 from riverboat.strategy.postprocess import FOLD_THRESHOLD, kinds_of
 from riverboat.strategy.public_answers import Strategies
 from riverboat.strategy.public_cache import PublicCache
@@ -262,11 +263,7 @@ class Played:
         dealt = (boards != HIDDEN).sum(axis=1)
         for cards in np.unique(dealt[new]).tolist():
             these = new[dealt[new] == cards]
-            live, left = np.zeros((len(these), self._hands), np.int32), np.zeros(len(these), np.int64)
-            deals = np.empty((live.size, self.rules.hole + cards), np.uint8)
-            count = kernels.lay_out(self.rules.deck.hands, boards[these, :cards], live, left, deals)
-            buckets = np.zeros((len(these), MOST_STREETS, self._hands), np.int32)
-            kernels.sort_out(live, left, self.strategy.cards.buckets(deals[:count], check=False), buckets)
+            live, left, buckets = board_buckets(self.strategy.cards, boards[these, :cards])
             for k, i in enumerate(these.tolist()):
                 found[i] = self.cache.keep(boards[i].tobytes(), _Board(live[k], left[k], buckets[k]))
         known = [board for board in found if board is not None]
@@ -297,23 +294,12 @@ class Played:
 
     @cached_property
     def _player(self) -> kernels.Player:
-        tree, book = self.strategy.tree, book_of(self.rules)
+        book = book_of(self.rules)
         share = SHARES.get(self.post, 0.0) if self.share is None else self.share
         epsilon = share if self.post == "threshold" else post_kernels.WITHOUT
         return kernels.Player(
             book,
-            follow.Tree(
-                tree.actor,
-                tree.street,
-                tree.first,
-                tree.count,
-                tree.parent,
-                tree.kind,
-                tree.total,
-                tree.spent,
-                tree.slot,
-            ),
-            follow.Reader(_CODES[self.translation], self.tie == "low", int(book.stacks.min())),
+            *tree_of(self.strategy, self.rules, self.translation, self.tie),
             post_kernels.Post(_RULES[self.post], float(share), float(epsilon)),
             self.post == "new" if self.spare_first is None else self.spare_first,
             kinds_of(("f", "c", *["r"] * (self._columns - kernels.FIRST_RAISE))),
@@ -346,3 +332,19 @@ class Played:
             np.zeros(2, np.int64),
             sorter(hands),
         )
+
+
+def tree_of(
+    strategy: BlueprintStrategy | None, rules: Rules, mapping: str, tie: Tie = "high"
+) -> tuple[follow.Tree, follow.Reader]:
+    """The tree of a blueprint and how bets are read into it, for loops that follow lines (`_follow_kernels`).
+
+    Without a strategy there is a tree of nothing, for lines that begin off it.
+    """
+    reader = follow.Reader(_CODES[mapping], tie == "low", int(book_of(rules).stacks.min()))
+    names = ("actor", "street", "first", "count", "parent", "kind", "total", "spent", "slot")
+    if strategy is not None:
+        return follow.Tree(*(getattr(strategy.tree, name) for name in names)), reader
+    types: dict[str, Any] = dict.fromkeys(("actor", "street", "count", "kind"), np.int8)
+    shapes = {"spent": (1, 2)}
+    return follow.Tree(*(np.full(shapes.get(name, (1,)), -1, types.get(name, np.int32)) for name in names)), reader

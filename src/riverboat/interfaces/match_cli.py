@@ -1,0 +1,38 @@
+"""Commands that play agents against each other and keep what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riverboat.interfaces.options import MANY, SEED, Game, Json
+
+
+def match(
+    agents: Annotated[
+        list[str], typer.Argument(help="Two agents, or more for a round robin; also acpc:COMMAND, a program.")
+    ],
+    hands: Annotated[
+        int, typer.Option(min=1, max=MANY, help="Hands of a match; every deal is played twice, seats exchanged.")
+    ] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards and of agents that draw.")] = 0,
+    game: Game = None,
+    aivat: Annotated[bool, typer.Option("--aivat", help="Take out the luck of cards and of known moves.")] = False,
+    until_settled: Annotated[
+        str | None, typer.Option(metavar="LOW,HIGH", help="Stop when it is settled, in mbb/g; --hands at most.")
+    ] = None,
+    histories: Annotated[Path | None, typer.Option(help="Write the hands: FILE.phhs (PHH) or FILE.log (ACPC).")] = None,
+    json: Json = False,
+) -> None:
+    """Play agents against each other in duplicate hands."""
+    from riverboat.interfaces import matching
+
+    options = matching.Options(
+        hands=hands, seed=seed, game=game, aivat=aivat, until=until_settled, histories=histories, json=json
+    )
+    matching.match(agents, options)
+
+
+COMMANDS = (match,)

@@ -1,0 +1,146 @@
+"""AIVAT: unbiased for whatever values, over all hands that may be played; less luck than the result; what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from random_blueprints import random_blueprint
+from reference.matches import all_hands
+from riverboat.abstraction.card_abstraction import lossless
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.yardsticks import Yardstick
+from riverboat.errors import InputError
+from riverboat.evaluation.aivat import Aivat
+from riverboat.evaluation.matches import play_match
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.action_tree import compile_actions
+from riverboat.games.menus import one_size
+from riverboat.strategy.blueprint import BlueprintStrategy
+
+# Two cards each of six, one card on the flop and one on the turn; a pot-sized raise of the other's is all-in.
+TWO_CARDS = Rules(blinds=(100, 50), stacks=(600, 600), board=(0, 1, 1), hole=2, ranks=3, suits=2, name="six")
+# A first board of two cards, of which most hands block some.
+WIDE = Rules(blinds=(100, 50), stacks=(300, 300), board=(0, 2, 1), hole=1, ranks=3, suits=2, name="wide")
+MENU = one_size("100%", most_raises=2)
+
+
+@cache
+def blueprint(name: str, seed: int) -> BlueprintStrategy:
+    if name == "leduc":
+        return random_blueprint("leduc", seed)
+    rules = {"six": TWO_CARDS, "wide": WIDE}[name]
+    tree, cards = compile_actions(rules, MENU), lossless(rules.board[1:], rules.deck)
+    rng = np.random.default_rng(seed)
+    shapes = [(cards.counts[street], int(tree.width[street])) for street in range(rules.rounds)]
+    sums = tuple(rng.random(shape, np.float32) * (rng.random(shape) > 0.3) for shape in shapes)
+    return BlueprintStrategy(rules, MENU, tree, cards, sums)
+
+
+def agents(name: str) -> tuple[BlueprintAgent, BlueprintAgent]:
+    first = BlueprintAgent(blueprint(name, 1), "first", seed=1)
+    return first, BlueprintAgent(blueprint(name, 2), "second", post="threshold", share=0.3, seed=2)
+
+
+@cache
+def everything(name: str, way: int):
+    first, second = agents(name)
+    return all_hands(first, second, first.rules, way)
+
+
+def arbitrary(aivat: Aivat) -> Aivat:
+    """With values that nobody would believe."""
+    assert aivat.values is not None
+    rng = np.random.default_rng(7)
+
+    def spoilt(tables):
+        after, begin = (
+            tuple(rng.normal(0.5, 2, table.shape).astype(np.float32) for table in part)
+            for part in (tables.after, tables.begin)
+        )
+        return replace(tables, after=after, begin=begin)
+
+    aivat.values = spoilt(aivat.values[0]), spoilt(aivat.values[1])
+    return aivat
+
+
+@pytest.mark.parametrize("way", [0, 1])
+@pytest.mark.parametrize("name", ["leduc", "six", "wide"])
+@pytest.mark.parametrize("known", [(True, True), (True, False), (False, True), (False, False)], ids=str)
+def test_unbiased_for_any_values(name: str, known: tuple[bool, bool], way: int) -> None:
+    """The mean over all hands, each with its probability, is the exact value."""
+    first, second = agents(name)
+    hands, chance = everything(name, way)
+    assert chance.sum() == pytest.approx(1, abs=1e-12)
+    exact = (chance * hands.won[:, way]).sum()
+    spread = (chance * (hands.won[:, way] - exact) ** 2).sum()
+    good = Aivat(first, second, first.rules, known=known, deals=3000)
+    plain = Aivat(first, second, first.rules, known=known, corrects=False)
+    variances = []
+    for aivat in (good, arbitrary(Aivat(first, second, first.rules, known=known, deals=3000)), plain):
+        total = aivat.estimate(hands).total
+        assert (chance * total).sum() == pytest.approx(exact, abs=1e-9 * first.rules.big_blind)
+        variances.append((chance * (total - exact) ** 2).sum())
+    assert variances[2] <= (1 + 1e-9) * spread  # imaginary observations and all-ins
+    assert variances[0] < (0.6 if all(known) else 1) * variances[2]
+    assert variances[1] > variances[0]
+
+
+def test_without_values_it_is_imaginary_observations() -> None:
+    """With nothing corrected the estimate is the mean over the hands that known players may have held, by plain sums."""
+    first, second = agents("leduc")
+    hands, chance = everything("leduc", 0)
+    total = Aivat(first, second, first.rules, known=(True, False), corrects=False).estimate(hands).total
+    seen: dict[tuple[object, ...], list[float]] = {}
+    keys = []
+    for i in range(len(hands)):
+        line = tuple(hands.moves[i, : hands.length[i]].tolist())
+        showdown = hands.betting(i).folded is None
+        streets = hands.betting(i).street
+        board = hands.cards[i, 2] if streets or showdown else None
+        key = line, int(hands.cards[i, 1]), board
+        keys.append(key)
+        weight = seen.setdefault(key, [0.0, 0.0])
+        weight[0] += chance[i]
+        weight[1] += chance[i] * float(hands.won[i, 0])
+    expected = np.array([seen[key][1] / seen[key][0] for key in keys])
+    assert total == pytest.approx(expected, abs=1e-9)
+
+
+def test_matches_agree_with_their_estimates() -> None:
+    """Bets off the tree are read by lot, which is averaged over: result and estimate differ by luck alone."""
+    rules = replace(TWO_CARDS, stacks=(2000, 2000), name="deep six")
+    cards = lossless(rules.board[1:], rules.deck)
+
+    def agent(size: str, seed: int) -> BlueprintAgent:
+        menu = one_size(size, most_raises=2)
+        tree, rng = compile_actions(rules, menu), np.random.default_rng(seed)
+        sums = tuple(rng.random((cards.counts[s], int(tree.width[s])), np.float32) for s in range(rules.rounds))
+        return BlueprintAgent(BlueprintStrategy(rules, menu, tree, cards, sums), size, seed=seed)
+
+    first, second = agent("70%", 1), agent("130%", 2)
+    kept: list[object] = []
+    play_match(first, second, rules, 20_000, observe=kept.append)
+    aivat = Aivat(first, second, rules, deals=3000)
+    gaps = np.concatenate(
+        [
+            aivat.estimate(hands).total - np.where(hands.player[:, 0] == 0, hands.won[:, 0], hands.won[:, 1])
+            for hands in kept
+        ]
+    )
+    pairs = gaps[0::2] + gaps[1::2]
+    assert abs(pairs.mean()) < 4 * pairs.std() / len(pairs) ** 0.5
+
+
+def test_what_cannot_be_estimated_is_refused() -> None:
+    first, _ = agents("leduc")
+    nolimit = read_game("nolimit-200bb")
+    with pytest.raises(InputError, match="'random': does not answer for all hands"):
+        Aivat(Yardstick("random"), Yardstick("always-call"), nolimit, known=(True, True))
+    kept: list[object] = []
+    play_match(first, Yardstick("always-raise"), first.rules, 100, observe=kept.append)
+    with pytest.raises(InputError, match=r"agent 'always-call' played 'r' at .*, which it never plays"):
+        Aivat(first, Yardstick("always-call"), first.rules, deals=100).estimate(kept[0])
