@@ -8,9 +8,10 @@ atom splits its hands: they mix. What that costs is not argued but measured, in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -275,13 +276,21 @@ def solution(tree: BoardTree, ranks: Ranks, betting: Betting, frequencies: Array
 
     frequencies: float64 [situations, moves, ranks]
     """
+    rows = dict(zip(betting.nodes, frequencies[:, :, ranks.group], strict=True))
+    return hands_solution(tree, betting, rows, {"method": "thresholds"})
+
+
+def hands_solution(
+    tree: BoardTree, betting: Betting, rows: Mapping[str, Array], provenance: Mapping[str, Any] | None = None
+) -> Solution:
+    """What hands play in each situation as a solution of the spot. rows: float64 [moves, 1326] each"""
     table = np.zeros(tree.table, np.float64)
     place = {int(node): n for n, node in enumerate(tree.forest.node)}
-    for number, node in enumerate(betting.nodes.values()):
+    for name, node in betting.nodes.items():
         at = place[node]
         who, width = int(tree.forest.actor[at]), int(tree.forest.width[at])
         hands = tree.reps(0, who)
-        rows = frequencies[number, :width][:, ranks.group[hands]]
+        played = rows[name][:width, hands]
         begin = int(tree.boards.base[0, who]) + int(tree.forest.slot[at]) * len(hands)
-        table[begin : begin + rows.size] = rows.ravel()
-    return Solution(tree, table, {"method": "thresholds"})
+        table[begin : begin + played.size] = played.ravel()
+    return Solution(tree, table, provenance)
