@@ -14,15 +14,24 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 Hand = tuple[int, ...]
 
 
-def response_value(strategy: BlueprintStrategy, seat: int, respond: bool = True) -> float:
-    """What a seat wins a hand with its best response, or with the strategy itself."""
+def response_value(
+    strategy: BlueprintStrategy, seat: int, respond: bool = True, own: BlueprintStrategy | None = None, since: int = 0
+) -> float:
+    """What a seat wins a hand with its best response, or with the strategy itself; before the street `since` with `own`."""
     hands = list(combinations(strategy.rules.deck.cards.tolist(), strategy.rules.hole))
     pairs = sum(not set(a) & set(b) for a, b in permutations(hands, 2))
-    return sum(hand_values(strategy, seat, 0, (), dict.fromkeys(hands, 1.0), respond).values()) / pairs
+    return sum(hand_values(strategy, seat, 0, (), dict.fromkeys(hands, 1.0), respond, own, since).values()) / pairs
 
 
 def hand_values(
-    strategy: BlueprintStrategy, seat: int, start: int, board: Hand, weights: dict[Hand, float], respond: bool = True
+    strategy: BlueprintStrategy,
+    seat: int,
+    start: int,
+    board: Hand,
+    weights: dict[Hand, float],
+    respond: bool = True,
+    own: BlueprintStrategy | None = None,
+    since: int = 0,
 ) -> dict[Hand, float]:
     """What each hand of a seat wins from a node on, in chips over the whole hand, summed over the opponent's hands by their
     weights.
@@ -63,9 +72,10 @@ def hand_values(
         children = tree.children(node)
         if tree.actor[node] == seat:
             found = [value(child, board, mine, others) for child in children]
-            if respond:
+            if respond and tree.street[node] >= since:
                 return max(found)
-            return sum(p * v for p, v in zip(shares(node, bucket(mine, board)), found, strict=True))
+            played = (own or strategy).probabilities(node, np.array([bucket(mine, board)]))[0].tolist()
+            return float(sum(p * v for p, v in zip(played, found, strict=True)))
         total = 0.0
         for a, child in enumerate(children):
             moved = {hand: weight * shares(node, bucket(hand, board))[a] for hand, weight in others.items()}

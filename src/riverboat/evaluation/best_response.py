@@ -16,6 +16,7 @@ import os
 import time
 from dataclasses import dataclass, replace
 from math import comb, nan
+from typing import Any
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def quality(
     both = not long if self_play is None else self_play
     players = (*RESPONDERS, ITSELF) if both else RESPONDERS
     means = replace(means or Means(), threads=threads)
-    (first, second, *own), boards = walk_all(strategy, players, np.float32 if long else np.float64, means)
+    (first, second, *own), boards = walk_all(strategy, players, number_type(work), means)
     return RealQuality(
         (first, second),
         (own[0], -own[0]) if own else (nan, nan),
@@ -94,6 +95,11 @@ def quality(
         boards=boards,
         seconds=time.perf_counter() - start,
     )
+
+
+def number_type(work: Work) -> type[np.floating[Any]]:
+    """In which the last street is walked."""
+    return np.float32 if work.seconds > LONG else np.float64
 
 
 def estimate(tree: ActionTree) -> Work:
