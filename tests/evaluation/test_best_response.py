@@ -16,7 +16,7 @@ from riverboat.abstraction.public import PublicBuckets, cluster_private
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError, MemoryLimitError
-from riverboat.evaluation import best_response
+from riverboat.evaluation import best_response, response_walk
 from riverboat.evaluation.best_response import estimate, quality
 from riverboat.evaluation.duel import yardstick
 from riverboat.evaluation.response_layout import RESPONDERS
@@ -187,8 +187,9 @@ def test_threads_change_nothing() -> None:
     assert one.mbb_per_game == pytest.approx(1000 * one.exploitability / 2)
 
 
-def test_pieces_are_kept_and_gone_on_with(tmp_path: Path) -> None:
+def test_pieces_are_kept_and_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A walk that is broken off loses what it was at; what goes on gives the same to the last bit."""
+    monkeypatch.setattr(response_walk, "PIECES", 7)
     rules = read_game("bench-3x20")
     strategy = blueprint(rules, one_size("100%"), bucketed(rules, (5, 7, 9), 5), 6)
     whole, seen = quality(strategy, self_play=False), []

@@ -14,7 +14,7 @@ from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.evaluation.quality import quality
 from riverboat.games.acpc import read_game
-from riverboat.interfaces import reading
+from riverboat.interfaces import exploiting, reading
 from riverboat.interfaces.spot_reading import View
 from riverboat.strategy.asking import ask
 from riverboat.strategy.blueprint import save_blueprint
@@ -90,16 +90,16 @@ def test_hundreds_of_raises_are_one_column():
 
 def test_agents_are_measured_where_they_can_be(leduc, capsys):
     name = f"{leduc}?purify"
-    reading.exploitability(Path(name), 1, json=True)
+    exploiting.exploitability(Path(name), exploiting.Options(json=True))
     found = json.loads(capsys.readouterr().out)
     assert (found["game"], found["unit"], found["exploitability_is"]) == ("leduc", "mbb/g", "exact")
     assert found["exploitability"] == pytest.approx(quality(make_agent(name)).figures[0].value)
-    reading.exploitability(leduc, 1, json=True)  # the blueprint itself
+    exploiting.exploitability(leduc, exploiting.Options(json=True))  # the blueprint itself
     assert json.loads(capsys.readouterr().out)["exploitability"] != pytest.approx(found["exploitability"])
-    reading.exploitability(Path("always-fold"), 1, json=False, game="kuhn")
+    exploiting.exploitability(Path("always-fold"), exploiting.Options(), game="kuhn")
     assert "kuhn: exploitability 1000 mbb/g (exact)" in capsys.readouterr().out
     with pytest.raises(InputError, match="measure it by matches"):
-        reading.exploitability(Path("rule-based"), 1, json=True)
+        exploiting.exploitability(Path("rule-based"), exploiting.Options(json=True))
 
 
 @pytest.mark.parametrize(

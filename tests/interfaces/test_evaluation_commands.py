@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from random_blueprints import random_blueprint
+from riverboat.abstraction.card_abstraction import lossless
+from riverboat.evaluation.best_response import quality
+from riverboat.games.acpc import read_game
 from riverboat.interfaces import cli
+from riverboat.strategy.blueprint import save_blueprint
 
 
 def run(*words: str) -> int:
@@ -36,3 +42,38 @@ def test_lbr_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "exploitability of always-fold is at least" in shown
     assert "fcpa from the flop on" in shown
+
+
+def test_exploitability_of_a_blueprint_is_exact_or_a_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both say what they are, what they took, and the bound what the exact figure would cost."""
+    strategy = random_blueprint("bench-3x20")
+    folder = str(save_blueprint(strategy, tmp_path / "blueprint"))
+    assert run("exploitability", folder, "--json") == 0
+    exact, wanted = json.loads(capsys.readouterr().out), quality(strategy)
+    assert (exact["is"], exact["boards"], exact["unit"]) == ("exact", wanted.boards, "mbb/g")
+    assert exact["mbb_per_game"] == exact["exploitability"] == pytest.approx(wanted.mbb_per_game)
+    assert exact["abstract_mbb_per_game"] is None  # hands are numbered board by board: they do not tell the ones before
+    assert run("exploitability", folder, "--bound", "--boards", "100", "--seed", "4", "--threads", "2", "--json") == 0
+    bound = json.loads(capsys.readouterr().out)
+    assert (bound["is"], bound["side"], bound["boards"], bound["seed"]) == ("bound", "lower", 100, 4)
+    assert bound["mbb_per_game"] - bound["ci95"] < exact["mbb_per_game"]
+    assert bound["exact_boards"] == wanted.boards
+    assert bound["exact_seconds"] > 0
+    assert run("exploitability", folder, "--time", "0.001s", "--boards", "10") == 0
+    assert "the exact figure takes about" in capsys.readouterr().out
+    for wrong in (("--exact", "--bound"), ("--resume",), ("--bound", "--out", "x"), ("--out", folder)):
+        assert run("exploitability", folder, *wrong) == 2
+        assert capsys.readouterr().err.count("error:") == 1
+
+
+def test_the_abstract_game_is_beside_the_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In Leduc without buckets both games are one. Pieces are walked once."""
+    rules = read_game("leduc")
+    folder = save_blueprint(random_blueprint("leduc", cards=lossless(rules.board[1:], rules.deck)), tmp_path / "leduc")
+    assert run("exploitability", str(folder), "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["abstract_mbb_per_game"] == pytest.approx(found["mbb_per_game"], rel=1e-5)
+    for more in ("--exact", "--resume"):
+        assert run("exploitability", str(folder), "--out", str(tmp_path / "pieces"), more, "--json") == 0
+        assert json.loads(capsys.readouterr().out)["mbb_per_game"] == found["mbb_per_game"]
+    assert len(list((tmp_path / "pieces").glob("piece-*"))) == 3  # ranks of the public card

@@ -21,6 +21,7 @@ from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.evaluation import best_response
+from riverboat.evaluation.response_pieces import Means
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import ActionTree, compile_actions, measure
 from riverboat.games.betting import Betting
@@ -93,7 +94,14 @@ class Measured(Quality):
         return tuple(found)
 
 
-def quality(strategy: Asked, threads: int = 1, *, rules: Rules | None = None, most_minutes: float = 10.0) -> Measured:
+def quality(
+    strategy: Asked,
+    threads: int = 1,
+    *,
+    rules: Rules | None = None,
+    most_minutes: float = 10.0,
+    means: Means | None = None,
+) -> Measured:
     """Best responses to a strategy, and what it earns against itself.
 
     - A `Strategy` or `Solution`: exact, in the unit of its game.
@@ -109,7 +117,7 @@ def quality(strategy: Asked, threads: int = 1, *, rules: Rules | None = None, mo
     if isinstance(strategy, Solution):
         return _of_solution(strategy)
     if isinstance(strategy, BlueprintStrategy):
-        return _of_blueprint(strategy, threads, most_minutes)
+        return _of_blueprint(strategy, threads, most_minutes, means)
     if isinstance(strategy, Answering):
         return _of_player(strategy, rules or rules_of(strategy), threads, most_minutes)
     raise InputError(f"{type(strategy).__name__}: neither a strategy nor an agent that answers for all hands")
@@ -123,9 +131,11 @@ def _of_solution(solution: Solution) -> Measured:
     return Measured((best[0], best[1]), (values[0], values[1]), total, tree.unit)
 
 
-def _of_blueprint(strategy: BlueprintStrategy, threads: int, most_minutes: float) -> Measured:
+def _of_blueprint(
+    strategy: BlueprintStrategy, threads: int, most_minutes: float, means: Means | None = None
+) -> Measured:
     rules = strategy.rules
-    found = best_response.quality(strategy, threads, most_minutes)
+    found = best_response.quality(strategy, threads, most_minutes, means=means)
     whole = rules.limit or strategy.menu == every_size()
     kind, of = (EXACT, "") if whole else (LOWER, "where all bets are those of its menu")
     return Measured(found.best, found.values, unit="chips", kind=kind, per_game=1000 / rules.big_blind, of=of)

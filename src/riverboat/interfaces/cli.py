@@ -192,19 +192,6 @@ def export(
 
 
 @app.command()
-def exploitability(
-    folder: Annotated[Path, typer.Argument(help="Folder of a run or a strategy, or an agent of a small game.")],
-    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of the walk.")] = 1,
-    game: SolvedGame = None,
-    json: Json = False,
-) -> None:
-    """Exact exploitability and certified value interval of a strategy."""
-    from riverboat.interfaces import reading
-
-    reading.exploitability(folder, threads, json, game)
-
-
-@app.command()
 def respond(
     folder: Folder,
     player: Annotated[int | None, typer.Option(help="Who responds; all by default.")] = None,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from riverboat.interfaces.options import MANY, SEED, THREADS, Agent, Game, Json
+from riverboat.interfaces.options import MANY, SEED, THREADS, Agent, Game, Json, SolvedGame
 from riverboat.interfaces.terminal import duration
 
 
@@ -31,4 +32,30 @@ def lbr(
     local_response.lbr(agent, options)
 
 
-COMMANDS = (lbr,)
+def exploitability(
+    folder: Annotated[Path, typer.Argument(help="Folder of a run or a strategy, or an agent.")],
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Blueprints: the exact figure, however long it takes.")
+    ] = False,
+    bound: Annotated[bool, typer.Option("--bound", help="Blueprints: a lower bound on sampled boards.")] = False,
+    time: Annotated[str, typer.Option(help="Blueprints: the exact figure where it takes no longer than this.")] = "10m",
+    boards: Annotated[int, typer.Option(min=2, max=MANY, help="Of a bound: fresh boards that it is paid on.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Of a bound: seed of the boards.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of the walk.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Blueprints: keep pieces of the exact walk in this folder.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the pieces in --out.")] = False,
+    cluster: Annotated[str | None, typer.Option(help="Walk pieces on a Ray cluster: local, auto, an address.")] = None,
+    game: SolvedGame = None,
+    json: Json = False,
+) -> None:
+    """Exploitability of a strategy: exact, or a bound with what the exact figure would cost."""
+    from riverboat.interfaces import exploiting
+
+    options = exploiting.Options(
+        exact=exact, bound=bound, seconds=duration(time), boards=boards, seed=seed, threads=threads, out=out,
+        resume=resume, cluster=cluster, json=json,
+    )  # fmt: skip
+    exploiting.exploitability(folder, options, game)
+
+
+COMMANDS = (exploitability, lbr)

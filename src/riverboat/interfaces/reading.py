@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 from riverboat import artefact
 from riverboat.abstraction import card_abstraction
 from riverboat.errors import InputError
-from riverboat.evaluation.quality import quality as measure
 from riverboat.games import registry
-from riverboat.interfaces import abstraction_reading, agent_reading, blueprint_reading, many_players, spot_reading
+from riverboat.interfaces import abstraction_reading, agent_reading, blueprint_reading, spot_reading
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import View
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -20,7 +18,6 @@ from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving import response
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import blueprint, files
-from riverboat.strategy.asking import Asked
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.words import show_bytes
@@ -94,52 +91,6 @@ def _rows(strategy: Strategy, names: list[str] | None, limit: int) -> None:
     plain_console().print(ReportTable("", columns, tuple(told)))
     if names is None and len(strategy) > len(rows):
         say(f"… {len(strategy) - len(rows):,} more; name one, or raise --limit")
-
-
-def exploitability(folder: Path, threads: int, json: bool, game: str | None = None) -> None:
-    """Exploitability of a strategy: exact, or what can be said of it."""
-    measured: Asked
-    rules = None
-    if agent_reading.is_agent(folder):
-        measured, rules = agent_reading.answering(str(folder), game)
-        name = rules.name
-    elif artefact.manifest(files.newest(folder))["kind"] in blueprint.KINDS:
-        measured = blueprint.load_blueprint(folder)
-        name = measured.rules.name
-    else:
-        measured = load(folder, game)
-        name = measured.tree.name
-        if isinstance(measured, Strategy):
-            response.check_solvable(measured.tree)
-    with ProgressLine("best responses"):
-        quality = measure(measured, threads, rules=rules)
-    if len(quality.values) > 2:
-        many_players.exploitability(name, quality, json)
-        return
-    low, high = (quality.scale * end for end in quality.bracket)
-    found = quality.figures[0]
-    facts: dict[str, Any] = {
-        "game": name,
-        "exploitability": found.value,
-        "nash_conv": quality.scale * quality.nash_conv,
-        "value": quality.scale * quality.values[0],
-        "value_low": low,
-        "value_high": high,
-        "unit": found.unit,
-        "exploitability_is": found.kind,
-    }
-    if quality.of:
-        facts["exact"] = quality.of
-    if json:
-        emit(facts)
-        return
-    console = plain_console()
-    told = found.kind + (f"; exact {quality.of}" if quality.of else "")
-    console.print(f"{name}: exploitability {found.value:.9g} {found.unit} ({told}), NashConv {facts['nash_conv']:.9g}")
-    console.print(
-        f"value to player 0 in self-play {facts['value']:.9g}; the game's value is in [{low:.9g}, {high:.9g}]"
-        + (f" {quality.of}" if quality.of else "")
-    )
 
 
 def respond(

@@ -19,15 +19,33 @@ from riverboat.solving import _abstract_response_kernels as kernels
 from riverboat.solving.blueprint import Blueprint
 from riverboat.solving.bucket_sampling import board_room, frames, hands_of
 from riverboat.solving.response import Quality
+from riverboat.strategy.blueprint import BlueprintStrategy
 
 MOST_BOARDS = 1_000_000
 
 
-def abstract_quality(solver: Blueprint, *, averages: bool = True) -> Quality:
+def abstract_quality(solver: Blueprint | BlueprintStrategy, *, averages: bool = True) -> Quality:
     """Best responses to the average strategy (or the current one) and its value, in chips, all in the abstract game."""
+    if isinstance(solver, BlueprintStrategy):
+        tables = [_shares(table, *solver.slots(street)) for street, table in enumerate(solver.average)]
+        return _quality(Blueprint(solver.tree, solver.cards), tables)
+    return _quality(
+        solver, [solver.tables.strategies(street, averages=averages) for street in range(solver.tree.rules.rounds)]
+    )
+
+
+def _shares(table: Array, slot: Array, count: Array) -> Array:
+    """Sums or steps as probabilities. float32 [buckets, width]"""
+    weights = table.astype(np.float64)
+    total = np.repeat(np.add.reduceat(weights, slot, axis=1), count, axis=1)
+    uniform = 1.0 / np.repeat(count, count)
+    found: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform).astype(np.float32)
+    return found
+
+
+def _quality(solver: Blueprint, tables: list[Array]) -> Quality:
     tree, cards = solver.tree, solver.cards
-    counts, rounds = cards.counts[: tree.rules.rounds], tree.rules.rounds
-    tables = [solver.tables.strategies(street, averages=averages) for street in range(rounds)]
+    counts = cards.counts[: tree.rules.rounds]
     boards, times = _boards(tree)
     before = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     parent = np.full(sum(counts), kernels.UNKNOWN, np.int64)

@@ -47,6 +47,8 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("show river --limit", ("show", "../world/river", "root", "--limit", "?"), "whole"),
     ("export --depth", ("export", "../world/river", "--depth", "?"), "count"),
     ("exploitability --threads", ("exploitability", "../world/kuhn", "--threads", "?"), "count"),
+    ("exploitability --boards", ("exploitability", "../world/blueprint", "--bound", "--boards", "?"), "count"),
+    ("exploitability --time", ("exploitability", "../world/blueprint", "--boards", "4", "--time", "?"), "time"),
     ("respond --player", ("respond", "../world/kuhn", "--player", "?"), "whole"),
     ("respond --limit", ("respond", "../world/kuhn", "--limit", "?"), "whole"),
     ("team --adversary", ("team", "kuhn:players=3", "--adversary", "?"), "whole"),
