@@ -104,6 +104,13 @@ class Fields(Mapping[str, Any]):
         """A list of tables."""
         return [Fields(f"{self.where}, {key} {n}", entry) for n, entry in enumerate(self._list(key), 1)]
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts that can be printed."""
+        found = tuple(self._list(key))
+        if not all(isinstance(text, str) and text.isprintable() for text in found):
+            self._refuse(key, "a list of texts")
+        return found
+
     def wholes(self, key: str, low: int = 0, high: int = MOST) -> tuple[int, ...]:
         """A list of whole numbers."""
         each = {str(n): entry for n, entry in enumerate(self._list(key), 1)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from riverboat.errors import InputError
+from riverboat.evaluation.identity import about
 from riverboat.evaluation.local_best_response import LocalBestResponse, local_best_response
 from riverboat.games.acpc import Rules
 from riverboat.interfaces.agent_reading import answering
@@ -53,7 +54,7 @@ def lbr(name: str, options: Options) -> None:
             progress=bar,
         )
     if options.json:
-        emit(facts(found, rules))
+        emit(facts(found, rules) | about("lbr", rules, agent))
         return
     by_seat = (1000 * chips / found.big_blind for chips in found.by_seat)
     seats = ", ".join(f"{won:+,.0f} in seat {seat}" for seat, won in enumerate(by_seat))

@@ -13,6 +13,7 @@ from riverboat.agents.base import Agent, rules_of
 from riverboat.agents.registry import make_agent
 from riverboat.errors import InputError, shown
 from riverboat.evaluation.aivat import Aivat
+from riverboat.evaluation.identity import about
 from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
 from riverboat.evaluation.settling import LEAST
 from riverboat.games.acpc import Rules, read_game
@@ -110,7 +111,7 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
             progress=progress,
         )
     if options.json:
-        emit(facts(found, rules) | told_of(aivat))
+        emit(facts(found, rules) | told_of(aivat) | about("match", rules, first, second))
         return
     console = plain_console()
     console.print(results([found]))

@@ -1,0 +1,75 @@
+"""Who was measured, at what, with which release: what a result says about itself, so that unlike ones are told apart.
+
+    facts | about("match", rules, first, second)      # adds the key `about`
+
+A fingerprint is of what an agent plays, whatever it is called and wherever it lies: a blueprint's tables, tree and cards with
+the options that change its play. Seeds are none of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from riverboat import __version__
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.yardsticks import Yardstick
+from riverboat.games.acpc import Rules, show_game
+from riverboat.strategy.blueprint import BlueprintStrategy
+
+LENGTH = 12  # hexadecimal digits of a fingerprint that is written down
+
+
+def about(result: str, rules: Rules, *agents: Any) -> dict[str, Any]:
+    """What a result is of: its kind, the rules, the agents (or blueprints) and the release."""
+    return {
+        "about": {
+            "result": result,
+            "rules": {"name": rules.name, "fingerprint": _digest(show_game(rules)), "stacks": rules.stacks},
+            "agents": [identity(agent) for agent in agents],
+            "version": __version__,
+        }
+    }
+
+
+def identity(agent: Any) -> dict[str, Any]:
+    """An agent's name and fingerprint, and where it comes from, as far as that is known."""
+    if isinstance(agent, BlueprintStrategy):
+        agent = BlueprintAgent(agent, name=str(agent.provenance.get("folder", "blueprint")))
+    if isinstance(agent, BlueprintAgent):
+        return _of_blueprint(agent)
+    if isinstance(agent, Yardstick):
+        return {"name": agent.name, "fingerprint": _digest(f"yardstick {agent.name}"), "kind": "yardstick"}
+    name = str(getattr(agent, "name", agent))
+    own = getattr(agent, "fingerprint", None) or f"{type(agent).__module__}:{type(agent).__qualname__} {name}"
+    return {"name": name, "fingerprint": _digest(str(own)), "kind": "own"}
+
+
+def _of_blueprint(agent: BlueprintAgent) -> dict[str, Any]:
+    strategy, played = agent.strategy, agent.played
+    how = (played.translation, played.tie, played.post, played.share, played.spare_first)
+    known = strategy.provenance
+    found: dict[str, Any] = {
+        "name": agent.name.partition("?")[0].rstrip("/").rpartition("/")[2] + _options(agent.name),
+        "fingerprint": _digest(repr((strategy.fingerprint, how))),
+        "kind": "blueprint",
+        "cards": f"{strategy.cards.name} {'-'.join(map(str, strategy.buckets))}",
+        "nodes": len(strategy.tree),
+    }
+    if known.get("recipe") is not None:
+        found["recipe"] = str(known["recipe"])
+    if isinstance(known.get("seconds"), int | float):
+        found["core_hours"] = round(float(known["seconds"]) * int(known.get("threads", 1)) / 3600, 4)
+    return found
+
+
+def _options(name: str) -> str:
+    """What stands behind the name of a folder and changes play."""
+    kept = [
+        part for part in name.partition("?")[2].split("&") if part and not part.startswith(("seed=", "abstraction="))
+    ]
+    return f"?{'&'.join(kept)}" if kept else ""
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]

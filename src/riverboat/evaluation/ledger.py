@@ -1,0 +1,300 @@
+"""The ledger: results of matches, local best responses and exploitability in one text file that people can commit.
+
+    ledger = read_ledger("strength.jsonl").add(json.loads(text))       # what --json printed
+    ledger.ratings()                                                   # mbb/g over all pairs, with errors
+
+A line is a JSON object: an agent by its fingerprint, or a result between fingerprints. Lines are sorted, so that a commit
+shows what was added. A ledger is of one game and one release: others are refused by name, never compared.
+
+Ratings are the least-squares fit of r(A) - r(B) to what A won of B, each match weighted by its interval. They are about the
+mean of the agents that matches connect; groups that no match connects have no common scale and are rated apart. Where matches
+contradict each other by more than chance, as poker players do that beat one another in a circle, errors grow by as much.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riverboat import disk
+from riverboat.errors import CorruptError, InputError, shown
+from riverboat.evaluation.intervals import NORMAL_95
+from riverboat.fields import Fields
+from riverboat.texts import read_text
+
+MATCH, LBR, EXPLOITABILITY = "match", "lbr", "exploitability"
+KINDS = (MATCH, LBR, EXPLOITABILITY)
+LEAST_ERROR = 0.5  # mbb/g: standard error of matches in which nothing was left to chance
+MOST_LINES = 100_000
+_FIGURE = 1e15
+_HEAD, _AGENT = "ledger", "agent"
+_EXTRA = ("aivat", "verdict", "actions", "from", "is", "side", "boards")  # what else a result may say
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One result."""
+
+    kind: str  # one of KINDS
+    agents: tuple[str, ...]  # fingerprints: two of a match, else one
+    mbb_per_game: float  # what the first won a hand, or what can be won of it
+    ci95: float  # 0 where it is exact
+    hands: int | None
+    seed: int | None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def line(self) -> dict[str, Any]:
+        """As it is written."""
+        found = {
+            "result": self.kind,
+            "agents": list(self.agents),
+            "mbb_per_game": self.mbb_per_game,
+            "ci95": self.ci95,
+            "hands": self.hands,
+            "seed": self.seed,
+            **self.more,
+        }
+        return {key: value for key, value in found.items() if value is not None}
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Results with one key are one measurement."""
+        asked = tuple(str(self.more.get(name)) for name in _EXTRA if name != "verdict")
+        return self.kind, self.agents, self.seed or 0, self.hands or 0, asked
+
+
+@dataclass(frozen=True)
+class Rating:
+    """Of one agent, in mbb/g about the mean of its group."""
+
+    agent: str
+    mbb_per_game: float
+    ci95: float
+    group: int
+    matches: int
+    hands: int
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Agents by fingerprint and results between them."""
+
+    where: str
+    game: Mapping[str, Any] | None = None  # name, fingerprint and stacks of the rules, and the release
+    agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    entries: tuple[Entry, ...] = ()
+
+    def add(self, result: Any, where: str = "result") -> Ledger:
+        """With one more result, as `--json` printed it. The same measurement again takes the place of the first."""
+        entry, game, agents = _read_result(result, where)
+        if self.game is not None:
+            _alike(self.where, self.game, game, where)
+        entries = {e.key: e for e in self.entries} | {entry.key: entry}
+        known = dict(self.agents)
+        for found in agents:
+            mark = found["fingerprint"]
+            facts = {key: value for key, value in found.items() if key != "fingerprint"}
+            known[mark] = known.get(mark, facts)  # the name that it had first
+        return Ledger(self.where, game, known, tuple(entries[key] for key in sorted(entries, key=repr)))
+
+    # --- what is told ---------------------------------------------------------------------------
+
+    def names(self) -> dict[str, str]:
+        """A name for each fingerprint; agents of one name are told apart by theirs."""
+        names = {mark: str(facts["name"]) for mark, facts in self.agents.items()}
+        twice = {name for name in names.values() if list(names.values()).count(name) > 1}
+        return {mark: f"{name} ({mark[:6]})" if name in twice else name for mark, name in names.items()}
+
+    def of(self, kind: str) -> list[Entry]:
+        """Results of one kind."""
+        return [entry for entry in self.entries if entry.kind == kind]
+
+    def ratings(self) -> list[Rating]:
+        """Of all agents that played a match, by group, the best first."""
+        matches = [entry for entry in self.of(MATCH) if entry.agents[0] != entry.agents[1]]
+        groups = _groups(matches)
+        found = []
+        for number, group in enumerate(groups):
+            place = {agent: k for k, agent in enumerate(group)}
+            mine = [entry for entry in matches if entry.agents[0] in place]
+            values, errors = _fit(len(group), mine, place)
+            for agent, k in place.items():
+                played = [entry for entry in mine if agent in entry.agents]
+                hands = sum(entry.hands or 0 for entry in played)
+                error = NORMAL_95 * float(errors[k])
+                found.append(Rating(agent, float(values[k]), error, number, len(played), hands))
+        return sorted(found, key=lambda rating: (rating.group, -rating.mbb_per_game, rating.agent))
+
+    # --- on disk --------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The file."""
+        if self.game is None:
+            return ""
+        lines: list[dict[str, Any]] = [{_HEAD: 1, **self.game}]
+        lines += [{_AGENT: mark, **facts} for mark, facts in sorted(self.agents.items())]
+        lines += [entry.line() for entry in self.entries]
+        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+    def write(self) -> None:
+        """Write the file where it was read."""
+        disk.write_text(self.where, self.text())
+
+
+def _groups(matches: list[Entry]) -> list[list[str]]:
+    """Agents that matches connect, the larger groups first."""
+    group: dict[str, set[str]] = {}
+    for entry in matches:
+        joined = set[str]().union(*(group.get(agent, {agent}) for agent in entry.agents))
+        for agent in joined:
+            group[agent] = joined
+    different = {frozenset(members) for members in group.values()}
+    return sorted((sorted(members) for members in different), key=lambda members: (-len(members), members))
+
+
+def _fit(count: int, matches: list[Entry], place: Mapping[str, int]) -> tuple[Any, Any]:
+    """Ratings about their mean, and their standard errors."""
+    normal, right = np.zeros((count, count)), np.zeros(count)
+    for entry in matches:
+        i, j = (place[agent] for agent in entry.agents)
+        weight = 1 / max(entry.ci95 / NORMAL_95, LEAST_ERROR) ** 2
+        row = np.zeros(count)
+        row[i], row[j] = 1.0, -1.0
+        normal += weight * np.outer(row, row)
+        right += weight * entry.mbb_per_game * row
+    covariance = np.linalg.pinv(normal, hermitian=True)  # of ratings whose sum is zero
+    found = covariance @ right
+    misfit = 0.0
+    for entry in matches:
+        i, j = (place[agent] for agent in entry.agents)
+        error = max(entry.ci95 / NORMAL_95, LEAST_ERROR)
+        misfit += ((entry.mbb_per_game - found[i] + found[j]) / error) ** 2
+    free = len(matches) - (count - 1)
+    grown = max(1.0, misfit / free) if free > 0 else 1.0
+    return found, np.sqrt(np.maximum(np.diag(covariance), 0.0) * grown)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_ledger(path: str | Path) -> Ledger:
+    """The ledger of a file; an empty one where there is none yet."""
+    where = str(path)
+    if not Path(path).exists():
+        return Ledger(where)
+    lines = read_text(path, "ledger").splitlines()
+    if len(lines) > MOST_LINES:
+        raise InputError(f"ledger {where!r}: {len(lines):,} lines; at most {MOST_LINES:,} are read")
+    game: dict[str, Any] | None = None
+    agents: dict[str, Mapping[str, Any]] = {}
+    entries = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        here = f"{where}, line {number}"
+        found = Fields(here, _parsed(line, here))
+        if _HEAD in found:
+            found.whole(_HEAD, 1, 1)
+            game = _game(Fields(here, {k: v for k, v in found.items() if k != _HEAD}))
+        elif _AGENT in found:
+            agents[found.text(_AGENT)] = _agent(found)
+        else:
+            entries.append(_entry(found))
+    if (agents or entries) and game is None:
+        raise CorruptError(f"{where}: no line with the game; a ledger begins with one")
+    for entry in entries:
+        for agent in entry.agents:
+            if agent not in agents:
+                raise CorruptError(f"{where}: a result of {shown(agent)}, which is no agent of it")
+    return Ledger(where, game, agents, tuple(entries))
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"{where}: no JSON; a ledger has one object in a line, a result is what --json prints"
+        ) from None
+
+
+def read_result(path: str | Path) -> Any:
+    """What a command printed with --json into a file."""
+    return _parsed(read_text(path, "result"), f"result {str(path)!r}")
+
+
+def _read_result(result: Any, where: str) -> tuple[Entry, dict[str, Any], list[dict[str, Any]]]:
+    if not isinstance(result, Mapping) or not isinstance(result.get("about"), Mapping):
+        raise InputError(
+            f"{where}: does not say what it is of (`about`): give what `riverboat match`, `lbr` or `exploitability` of this "
+            "release print with --json"
+        )
+    found = Fields(where, result)
+    of = Fields(f"{where}, about", found["about"])
+    rules = Fields(f"{where}, about, rules", of["rules"])
+    game = _game(Fields(rules.where, {**rules, "version": of["version"]}))
+    agents = []
+    for each in of.tables("agents"):
+        agents.append({"fingerprint": each.text("fingerprint"), **_agent(each)})
+    line = {key: found[key] for key in ("mbb_per_game", "ci95", "hands", "seed", *_EXTRA) if key in found}
+    line |= {"result": of["result"], "agents": [agent["fingerprint"] for agent in agents]}
+    line |= {key: round(found.number(key), 3) for key in ("mbb_per_game", "ci95") if key in found}
+    if "aivat" in line:
+        line["aivat"] = True
+    return _entry(Fields(where, line)), game, agents
+
+
+def _game(found: Fields) -> dict[str, Any]:
+    stacks = None if found.get("stacks") is None else list(found.wholes("stacks", 1, 2**40))
+    return {
+        "name": found.text("name"),
+        "fingerprint": found.text("fingerprint"),
+        "stacks": stacks,
+        "version": found.text("version"),
+    }
+
+
+def _agent(found: Fields) -> dict[str, Any]:
+    facts: dict[str, Any] = {"name": found.text("name"), "kind": found.text("kind")}
+    facts |= {key: found.text(key) for key in ("recipe", "cards") if key in found}
+    facts |= {key: found.number(key, 0, _FIGURE) for key in ("core_hours",) if key in found}
+    return facts | {key: found.whole(key, 0) for key in ("nodes",) if key in found}
+
+
+def _entry(found: Fields) -> Entry:
+    kind = found.text("result", KINDS)
+    agents = tuple(found.texts("agents"))
+    if len(agents) != (2 if kind == MATCH else 1):
+        raise CorruptError(f"{found.where}: {len(agents)} agents in a result of {kind}")
+    more = {key: found[key] for key in _EXTRA if key in found}
+    for key, value in more.items():
+        if not isinstance(value, str | bool | int) or (isinstance(value, str) and not value.isprintable()):
+            raise CorruptError(f"{found.where}: {key} = {shown(value)}: must be a word")
+    return Entry(
+        kind,
+        agents,
+        found.number("mbb_per_game", -_FIGURE, _FIGURE),
+        found.number("ci95", 0, _FIGURE) if "ci95" in found else 0.0,
+        found.whole("hands", 0) if "hands" in found else None,
+        found.whole("seed", 0) if "seed" in found else None,
+        more,
+    )
+
+
+def _alike(where: str, old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> None:
+    """Refuse results that are of something else."""
+    for key, word in (("version", "release"), ("stacks", "stacks"), ("fingerprint", "rules")):
+        if old[key] != new[key]:
+            mine, theirs = (f"{each['name']} ({word} {_shown(each[key])})" for each in (old, new))
+            raise InputError(
+                f"{what}: is of {theirs}, and {where} of {mine}: these are not compared; keep it in a ledger of its own"
+            )
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else " and ".join(map(str, value)) if isinstance(value, list) else str(value)

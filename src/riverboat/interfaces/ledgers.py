@@ -1,0 +1,185 @@
+"""`riverboat ledger`: results that are kept, compared and written as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from riverboat import disk
+from riverboat.errors import InputError
+from riverboat.evaluation.ledger import EXPLOITABILITY, LBR, MATCH, Entry, Ledger, read_ledger, read_result
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.report_table import FIGURE, Column, ReportTable
+
+UNITS = {"mbb_per_game": "mbb/g", "ci95": "mbb/g, half the width of a 95 % interval", "core_hours": "hours of one core"}
+
+
+def ledger(file: Path, add: list[Path], page: Path | None, json: bool) -> None:
+    """Take results, show what is there, and write the page."""
+    found = read_ledger(file)
+    for path in add:
+        found = found.add(read_result(path), str(path))
+    if found.game is None:
+        raise InputError(f"ledger {str(file)!r}: not there yet; --add RESULT.json begins one")
+    if add:
+        found.write()
+        say(f"ledger: {file}, {len(found.entries)} results")
+    if page is not None:
+        disk.write_text(page, as_page(found))
+        say(f"page: {page}")
+    if json:
+        emit(_facts(found))
+        return
+    console = plain_console()
+    for title, table in _tables(found):
+        console.print(title)
+        console.print(table)
+    console.print(_scale(found))
+
+
+def _facts(found: Ledger) -> dict[str, Any]:
+    names = found.names()
+    return {
+        "game": dict(found.game or {}),
+        "agents": [{"fingerprint": mark, **facts, "name": names[mark]} for mark, facts in sorted(found.agents.items())],
+        "ratings": [
+            {
+                "agent": rating.agent,
+                "name": names[rating.agent],
+                "mbb_per_game": rating.mbb_per_game,
+                "ci95": rating.ci95,
+                "group": rating.group,
+                "matches": rating.matches,
+                "hands": rating.hands,
+            }
+            for rating in found.ratings()
+        ],
+        "results": [entry.line() for entry in found.entries],
+        "unit": "mbb/g",
+        "units": UNITS,
+    }
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _tables(found: Ledger) -> list[tuple[str, ReportTable]]:
+    """What there is to be shown, with titles."""
+    tables = (
+        ("Ratings", _ratings(found)),
+        ("Matches", _matches(found)),
+        ("What can be won of them", _bounds(found)),
+        ("Agents", _agents(found)),
+    )
+    return [(title, table) for title, table in tables if len(table)]
+
+
+def _ratings(found: Ledger) -> ReportTable:
+    names, ratings = found.names(), found.ratings()
+    several = len({rating.group for rating in ratings}) > 1
+    rows = tuple(
+        (
+            names[rating.agent],
+            f"{rating.mbb_per_game:+,.0f}",
+            f"{rating.ci95:,.0f}",
+            f"{rating.matches}",
+            f"{rating.hands:,}",
+            *([str(rating.group + 1)] if several else []),
+        )
+        for rating in ratings
+    )
+    columns = [
+        Column("agent"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE), Column("matches", FIGURE, rank=1),
+        Column("hands", FIGURE, rank=2),
+    ]  # fmt: skip
+    return ReportTable("", (*columns, *([Column("group", FIGURE)] if several else [])), rows)
+
+
+def _matches(found: Ledger) -> ReportTable:
+    names = found.names()
+    rows = tuple(
+        (
+            *(names[agent] for agent in entry.agents),
+            f"{entry.mbb_per_game:+,.1f}",
+            f"{entry.ci95:,.1f}",
+            f"{entry.hands or 0:,}",
+            str(entry.seed if entry.seed is not None else ""),
+            " ".join(_how(entry)),
+        )
+        for entry in found.of(MATCH)
+    )
+    columns = (
+        Column("agent"), Column("against"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE),
+        Column("hands", FIGURE, rank=1), Column("seed", FIGURE, rank=3), Column("how", rank=2),
+    )  # fmt: skip
+    return ReportTable("", columns, rows)
+
+
+def _how(entry: Entry) -> list[str]:
+    words = ["AIVAT"] if entry.more.get("aivat") else []
+    return words + ([str(entry.more["verdict"])] if "verdict" in entry.more else [])
+
+
+def _bounds(found: Ledger) -> ReportTable:
+    names, rows = found.names(), []
+    for entry in (*found.of(EXPLOITABILITY), *found.of(LBR)):
+        exact = entry.kind == EXPLOITABILITY and entry.more.get("is") == "exact"
+        what = "exploitability" if exact else "at least"
+        by = "best response" if entry.kind == EXPLOITABILITY else f"LBR {entry.more.get('actions', '')}"
+        if entry.more.get("from") not in (None, "preflop"):
+            by += f" from the {entry.more['from']}"
+        width = "exact" if exact else f"{entry.ci95:,.1f}"
+        rows.append((names[entry.agents[0]], what, f"{entry.mbb_per_game:,.1f}", width, by))
+    columns = Column("agent"), Column("what"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE), Column("by", rank=1)
+    return ReportTable("", columns, tuple(rows))
+
+
+def _agents(found: Ledger) -> ReportTable:
+    names = found.names()
+    rows = tuple(
+        (
+            names[mark],
+            mark,
+            str(facts.get("recipe", facts["kind"])),
+            str(facts.get("cards", "")),
+            f"{facts['core_hours']:g}" if "core_hours" in facts else "",
+        )
+        for mark, facts in sorted(found.agents.items(), key=lambda item: (names[item[0]], item[0]))
+    )
+    columns = (
+        Column("agent"), Column("fingerprint"), Column("recipe", rank=1), Column("cards", rank=2),
+        Column("core-hours", FIGURE, rank=3),
+    )  # fmt: skip
+    return ReportTable("", columns, rows)
+
+
+def _scale(found: Ledger) -> str:
+    assert found.game is not None
+    groups = len({rating.group for rating in found.ratings()})
+    apart = "" if groups < 2 else f"; {groups} groups that no match connects, each about its own mean"
+    stacks = found.game["stacks"]
+    behind = "" if stacks is None else f", stacks {' and '.join(f'{s:,}' for s in stacks)}"
+    return f"{found.game['name']}{behind}, release {found.game['version']}; ratings are about the mean of all{apart}"
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def as_page(found: Ledger) -> str:
+    """The ledger as Markdown."""
+    parts = [
+        "# Strength",
+        f"Written by `riverboat ledger {found.where} --write`: {_scale(found)}.",
+        "Figures are mbb/g ± half the width of a 95 % interval. A rating is the least-squares fit to all matches; its error "
+        "is wider where they contradict each other. What can be won of an agent is exact, or a lower bound.",
+    ]
+    for title, table in _tables(found):
+        parts.append(f"## {title}\n\n{_markdown(table)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(table: ReportTable) -> str:
+    head = "| " + " | ".join(column.name for column in table.columns) + " |"
+    rule = "|" + "|".join("--:" if column.kind == FIGURE else "---" for column in table.columns) + "|"
+    rows = ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in table.rows]
+    return "\n".join([head, rule, *rows])

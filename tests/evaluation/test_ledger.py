@@ -1,0 +1,189 @@
+"""The ledger: what is taken and refused, ratings against plain sums, files that stay stable, and the page of this project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from random_blueprints import random_blueprint
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.yardsticks import Yardstick
+from riverboat.errors import InputError, RiverboatError
+from riverboat.evaluation.identity import about, identity
+from riverboat.evaluation.ledger import Ledger, read_ledger
+from riverboat.games.acpc import read_game
+from riverboat.interfaces.ledgers import as_page, ledger
+
+DOCS = Path(__file__).parents[2] / "docs"
+RULES = read_game("leduc")
+NAMES = ("always-call", "always-fold", "always-raise", "rule-based", "random")
+AGENTS = {name: Yardstick(name) for name in NAMES}
+
+
+def match(first: str, second: str, mbb: float, ci95: float = 10.0, seed: int = 0, rules=RULES) -> dict[str, object]:
+    facts = {"mbb_per_game": mbb, "ci95": ci95, "hands": 1000, "seed": seed}
+    return facts | about("match", rules, AGENTS[first], AGENTS[second])
+
+
+def filled(*matches: dict[str, object]) -> Ledger:
+    found = Ledger("x.jsonl")
+    for each in matches:
+        found = found.add(json.loads(json.dumps(each)))
+    return found
+
+
+def rated(found: Ledger) -> dict[str, tuple[float, float, int]]:
+    names = found.names()
+    return {names[r.agent]: (r.mbb_per_game, r.ci95, r.group) for r in found.ratings()}
+
+
+# --- ratings ----------------------------------------------------------------------------------
+
+
+def test_two_agents() -> None:
+    """The difference is the result, and so is its error: each has half of it."""
+    found = rated(filled(match("always-call", "always-fold", 300, 20)))
+    assert found["always-call"] == pytest.approx((150, 10, 0))
+    assert found["always-fold"] == pytest.approx((-150, 10, 0))
+
+
+def test_two_matches_are_weighted_by_their_intervals() -> None:
+    """As sure as four times the hands: 4/5 and 1/5 of what they say; they agree within chance."""
+    one, two = match("always-call", "always-fold", 100, 100), match("always-call", "always-fold", 150, 50, seed=1)
+    found = rated(filled(one, two))
+    assert found["always-call"][0] - found["always-fold"][0] == pytest.approx(0.2 * 100 + 0.8 * 150)
+    assert 2 * found["always-call"][1] == pytest.approx((1 / 100**2 + 1 / 50**2) ** -0.5)
+
+
+def test_ratings_of_many_by_another_way() -> None:
+    """Against a fit that leaves the last agent at zero, and the errors of differences from the mean."""
+    rng = np.random.default_rng(3)
+    true = dict(zip(NAMES, rng.normal(0, 200, 5).tolist(), strict=True))
+    games = [(a, b, float(rng.integers(5, 40))) for i, a in enumerate(NAMES) for b in NAMES[:i]]
+    results = [match(a, b, true[a] - true[b] + rng.normal(0, w / 1.96), w) for a, b, w in games]
+    rows, right = np.zeros((len(games), 4)), np.zeros(len(games))
+    for k, (a, b, w) in enumerate(games):
+        for name, sign in ((a, 1), (b, -1)):
+            if name != NAMES[-1]:
+                rows[k, NAMES.index(name)] = sign / w
+        right[k] = results[k]["mbb_per_game"] / w  # type: ignore[operator]
+    fit = np.append(np.linalg.lstsq(rows, right, rcond=None)[0], 0.0)
+    found = rated(filled(*results))
+    assert [found[name][0] for name in NAMES] == pytest.approx(fit - fit.mean(), abs=0.01)
+    spread = np.zeros((5, 5))
+    spread[:4, :4] = np.linalg.inv(rows.T @ rows)
+    about_mean = np.eye(5) - 0.2
+    widths = np.sqrt(np.diag(about_mean @ spread @ about_mean.T))
+    misfit = ((rows @ fit[:4] - right) ** 2).sum() * 1.959964**2 / (len(games) - 4)
+    assert [found[name][1] for name in NAMES] == pytest.approx(widths * max(1, misfit) ** 0.5, rel=1e-3)
+
+
+def test_a_circle_makes_errors_grow() -> None:
+    circle = [("always-call", "always-fold"), ("always-fold", "always-raise"), ("always-raise", "always-call")]
+    straight = rated(filled(*(match(a, b, 0) for a, b in circle)))
+    round_ = rated(filled(*(match(a, b, 500) for a, b in circle)))
+    assert all(abs(round_[name][0]) < 1e-6 for name in round_)
+    assert round_["always-call"][1] > 20 * straight["always-call"][1]
+
+
+def test_groups_are_rated_apart() -> None:
+    found = filled(match("always-call", "always-fold", 100), match("rule-based", "random", 900))
+    groups = {name: rating[2] for name, rating in rated(found).items()}
+    assert groups["always-call"] == groups["always-fold"] != groups["random"] == groups["rule-based"]
+    assert "2 groups that no match connects" in as_page(found)
+
+
+# --- who is who -------------------------------------------------------------------------------
+
+
+def test_a_fingerprint_is_of_what_is_played() -> None:
+    strategy, other = random_blueprint("leduc", 1), random_blueprint("leduc", 2)
+    plain = identity(BlueprintAgent(strategy, "runs/a", seed=1))
+    assert identity(BlueprintAgent(strategy, "b?seed=2", seed=2))["fingerprint"] == plain["fingerprint"]
+    assert identity(strategy)["fingerprint"] == plain["fingerprint"]
+    marks = {
+        plain["fingerprint"],
+        identity(BlueprintAgent(other))["fingerprint"],
+        identity(BlueprintAgent(strategy, post="purify"))["fingerprint"],
+        identity(BlueprintAgent(strategy, post="threshold", share=0.2))["fingerprint"],
+        identity(BlueprintAgent(strategy, translation="det-arith"))["fingerprint"],
+        *(identity(agent)["fingerprint"] for agent in AGENTS.values()),
+    }
+    assert len(marks) == 10
+    assert (plain["name"], identity(BlueprintAgent(strategy, "x/y?purify&seed=3", post="purify"))["name"]) == (
+        "a",
+        "y?purify",
+    )
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def test_a_file_is_stable(tmp_path: Path) -> None:
+    """Whatever the order in which results come, and read back as it was written; the same measurement is there once."""
+    results = [
+        match("always-call", "always-fold", 100),
+        match("rule-based", "random", 900.123456),
+        match("random", "always-call", 5),
+    ]
+    one, other = filled(*results), filled(*reversed(results), results[0])
+    assert one.text() == other.text()
+    path = tmp_path / "ledger.jsonl"
+    path.write_text(one.text())
+    assert read_ledger(path).text() == one.text()
+    assert len(one.text().splitlines()) == 1 + 4 + 3
+    again = one.add(match("always-call", "always-fold", 120))
+    assert len(again.entries) == 3
+
+
+def of_release(version: str) -> dict[str, object]:
+    found = match("always-call", "always-fold", 1)
+    return found | {"about": {**found["about"], "version": version}}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("other", "word"),
+    [
+        (match("always-call", "always-fold", 1, rules=read_game("kuhn")), "rules"),
+        (match("always-call", "always-fold", 1, rules=read_game("nolimit-100bb")), "stacks"),
+        (of_release("9"), "release"),
+    ],
+)
+def test_unlike_things_are_not_compared(other: dict[str, object], word: str) -> None:
+    with pytest.raises(InputError, match=rf"{word} .* not compared; keep it in a ledger of its own"):
+        filled(match("always-call", "always-fold", 100), other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"ledger": 2}',
+        '{"result": "match"}',
+        '{"agent": "a", "name": "\\u0007", "kind": "x"}',
+        "[" * 100_000,
+    ],
+)
+def test_files_that_are_no_ledger(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(text)
+    with pytest.raises(RiverboatError, match=r"x\.jsonl"):
+        read_ledger(path)
+
+
+def test_results_that_say_nothing_of_themselves(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text('{"mbb_per_game": 3}')
+    with pytest.raises(InputError, match="does not say what it is of"):
+        ledger(tmp_path / "ledger.jsonl", [path], None, False)
+    assert not (tmp_path / "ledger.jsonl").exists()
+
+
+def test_the_page_of_this_project_is_that_of_its_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/strength.md is written by `riverboat ledger docs/strength.jsonl --write docs/strength.md`."""
+    monkeypatch.chdir(DOCS.parent)
+    assert (DOCS / "strength.md").read_text() == as_page(read_ledger("docs/strength.jsonl"))
