@@ -77,3 +77,33 @@ def test_the_abstract_game_is_beside_the_real_one(tmp_path: Path, capsys: pytest
         assert run("exploitability", str(folder), "--out", str(tmp_path / "pieces"), more, "--json") == 0
         assert json.loads(capsys.readouterr().out)["mbb_per_game"] == found["mbb_per_game"]
     assert len(list((tmp_path / "pieces").glob("piece-*"))) == 3  # ranks of the public card
+
+
+def test_results_go_into_a_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What match, lbr and exploitability print says of whom it is: one agent by one fingerprint, whatever was measured."""
+    monkeypatch.chdir(tmp_path)
+    save_blueprint(random_blueprint("leduc"), tmp_path / "learnt")
+    asked = {
+        "match": ("match", "learnt?seed=3", "always-call", "--hands", "400"),
+        "lbr": ("lbr", "learnt", "--hands", "40"),
+        "exploitability": ("exploitability", "learnt?purify"),
+    }
+    for name, words in asked.items():
+        assert run(*words, "--json") == 0
+        (tmp_path / f"{name}.json").write_text(capsys.readouterr().out)
+    adds = [word for name in asked for word in ("--add", f"{name}.json")]
+    assert run("ledger", *adds, "--write", "page.md", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    names = {agent["fingerprint"]: agent["name"] for agent in found["agents"]}
+    assert sorted(names.values()) == ["always-call", "learnt", "learnt?purify"]
+    told = {result["result"]: [names[mark] for mark in result["agents"]] for result in found["results"]}
+    assert told == {"match": ["learnt", "always-call"], "lbr": ["learnt"], "exploitability": ["learnt?purify"]}
+    assert {rating["name"] for rating in found["ratings"]} == {"learnt", "always-call"}
+    assert found["game"]["name"] == "leduc"
+    assert "| learnt?purify | exploitability |" in (tmp_path / "page.md").read_text()
+    assert run("ledger") == 0
+    shown = capsys.readouterr().out
+    assert "ratings are about the mean of all" in shown
+    assert max(map(len, shown.splitlines())) <= 80
