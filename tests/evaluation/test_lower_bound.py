@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -23,6 +24,8 @@ def test_the_mean_over_all_boards_is_what_the_response_wins(name: str) -> None:
     rules, menu = TINY[name]
     cards = bucketed(rules, (4, 3, 3)[: rules.rounds], 1)
     strategy = blueprint(rules, menu, cards, 2)
+    if menu is None:  # tables of steps, as training leaves them
+        strategy = replace(strategy, average=tuple(table.astype(np.uint8) for table in strategy.average))
     response = fit_response(strategy, 50)
     assert any((a != b).any() for a, b in zip(response.average[:-1], strategy.average[:-1], strict=True))
     boards = np.array(list(permutations(rules.deck.cards.tolist(), rules.board_sizes[-1])), np.uint8)

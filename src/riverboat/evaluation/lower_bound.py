@@ -234,7 +234,7 @@ def fit_response(
         for count, found in work.each(drawn, worth.begin, worth.add):
             worth.sums += found
             told(count)
-        table = np.array(strategy.average[street], np.float32)
+        table = np.array(strategy.average[street])
         for seat in (0, 1):
             worth.write_best(seat, table)
         response = replace(response, average=(*response.average[:street], table, *response.average[street + 1 :]))
@@ -286,6 +286,6 @@ class _Worth:
             value[item] = below.max(axis=0)
             met = (below != 0).any(axis=0)
             at = int(items.slot[item])
-            best = np.zeros((table.shape[0], count), np.float32)
+            best = np.zeros((table.shape[0], count), table.dtype)
             best[np.arange(len(best)), below.argmax(axis=0)] = 1
             table[met, at : at + count] = best[met]

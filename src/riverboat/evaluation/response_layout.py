@@ -16,9 +16,13 @@ from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.evaluation import _last_street_kernels as ends
 from riverboat.evaluation import _response_kernels as kernels
 from riverboat.evaluation._duel_kernels import Side
+from riverboat.evaluation.duel import side
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import ActionTree
 from riverboat.lanes import LANES
+from riverboat.strategy.blueprint import BlueprintStrategy
+
+_ROWS = 4096  # buckets whose weights are made at once
 
 
 class Player(NamedTuple):
@@ -213,12 +217,22 @@ def _own_move_above(tree: ActionTree, decisions: Array) -> Array:
     return found
 
 
-def filled(last: ends.LastStreet, side: Side, street: int, buckets: int) -> ends.LastStreet:
+def filled(last: ends.LastStreet, strategy: BlueprintStrategy) -> ends.LastStreet:
     """With rows of weights for all buckets."""
-    weight = np.zeros(buckets * len(last.source), last.pay.dtype)
-    width = int((last.first + last.moves).max(initial=0))
-    ends.fill_rows(last, side.tables[street], int(side.stride[street]), np.zeros(width), weight)
-    return last._replace(weight=weight)
+    table, share = strategy.average[-1], np.zeros(int((last.first + last.moves).max(initial=0)))
+    weight = np.zeros((len(table), len(last.source)), last.pay.dtype)
+    for k in range(0, len(table), _ROWS):
+        some = np.ascontiguousarray(table[k : k + _ROWS], np.float64)
+        ends.fill_rows(last, some.reshape(-1), table.shape[1], share, weight[k : k + _ROWS].reshape(-1))
+    return last._replace(weight=weight.reshape(-1))
+
+
+def side_of(strategy: BlueprintStrategy, *, last: bool) -> Side:
+    """The tables of a strategy, all of one type, so that loops are compiled once; `last`: with that of the last street."""
+    found = side(strategy)
+    rounds = strategy.rules.rounds
+    tables = [t.astype(np.float64) if last or s < rounds - 1 else np.zeros(0) for s, t in enumerate(found.tables)]
+    return Side(tuple(tables), found.stride)
 
 
 # --- cards ------------------------------------------------------------------------------------

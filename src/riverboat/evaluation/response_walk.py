@@ -16,7 +16,6 @@ from riverboat.arrays import Array
 from riverboat.evaluation import _response_kernels as kernels
 from riverboat.evaluation import response_layout as layout
 from riverboat.evaluation._last_street_kernels import LastStreet
-from riverboat.evaluation.duel import side
 from riverboat.evaluation.response_layout import Player
 from riverboat.games.action_tree import ActionTree
 from riverboat.strategy.blueprint import BlueprintStrategy
@@ -58,11 +57,10 @@ class ResponseWalk:
         rules = strategy.rules
         self.rules, self.plan, self.items = rules, plan, plan.items
         self.cards, self.look = layout.cards_of(rules), strategy.cards.look
-        self.side = side(strategy)
-        self.mine = self.side if mine is None else side(mine)
-        buckets = strategy.cards.counts[rules.rounds - 1]
-        self.lazy = plan.rows_bytes(buckets) > ROWS_BYTES
-        self.last = plan.last if self.lazy else layout.filled(plan.last, self.side, rules.rounds - 1, buckets)
+        self.lazy = plan.rows_bytes(strategy.buckets[-1]) > ROWS_BYTES
+        self.side = layout.side_of(strategy, last=self.lazy)
+        self.mine = self.side if mine is None else layout.side_of(mine, last=self.lazy)
+        self.last = plan.last if self.lazy else layout.filled(plan.last, strategy)
         hole, count = rules.hole, len(rules.deck.cards)
         self.pairs = comb(count, hole) * comb(count - hole, hole)
         self.exits = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.EXIT)
