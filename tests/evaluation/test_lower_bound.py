@@ -39,14 +39,14 @@ def test_the_mean_over_all_boards_is_what_the_response_wins(name: str) -> None:
 def test_the_bound_is_below_the_exact_figure_and_above_play_that_is_not_fitted() -> None:
     rules = read_game("bench-3x20")
     strategy = blueprint(rules, one_size("100%"), bucketed(rules, (5, 7, 9), 5), 6)
-    exact, found = quality(strategy), lower_bound(strategy, 400, seed=1)
+    exact, found = quality(strategy), lower_bound(strategy, 400, fitted=130, seed=1)
     assert found.mbb_per_game - found.ci95 < exact.mbb_per_game
     assert 0 < found.ci95 < 0.2 * found.mbb_per_game
-    assert found.fitted == 2 * (400 // 3)
+    assert found.fitted == 2 * 130
     plain = pay_response(strategy, strategy, 400, seed=1).mean() * 1000 / rules.big_blind
     assert found.mbb_per_game > plain  # on the same boards
     assert found.mbb_per_game > 0.7 * exact.mbb_per_game
-    again = lower_bound(strategy, 400, seed=1, threads=2)
+    again = lower_bound(strategy, 400, fitted=130, seed=1, threads=2)
     assert (again.chips, again.seats) == (found.chips, found.seats)
 
 

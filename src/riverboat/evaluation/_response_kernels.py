@@ -431,6 +431,10 @@ def average_exits(items, cards, s, room):
         if items.kind[item] != EXIT or room.dead[items.reach[item]]:
             continue
         out = room.value[item]
+        if group == 1:  # most boards are kept by nothing but the permutation that changes nothing
+            for k in range(live):
+                out[k] *= scale
+            continue
         for k in range(live):
             spare[k] = 0
         for g in range(len(cards.hand_maps)):
@@ -448,6 +452,21 @@ def end_street(items, cards, last, side, s, room):
         last, side.tables[s], side.stride[s], room.bucket[s], cards.deck, room.first[s], room.second[s], room.rank,
         cards.hole == 2, room.source[s], room.live[s], len(cards.mask), room.times[s], room.last,
     )  # fmt: skip
+
+
+@kernel
+def add_by_bucket(
+    ends,  # int64 [ends]: items of one street
+    vector,  # int64 [items]
+    room,  # Room, as a walk has left it
+    s,  # the street
+    out,  # float64 [ends, buckets] INOUT
+):
+    """Add up what the ends of a street are worth, by bucket of the responder's hand."""
+    for i in range(len(ends)):
+        if not room.dead[vector[ends[i]]]:
+            for k in range(room.live[s]):
+                out[i, room.bucket[s, k]] += room.value[ends[i], k]
 
 
 @kernel

@@ -68,14 +68,14 @@ def lower_bound(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> LowerBound:
-    """Fit a response on some boards for each street before the last, and pay it on others; `fitted` is a third of `boards`.
+    """Fit a response on some boards for each street before the last, and pay it on others; `fitted` is a tenth of `boards`.
 
     The result does not depend on the number of threads.
     """
     check_threads(threads)
     _check(strategy.rules, boards)
     start, threads = time.perf_counter(), min(threads, os.cpu_count() or 1)
-    some = max(1, boards // 3) if fitted is None else fitted
+    some = max(1, boards // 10) if fitted is None else fitted
     dtype = number_type(estimate(strategy.tree))
     streets, done = strategy.rules.rounds - 1, 0
 
@@ -248,8 +248,7 @@ class _Worth:
         self.walk, self.street, items = walk, street, walk.items
         self.items = np.arange(items.at[street], items.at[street + 1])
         self.ends = self.items[items.kind[self.items] >= kernels.FOLD]
-        self.folds = (items.kind[self.ends] == kernels.FOLD)[:, None]
-        self.vector = items.reach[self.ends]
+        self.exits = self.ends[items.kind[self.ends] == kernels.EXIT]
         self.sums = np.zeros((len(self.ends), buckets))
 
     def begin(self) -> Array:
@@ -258,15 +257,10 @@ class _Worth:
 
     def add(self, found: Array, _: int, room: kernels.Room, gained: Array) -> None:
         """Values on one board."""
-        walk, s = self.walk, self.street
-        live = int(room.live[s])
-        value = np.where(room.dead[self.vector][:, None], 0.0, room.value[self.ends, :live])
-        if s == 0:  # folds were paid once, for all boards; what boards have gained was not yet weighed
-            value = np.where(self.folds, walk.root.value[self.ends, :live], value * walk.cards.chance[1])
-        bucket = room.bucket[s, :live]
-        order = np.argsort(bucket, kind="stable")
-        which, first = np.unique(bucket[order], return_index=True)
-        found[:, which] += np.add.reduceat(value[:, order], first, axis=1)
+        items, s = self.walk.items, self.street
+        if s == 0:  # not yet weighed by the chance of a board, as folds are
+            room.value[self.exits] *= self.walk.cards.chance[1]
+        kernels.add_by_bucket(self.ends, items.reach, room, s, found)
 
     def write_best(self, seat: int, table: Array) -> None:
         """Put the best moves of a seat into a table; buckets that were not met keep theirs."""
