@@ -37,7 +37,7 @@ TEXT = {page: page.read_text() for page in PAGES}
 DOCS = "\n".join(text for page, text in TEXT.items() if (ROOT / "docs") in page.parents)
 KINDS = {"python", "sh", "toml", "text"}  # what a fence may be tagged with
 SLOW = re.compile(
-    r"riverboat ((demo|bench|abstract|train|pushfold)\b(?! --list)|.*\b(default|demo)\b)"
+    r"riverboat ((demo|bench|abstract|train|pushfold|tournament)\b(?! --list)|.*\b(default|demo)\b)"
 )  # minutes, or after minutes
 UNTRIED = {  # no test can run these as they stand: why, and where the command is tested
     "riverboat play demo": "a person sits at the table: tests/interfaces/test_playing.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from reference.all_in import classes_of
 from riverboat.cards.deck import Deck
 from riverboat.cards.grid import CLASS_NAMES
+from riverboat.interfaces import tournament as command
 from riverboat.interfaces.cli import main
-from riverboat.tournaments import orders, stage
+from riverboat.tournaments import hand_tables, orders
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -46,6 +48,12 @@ def test_icm(capsys: pytest.CaptureFixture[str]) -> None:
         (["pushfold", "--stacks", "9,9,9,9,9", "--line", "JJJJ"], "nobody decides there"),  # behind four all-ins
         (["pushfold", "--stacks", "10,10", "--plot", "a.png"], "--line"),
         (["pushfold", "--stacks", "10,10", "--line", "", "--plot", "a.doc"], "unknown kind"),
+        (["tournament", "no.toml"], "no.toml"),
+        (["tournament", "--method", "fp"], "unknown method 'fp'"),
+        (["tournament", "--state", "1,2,3"], "make 45 units of 300 chips"),
+        (["tournament", "--state", "15,15,15", "--line", "JJJ"], "nobody decides there"),
+        (["tournament", "--small", "--plot", "a.png"], "--line"),
+        (["tournament", "--time", "soon"], "write 90s"),
     ],
 )
 def test_refused(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
@@ -55,13 +63,21 @@ def test_refused(capsys: pytest.CaptureFixture[str], words: list[str], message: 
     assert err.count("\n") == 1
 
 
-def test_pushfold(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the classes of a small deck in the first places, where the real table would take half a minute."""
+@pytest.fixture
+def small_cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The classes of a small deck in the first places, where the real table would take half a minute."""
     deck = Deck.small(4, 2)
     small = orders.count_two(deck, classes_of(deck), board=1)
     wide = orders.TwoWay(*(_spread(part) for part in (small.wins, small.ties, small.hands)))
-    monkeypatch.setattr(orders, "two_way", lambda *_: wide)
-    monkeypatch.setattr(stage, "deals_to", lambda _players: stage.pairs(wide))
+    for module in (orders, hand_tables, command):
+        monkeypatch.setattr(module, "two_way", lambda *_: wide)
+    hand_tables.starting_hands.cache_clear()
+    yield
+    hand_tables.starting_hands.cache_clear()
+
+
+@pytest.mark.usefixtures("small_cards")
+def test_pushfold(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     table, picture = tmp_path / "all.csv", tmp_path / "sb.png"
     words = ["pushfold", "--stacks", "5,5", "--line", "", "--csv", str(table), "--plot", str(picture), "--until", "1"]
     code, out, err = run(capsys, *words)
@@ -78,6 +94,45 @@ def test_pushfold(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatc
     assert found["values"][0] == pytest.approx(-found["values"][1], abs=1e-6)
     assert found["epsilon"] == max(found["gains"]) > 0
     assert [decision["position"] for decision in found["decisions"]] == ["SB", "BB"]
+
+
+@pytest.mark.usefixtures("small_cards")
+def test_tournament(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file, run_folder = tmp_path / "t.toml", str(tmp_path / "run")
+    file.write_text("players = 2\nchips = 14\nunit = 1\nblinds = [1, 2]\npayouts = [60, 40]\n")
+    begin = ["tournament", str(file), "--out", run_folder, "--iterations", "1", "--until", "0"]
+    assert run(capsys, *begin)[0] == 1  # the target was missed
+    code, _, err = run(capsys, *begin)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--resume" in err
+    code, out, _ = run(
+        capsys, "tournament", str(file), "--out", run_folder, "--resume", "--iterations", "2", "--until", "0", "--json"
+    )
+    found = json.loads(out)
+    assert (code, found["steps"]) == (1, 2)
+    assert 0 < found["epsilon"] <= 0.02 * 10
+    table, picture = tmp_path / "s.csv", tmp_path / "s.png"
+    read = ["tournament", run_folder, "--state", "6,8", "--line", "J", "--csv", str(table), "--plot", str(picture)]
+    code, out, _ = run(capsys, *read, "--until", "2")
+    assert code == 0
+    assert "stacks 6, 8 units" in out
+    assert "BB behind 1 all-in" in out
+    assert len(table.read_text().splitlines()) == 3
+    assert picture.stat().st_size > 1000
+    code, out, _ = run(capsys, "tournament", run_folder, "--state", "6,8", "--until", "2", "--json")
+    shown = json.loads(out)["state"]
+    assert sum(shown["values"]) == pytest.approx(100, abs=1e-3)
+    assert [decision["line"] for decision in shown["decisions"]] == ["", "J"]
+    code, out, _ = run(capsys, "show", run_folder, "--json")
+    assert code == 0
+    assert json.loads(out)["method"] == "pi-fp"
+
+
+def test_tournament_estimate(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "tournament", "--estimate", "--json")
+    assert code == 0
+    assert json.loads(out)["states_of_three"] == 946
+    assert "91 states of three" in run(capsys, "tournament", "--small", "--estimate")[1]
 
 
 def _spread(part):  # type: ignore[no-untyped-def]

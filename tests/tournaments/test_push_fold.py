@@ -16,11 +16,12 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.errors import InputError
 from riverboat.tournaments.equilibrium import gains, share_of_hands, solve
+from riverboat.tournaments.hand_tables import Tables
 from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.orders import ORDERS, ThreeWay, TwoWay, count, count_two, triple_index
 from riverboat.tournaments.push_fold import PushFold, share_pots
-from riverboat.tournaments.ring import Ring, Tables
-from riverboat.tournaments.stage import Stage, cubes, pairs
+from riverboat.tournaments.ring import Ring
+from riverboat.tournaments.stage import Stage
 
 SMALL, BOARD = Deck.small(4, 2), 1  # 28 hands in 16 classes; four hands and a board leave nothing
 
@@ -101,9 +102,9 @@ def test_bad_spots(spot: dict[str, tuple[float, ...]], message: str) -> None:
 
 def stage(spot: PushFold) -> Stage:
     group = classes_of(SMALL)
-    if spot.players == 2:
-        return Stage(spot, pairs(count_two(SMALL, group, board=BOARD)))
-    return Stage(spot, cubes(count(SMALL, group, board=BOARD)))
+    two = count_two(SMALL, group, board=BOARD) if spot.players == 2 else None
+    three = count(SMALL, group, board=BOARD) if spot.players == 3 else None
+    return Stage(spot, Tables.of(SMALL, group, two, three, BOARD))
 
 
 @pytest.mark.parametrize(

@@ -78,4 +78,33 @@ def team(
     many_players.team(game, adversary, duration(time), seed, json)
 
 
-COMMANDS = (continuous, icm, pushfold, team)
+def tournament(
+    source: Annotated[
+        Path | None, typer.Argument(help="A .toml file, or the folder of a run to read; the paper's by default.")
+    ] = None,
+    small: Annotated[bool, typer.Option("--small", help="The paper's on a coarser grid, 91 states.")] = False,
+    method: Annotated[str | None, typer.Option(help="vi-fp, pi-fp or fp-mdp.")] = None,
+    iterations: Annotated[int, typer.Option(min=1, max=1_000_000, help="Steps outside, at most so many.")] = 100,
+    until: Annotated[float, typer.Option(min=0, help="Stop at this ε, in % of the entry fee.")] = 0.5,
+    time: Annotated[str | None, typer.Option(help="Stop after a step that ends later, as in 30m.")] = None,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads.")] = 2,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run, written after every step.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on in that folder.")] = False,
+    state: Annotated[str | None, typer.Option(help="Show a state: units of button, small and big blind.")] = None,
+    line: Annotated[str | None, typer.Option(help="Show the grid of one decision there: '', J, FF, …")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the grid of --line.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the decisions of --state as a table.")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Tell states, memory and time.")] = False,
+    json: Json = False,
+) -> None:
+    """A push or fold tournament as a stochastic game: who goes all-in at all stacks, and what is left to gain."""
+    from riverboat.interfaces import tournament as command
+
+    options = command.Options(
+        small, method, iterations, until, time, threads, out, resume, state, line, plot, csv, estimate, json
+    )
+    if not command.tournament(source, options):
+        raise typer.Exit(1)
+
+
+COMMANDS = (continuous, icm, pushfold, team, tournament)

@@ -9,7 +9,7 @@ from riverboat import artefact
 from riverboat.abstraction import card_abstraction
 from riverboat.errors import InputError
 from riverboat.games import registry
-from riverboat.interfaces import abstraction_reading, agent_reading, blueprint_reading, spot_reading
+from riverboat.interfaces import abstraction_reading, agent_reading, blueprint_reading, spot_reading, tournament
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import View
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -20,6 +20,7 @@ from riverboat.solving.values import game as make_game
 from riverboat.strategy import blueprint, files
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
+from riverboat.tournaments import tournament_run
 from riverboat.words import show_bytes
 
 
@@ -41,6 +42,9 @@ def show(
     found = artefact.manifest(files.newest(folder))
     if found["kind"] == card_abstraction.KIND:
         abstraction_reading.show(folder, infoset, view, json)
+        return
+    if found["kind"] == tournament_run.KIND:
+        tournament.tournament(folder, tournament.Options(state=infoset, until=float("inf"), json=json))
         return
     if found["kind"] in blueprint.KINDS:
         blueprint_reading.show(folder, infoset, view, json, abstraction)

@@ -109,10 +109,7 @@ def pushfold(
         until = _UNTIL.get(spot.players, _UNTIL[MOST])
     goal = until * (sum(prizes) / 100 if prizes is not None else big / 100)
     with Bar("equities, once") as bar:
-        if spot.players != EXACT_CUBE:
-            two_way(threads, bar)
-        if spot.players > 2:
-            three_way(threads, bar)
+        (two_way if spot.players == 2 else three_way)(threads, bar)
     game = game_of(spot, seed, threads)
     with Bar("push or fold") as bar:
         found = solve(game, method, iterations, goal, lambda t, epsilon: bar(min(1.0, goal / max(epsilon, 1e-300))))
@@ -120,10 +117,10 @@ def pushfold(
     shares = share_of_hands(found.strategy)
     rows = [(known, spot.positions[len(known)], float(shares[k])) for known, k in game.lines.items()]
     if csv is not None:
-        _write_csv(csv, found.strategy, list(game.lines))
+        write_csv(csv, found.strategy, list(game.lines))
         say(f"table: {csv}")
     if line is not None:
-        grid = _grid(found.strategy[game.lines[line]], f"{spot.positions[len(line)]} {_said(line)}")
+        grid = grid_of(found.strategy[game.lines[line]], f"{spot.positions[len(line)]} {said(line)}")
         if plot is not None:
             grid.save(plot)
             say(f"picture: {plot}")
@@ -165,18 +162,20 @@ def _pair(found: tuple[float, ...], text: str) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def _said(line: str) -> str:
+def said(line: str) -> str:
     """A line in words."""
     jams = line.count("J")
     return "first in" if not jams else f"behind {jams} all-in{'s' * (jams > 1)}"
 
 
-def _grid(jam: np.ndarray[Any, Any], title: str) -> Grid:
+def grid_of(jam: np.ndarray[Any, Any], title: str) -> Grid:
+    """A decision as a grid."""
     square = jam.reshape(13, 13)
     return Grid.actions({"fold": 1.0 - square, "all-in": square}, title=title)
 
 
-def _write_csv(path: Path, strategy: np.ndarray[Any, Any], lines: list[str]) -> None:
+def write_csv(path: Path, strategy: np.ndarray[Any, Any], lines: list[str]) -> None:
+    """All decisions, a row for each."""
     rows = [",".join(("line", *CLASS_NAMES))]
     rows += [",".join((line, *(f"{x:.6g}" for x in strategy[k]))) for k, line in enumerate(lines)]
     disk.write_text(path, "\n".join(rows) + "\n")

@@ -9,25 +9,22 @@ by solving with one set of them and measuring with another (`Ring.again`).
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError, check_threads
 from riverboat.tournaments import _ring_kernels as kernels
-from riverboat.tournaments.orders import ORDERS, ThreeWay, TwoWay, three_way, two_way
+from riverboat.tournaments.hand_tables import PAIR_ORDERS, Tables, starting_hands
+from riverboat.tournaments.orders import ORDERS
 from riverboat.tournaments.push_fold import FOLD, JAM, PushFold
 
 MOST_IN = 4  # players all-in; those behind them fold
 SAMPLES = 20_000
 RARE = 1e-4  # of a class: who goes all-in less often is left out of showdowns of three
-PAIR_ORDERS = ((0, 1), (1, 0), (0, 0))
 FOUR_ORDERS = tuple(
     sorted({tuple(sum(x < y for x in ranks) for y in ranks) for ranks in product(range(4), repeat=4)})
 )  # 75: by how many hands are better than each
@@ -49,9 +46,9 @@ class Ring:
             raise InputError(f"{spot.players} players: two are solved exactly, see Stage")
         check_threads(threads)
         self.spot, self.seed, self.samples, self.threads = spot, seed, samples, threads
-        self.tables = starting_hands(threads) if tables is None else tables
+        self.tables = starting_hands(spot.players) if tables is None else tables
         self.classes = self.tables.classes
-        self._fours = self.tables.fours(samples, seed)
+        self._fours = sampled_fours(self.tables, samples, seed)
         self._showdowns: dict[str, tuple[list[Array], Array]] = {}
         free = [line for line in spot.lines if line.count(JAM) < MOST_IN]
         self.lines = {line: k for k, line in enumerate(free)}
@@ -179,14 +176,8 @@ class Ring:
         tables = self.tables
         if not others:
             return np.ones((self.classes, 1))
-        if len(others) == 1:
-            both = np.stack([x @ others[0] for x in (tables.wins, tables.wins.T, tables.ties)], axis=1)
-            return both if at == 0 else both[:, [1, 0, 2]]
-        if len(others) == 2:
-            out, room = np.zeros((self.classes, len(ORDERS))), np.zeros((6, kernels.WIDE), np.float32)
-            ranges = (*_support(others[0]), *_support(others[1]))
-            kernels.three_ranges(tables.shares, tables.ways, _turned_threes(), *ranges, room, out)
-            return out if at == 0 else out[:, _moved(at)]
+        if len(others) < 3:
+            return tables.orders(at, others, RARE)
         weights = np.ones((4, self.classes), np.float32)
         weights[[j for j in range(4) if j != at]] = others
         out = np.zeros((self.classes, len(FOUR_ORDERS)))
@@ -194,90 +185,23 @@ class Ring:
         return out
 
 
-def _support(weights: Array) -> tuple[Array, Array]:
-    some = np.flatnonzero(weights > RARE)
-    return some.astype(np.int64), weights[some].astype(np.float32)
-
-
-def _moved(at: int) -> list[int]:
-    """Orders with the player asked about first, as orders of the players in their places: where each is found."""
-    found = []
-    for order in ORDERS:
-        first = (order[at], *(order[j] for j in range(3) if j != at))
-        found.append(ORDERS.index(first))
-    return found
-
-
-# --- tables -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """Classes of hands, and how two, three and four of them stand."""
-
-    dealt: Array  # float64 [classes]: the chance of each
-    other: Array  # float64 [classes, classes]: of another player's, by one's own
-    wins: Array  # float64 [classes, classes]: ways in which the first of two wins
-    ties: Array  # float64 [classes, classes]
-    shares: Array  # float32 [triples, WIDE]: chances of the orders of three, classes ascending
-    ways: Array  # float32 [triples]: to deal them
-    deck: Deck
-    group: Array  # int [hands]: the class of each hand
-    board: int
-
-    @staticmethod
-    def of(deck: Deck, group: Array, two: TwoWay, three: ThreeWay, board: int = 5) -> Tables:
-        """From tables of two and three hands of a deck."""
-        shares = np.zeros((len(three.shares), kernels.WIDE), np.float32)
-        shares[:, : len(ORDERS)] = three.shares
-        pairs = two.hands.astype(np.float64)
-        return Tables(
-            np.bincount(group) / len(group),
-            pairs / pairs.sum(axis=1, keepdims=True),
-            two.wins * pairs,
-            two.ties * pairs,
-            shares,
-            three.hands.astype(np.float32),
-            deck,
-            group,
-            board,
-        )
-
-    @property
-    def classes(self) -> int:
-        """How many there are."""
-        return len(self.dealt)
-
-    def fours(self, samples: int, seed: int) -> tuple[Array, Array]:
-        """Sampled deals: classes of four hands, and how they stand. uint8 [samples, 4], uint8 [samples]"""
-        rng = np.random.default_rng(seed)
-        cards = np.argsort(rng.random((samples, len(self.deck.cards))), axis=1)[:, : 8 + self.board]
-        dealt = self.deck.cards[cards].astype(np.uint8)
-        hands = [dealt[:, 2 * p : 2 * p + 2] for p in range(4)]
-        board = dealt[:, 8:]
-        ranks = np.stack(
-            [rank_batch(np.concatenate([hand, board], axis=1), self.deck.rules, check=False) for hand in hands], axis=1
-        )
-        better = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
-        order = np.array([FOUR_ORDERS.index(tuple(row)) for row in better.tolist()], np.uint8)
-        number = np.zeros((52, 52), np.int64)
-        first, second = np.asarray(self.deck.hands).T
-        number[first, second] = number[second, first] = np.arange(len(first))
-        classes = np.stack([self.group[number[hand[:, 0], hand[:, 1]]] for hand in hands], axis=1)
-        return classes.astype(np.uint8), order
-
-
-@cache
-def starting_hands(threads: int = 1) -> Tables:
-    """The 169 classes of hold'em."""
-    return Tables.of(FULL_DECK, CLASS_OF_HAND, two_way(threads), three_way(threads))
-
-
-@cache
-def _turned_threes() -> Array:
-    """The order of ascending classes that an order of the players is, by the order in which they hold them. int64 [6, 13]"""
-    places = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-    return np.array([[ORDERS.index(tuple(order[p.index(k)] for k in range(3))) for order in ORDERS] for p in places])
+def sampled_fours(tables: Tables, samples: int, seed: int) -> tuple[Array, Array]:
+    """Sampled deals: classes of four hands, and how they stand. uint8 [samples, 4], uint8 [samples]"""
+    deck, rng = tables.deck, np.random.default_rng(seed)
+    cards = np.argsort(rng.random((samples, len(deck.cards))), axis=1)[:, : 8 + tables.board]
+    dealt = deck.cards[cards].astype(np.uint8)
+    hands = [dealt[:, 2 * p : 2 * p + 2] for p in range(4)]
+    board = dealt[:, 8:]
+    ranks = np.stack(
+        [rank_batch(np.concatenate([hand, board], axis=1), deck.rules, check=False) for hand in hands], axis=1
+    )
+    better = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
+    order = np.array([FOUR_ORDERS.index(tuple(row)) for row in better.tolist()], np.uint8)
+    number = np.zeros((52, 52), np.int64)
+    first, second = np.asarray(deck.hands).T
+    number[first, second] = number[second, first] = np.arange(len(first))
+    classes = np.stack([tables.group[number[hand[:, 0], hand[:, 1]]] for hand in hands], axis=1)
+    return classes.astype(np.uint8), order
 
 
 @cache
