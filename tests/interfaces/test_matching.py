@@ -56,6 +56,21 @@ def test_aivat_beside_the_result(leduc, capsys):
     assert "between: between -2000 and 2000 mbb/g" in said
 
 
+def test_the_most_expensive_hands_are_shown_again(leduc, capsys):
+    names = [f"{leduc}?seed=1", "always-raise"]
+    match(names, Options(hands=200, aivat=True, worst=2))
+    said = capsys.readouterr().out.partition("hand ")[2]
+    assert said.count("without luck") == 2
+    assert "always-raise" in said
+    assert max(map(len, said.splitlines())) <= 80
+    match(names, Options(hands=200, aivat=True, worst=2, json=True))
+    found = json.loads(capsys.readouterr().out)["worst"]
+    assert [hand["won"] for hand in found] == sorted(hand["won"] for hand in found)
+    assert f"hand {found[0]['hand']}: " in f"hand {said}"
+    with pytest.raises(InputError, match="--worst 3: needs --aivat"):
+        match(names, Options(hands=200, worst=3))
+
+
 @pytest.mark.parametrize("text", ["", "5", "a,b", "1,2,3", "50,-50", "0,0", "nan,1", "0,inf"])
 def test_bounds_as_users_write_them(text):
     with pytest.raises(InputError, match="--until-settled"):

@@ -71,6 +71,10 @@ class Estimates:
     def __len__(self) -> int:
         return len(self.base)
 
+    def take(self, chosen: Array) -> Estimates:
+        """Of some of the hands, by number or by mask."""
+        return Estimates(self.hands.take(chosen), self.base[chosen], self.chance[chosen], self.moves[chosen])
+
 
 class Aivat:
     """The estimator of a match between two agents."""
@@ -166,7 +170,7 @@ class Aivat:
         tables = self.values[way]
         return kernels.Values(tables.after, tables.begin, int(tables.begin_row[0]), self.corrects)
 
-    def _buckets(self, board: Array, reached: Array) -> tuple[Array, Array, Array]:
+    def buckets(self, board: Array, reached: Array) -> tuple[Array, Array, Array]:
         """Buckets of all hands on the boards that lay, and with each card that might have come: int32 [n, rounds, hands],
         numbers of the latter, int64 [n, rounds], and they themselves, int32 [boards, cards, hands].
         """
@@ -207,7 +211,7 @@ class Aivat:
         for at in range(0, len(hands), HANDS_AT_ONCE):
             some = np.arange(at, min(at + HANDS_AT_ONCE, len(hands)))
             board = np.ascontiguousarray(hands.cards[some, 2 * self.rules.hole :])
-            lay = self._buckets(board, _streets(hands.take(some)))
+            lay = self.buckets(board, last_streets(hands.take(some)))
             for way in (0, 1):  # the first agent sits in seat 0, or in seat 1
                 there = np.flatnonzero(hands.player[some, 0] == way)
                 if len(there):
@@ -225,10 +229,10 @@ class Aivat:
         places, owner, made = Places(rules, hands.moves, hands.length, board).decisions()
         actor = places.actor
         known = np.array([self.known[way], self.known[1 - way]])
-        asked, place, column, strategies = self._asked(way, places, actor, made, known)
-        told = self._located(way, asked)
+        asked, place, column, strategies = self.asked(way, places, actor, made, known)
+        told = self.located(way, asked)
         lines, line = self._lines(way, hands, places, owner, known)
-        held = np.stack([_numbers(rules.deck, hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
+        held = np.stack([hand_numbers(rules.deck, hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
         decision = np.stack([place, column, actor.astype(np.int64), places.street], axis=1)
         start = np.concatenate([[0], np.cumsum(hands.length)]).astype(np.int64)
         played = kernels.Played(known, held, board, lay[0], lay[1], start, decision, line)
@@ -246,7 +250,7 @@ class Aivat:
         moves[np.arange(hands.moves.shape[1]) < hands.length[:, None]] = out.moves
         return out.base, out.chance, moves
 
-    def _asked(
+    def asked(
         self, way: int, places: Places, actor: Array, made: Array, known: Array
     ) -> tuple[tuple[Places, Array], Array, Array, Array]:
         """Different places of known players with their strategies, and those of the others with the move that was made."""
@@ -277,7 +281,7 @@ class Aivat:
             raise _unlisted(self.agents[int(actor[i]) ^ way], places, i, int(made[i]))
         return (asked, moves), place, column.astype(np.int64), strategies
 
-    def _located(self, way: int, asked: tuple[Places, Array]) -> branches.Moves:
+    def located(self, way: int, asked: tuple[Places, Array]) -> branches.Moves:
         """Where the moves at places lead."""
         places, moves = asked
         shape = moves.shape
@@ -323,7 +327,7 @@ def _unlisted(agent: Agent, places: Places, i: int, move: int) -> InputError:
     )
 
 
-def _streets(hands: Hands) -> Array:
+def last_streets(hands: Hands) -> Array:
     """The last street on which somebody acted in each hand. int64 [n]"""
     before = np.maximum(hands.length - 1, 0).astype(np.int32)
     found, _ = states_after(hands.rules, np.ascontiguousarray(hands.moves), before)
@@ -331,7 +335,7 @@ def _streets(hands: Hands) -> Array:
     return streets
 
 
-def _numbers(deck: Deck, cards: Array) -> Array:
+def hand_numbers(deck: Deck, cards: Array) -> Array:
     """The numbers of hands. uint8 [n, hole] -> int64 [n]"""
     place = np.full(256, -1, np.int64)
     place[deck.cards] = np.arange(len(deck.cards))
@@ -407,7 +411,7 @@ def _suits(deck: Deck) -> tuple[Array, Array]:
         rename = np.arange(256)
         for card in deck.cards.tolist():
             rename[card] = (card & ~3) | order[suits.index(card & 3)]
-        images.append(_numbers(deck, rename[deck.hands].astype(np.uint8)))
+        images.append(hand_numbers(deck, rename[deck.hands].astype(np.uint8)))
     every = np.stack(images)  # [orders, hands]
     leader, by = every.min(axis=0), every.argmin(axis=0)
     orbit = np.unique(leader, return_inverse=True)[1].reshape(-1)

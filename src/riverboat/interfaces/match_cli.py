@@ -23,6 +23,9 @@ def match(
     until_settled: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="Stop when it is settled, in mbb/g; --hands at most.")
     ] = None,
+    worst: Annotated[
+        int, typer.Option(min=0, max=1000, help="With --aivat: replay so many hands that cost the first most.")
+    ] = 0,
     histories: Annotated[Path | None, typer.Option(help="Write the hands: FILE.phhs (PHH) or FILE.log (ACPC).")] = None,
     json: Json = False,
 ) -> None:
@@ -30,7 +33,14 @@ def match(
     from riverboat.interfaces import matching
 
     options = matching.Options(
-        hands=hands, seed=seed, game=game, aivat=aivat, until=until_settled, histories=histories, json=json
+        hands=hands,
+        seed=seed,
+        game=game,
+        aivat=aivat,
+        until=until_settled,
+        worst=worst,
+        histories=histories,
+        json=json,
     )
     matching.match(agents, options)
 

@@ -15,9 +15,11 @@ from riverboat.errors import InputError, shown
 from riverboat.evaluation.aivat import Aivat
 from riverboat.evaluation.identity import about
 from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
+from riverboat.evaluation.review import Worst
 from riverboat.evaluation.settling import LEAST
 from riverboat.games.acpc import Rules, read_game
 from riverboat.interfaces import acpc_match
+from riverboat.interfaces.hand_reviews import print_reviews, record
 from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
@@ -40,6 +42,7 @@ class Options:
     game: str | None = None  # None: what the agents play
     aivat: bool = False
     until: str | None = None  # bounds in mbb/g: LOW,HIGH
+    worst: int = 0  # hands that are shown
     histories: Path | None = None
     json: bool = False
 
@@ -97,7 +100,10 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
         from riverboat.games.hand_files import open_hands
 
         file = open_hands(options.histories)
+    if options.worst and not options.aivat:
+        raise InputError(f"--worst {options.worst}: needs --aivat, which knows what moves are worth")
     aivat = estimator(first, second, rules) if options.aivat else None
+    worst = Worst(options.worst) if options.worst else None
     with file as write, watched(f"{first.name} against {second.name}") as progress:
         found = play_match(
             first,
@@ -108,10 +114,13 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
             aivat=aivat,
             until=until,
             observe=write,
+            estimated=worst,
             progress=progress,
         )
+    reviews = [] if worst is None or aivat is None else worst.reviews(aivat)
     if options.json:
-        emit(facts(found, rules) | told_of(aivat) | about("match", rules, first, second))
+        shown_hands = {"worst": [record(hand, rules.big_blind) for hand in reviews]} if reviews else {}
+        emit(facts(found, rules) | told_of(aivat) | about("match", rules, first, second) | shown_hands)
         return
     console = plain_console()
     console.print(results([found]))
@@ -120,6 +129,7 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
         console.print(_compared(found))
     if found.verdict is not None:
         console.print(_settled(found))
+    print_reviews(console, reviews, rules.big_blind)
     if options.histories is not None:
         say(f"hand histories: {options.histories}")
 

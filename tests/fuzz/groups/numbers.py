@@ -73,6 +73,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("act --seed", (*ACT, "--seed", "?"), "whole"),
     ("match --hands", (*MATCH, "--hands", "?"), "count"),
     ("match --seed", (*MATCH, "--hands", "4", "--seed", "?"), "whole"),
+    ("match --worst", (*MATCH, "--hands", "4", "--aivat", "--worst", "?"), "whole"),
     ("lbr --hands", (*LBR, "--hands", "?"), "count"),
     ("lbr --seed", (*LBR, "--hands", "4", "--seed", "?"), "whole"),
     ("lbr --threads", (*LBR, "--hands", "4", "--threads", "?"), "count"),

@@ -106,6 +106,7 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "one agent": ("match", "always-call", "--game", "leduc"),
     "AIVAT of three": said("match always-call always-fold random --game leduc --hands 4 --aivat"),
     "AIVAT with a program": said("match always-call acpc:./x --game leduc --hands 2 --aivat"),
+    "worst hands without AIVAT": said("match always-call always-fold --game leduc --hands 4 --worst 2"),
     "bounds the wrong way round": said("match always-call always-fold --game leduc --until-settled 5,-5"),
     "bounds of three": said("match always-call always-fold --game leduc --until-settled 1,2,3"),
     "a ledger of nothing": ("ledger", "nowhere.jsonl"),
