@@ -48,7 +48,7 @@ def test_a_tree_written_out_is_the_maker_s() -> None:
         (HALF + "[signals.0]\ncdf = [[0, 0], [1, 1]]", "signals.1: give one of"),
         ("[tree]\nplayer = 0", "a decision needs"),
         ("[tree]\nplayer = 0\nmoves.x = { pay = [1] }\nmoves.y = { pay = [1, 2] }", "one number for each"),
-        ("[tree]\nplayer = 5\nmoves.x = { pay = [1, -1] }", "one number for each of 6"),
+        ("[tree]\nplayer = 2\nmoves.x = { pay = [1, -1] }", "one number for each of 3"),
         ("[river", "this is not TOML"),
     ],
 )

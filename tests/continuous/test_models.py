@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.reference.continuous import half_street
 
 from riverboat.continuous import signals as deals
 from riverboat.continuous.discrete import Steps
-from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.game import ContinuousGame, Decision
 from riverboat.continuous.makers import auction, river
 from riverboat.continuous.propose import further_raises, propose, river_models
 from riverboat.continuous.qualitative import Model, every, of_profile
@@ -201,3 +203,42 @@ def test_all_models_of_the_limit_river() -> None:
     assert len({model.bands for model in models}) == len(models)
     assert river_models(auction()) == []
     assert len(every(river(street="half"), {"root": ("x b", "b x b"), "b": ("f c",)})) == 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_discrete_signals_are_solved_as_they_are(seed: int) -> None:
+    """Mixing with one value is a threshold inside it; values that only one player may have do no harm."""
+    rng = np.random.default_rng(seed)
+    tables = []
+    for _ in range(2):
+        values = np.sort(rng.choice(6, size=int(rng.integers(2, 5)), replace=False))
+        tables.append(list(zip(values.tolist(), rng.dirichlet(np.ones(len(values))).tolist(), strict=True)))
+    game = river(deals.discrete(tables), pot=2.0, bets=(1.0, 3.0), raises=(2.0,))
+    best = solve(game)[0]
+    assert best.solved
+    assert best.share < 1e-9
+
+
+def test_the_name_of_a_situation_is_not_its_line() -> None:
+    """The game in steps goes by lines, whatever the decisions are called."""
+    plain = river(pot=2.0, street="half")
+    assert isinstance(plain.tree, Decision)
+    (check, checked), (bet, facing) = plain.tree.moves
+    assert isinstance(facing, Decision)
+    named = Decision(0, ((check, checked), (bet, replace(facing, situation="facing"))), situation="first")
+    best = solve(ContinuousGame("named", plain.signals, named, plain.scale), 20)[0]
+    assert best.solved
+    assert [s.name for s in best.profile.game.situations] == ["first", "facing"]  # type: ignore[union-attr]
+    assert best.profile.cuts == pytest.approx(half_street(2.0), abs=1e-9)  # type: ignore[union-attr]
+
+
+def test_situations_that_nobody_comes_to_are_proposed_something() -> None:
+    """With many sizes some lines are never played; they have bands too."""
+    game = river(pot=2.0, bets=(1.0, 2.0, 3.0), raises=(1.0, 2.0), cap=2)
+    found = propose(game, 8)
+    assert all(len(p.model.bands) == len(game.situations) for p in found)
+
+
+def test_games_that_are_too_large_are_refused() -> None:
+    with pytest.raises(InputError, match="more than 500 leaves"):
+        auction(bids=[k / 30 for k in range(30)])

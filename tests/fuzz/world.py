@@ -157,7 +157,26 @@ class Agent:
     def act(self, views):
         return 1 / 0
 '''
+NEUMANN = """\
+name = "von Neumann"
+[signals.0]
+cdf = [[0, 0], [1, 1]]
+[signals.1]
+cdf = [[0, 0], [1, 1]]
+[river]
+pot = 2
+bets = [1]
+street = "half"
+"""
+MODELS = """\
+[[model]]
+name = "bluffs"
+bands = { root = "b x b", b = "f c" }
+order = "root:1 b:1 root:2"
+"""
 FILES: dict[str, str | bytes] = {
+    "neumann.toml": NEUMANN,
+    "models.toml": MODELS,
     "river.toml": RIVER,
     "turn.toml": TURN,
     "cards.toml": CARDS,

@@ -27,8 +27,7 @@ class Steps:
     steps: int
 
     def __post_init__(self) -> None:
-        if self.steps < 2:
-            raise InputError(f"{self.game.name}: {self.steps} steps: must be 2 or more")
+        _ = self._cut  # refuses too few
         if not has_program(self.game):
             raise InputError(
                 f"{self.game.name}: a game in steps has a linear program for two players whose moves are all seen and whose "
@@ -126,8 +125,21 @@ class Steps:
     # --- the way back ---------------------------------------------------------------------------
 
     def line(self, situation: Situation) -> str:
-        """As the finite game writes it."""
-        return "" if situation.name == ROOT else situation.name
+        """As the finite game writes it, whatever the situation is called."""
+        return self._lines[situation.name]
+
+    @cached_property
+    def _lines(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+
+        def visit(tree: Tree, line: str) -> None:
+            if isinstance(tree, Decision):
+                found[tree.situation or line or ROOT] = line
+                for label, child in tree.moves:
+                    visit(child, f"{line}{JOINER}{label}" if line else label)
+
+        visit(self.game.tree, "")
+        return found
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
         """Probability of each move with each step, by situation. float64 [moves, steps] each

@@ -17,6 +17,7 @@ from riverboat.continuous.signals import Signals
 from riverboat.errors import InputError, RecallError
 
 ROOT = "root"
+MOST_ENDINGS = 500  # of a game: time to solve grows faster than they do
 JOINER = "-"
 Choice: TypeAlias = tuple[int, int]  # a situation and a move, both by number
 
@@ -118,6 +119,10 @@ class ContinuousGame:
 
         def visit(tree: Tree, line: str, choices: tuple[tuple[Choice, ...], ...]) -> None:
             if isinstance(tree, Leaf):
+                if len(endings) == MOST_ENDINGS:
+                    raise InputError(
+                        f"{self.name}: more than {MOST_ENDINGS} leaves; fewer sizes, raises or bids make it smaller"
+                    )
                 endings.append(Ending(_complete(tree, self.players, f"{self.name}: {line or ROOT}"), line, choices))
                 return
             name = tree.situation or line or ROOT

@@ -41,6 +41,8 @@ from riverboat.texts import parse_toml, read_toml
 KEYS = ("name", "signals", "tree", "scale", "unit", *MAKERS)
 KINDS = ("cdf", "discrete", "density")
 LEAF = ("pay", "prize", "contenders", "worth")
+MOST_PLAYERS = 4
+_LARGEST = 1e100  # pay-offs and signals: their products are still numbers
 
 
 def load(path: str | Path) -> ContinuousGame:
@@ -65,7 +67,7 @@ def loads(text: str, name: str = "game") -> ContinuousGame:
     """A game from the text of a file."""
     table = parse_toml(text)
     _known(table, KEYS, "the file")
-    name = str(table.get("name", name))
+    name = _text(table, "name", name)
     given = [key for key in ("tree", *MAKERS) if key in table]
     if len(given) != 1:
         raise InputError(f"{len(given)} of tree, {', '.join(MAKERS)} are given: give one")
@@ -75,17 +77,19 @@ def loads(text: str, name: str = "game") -> ContinuousGame:
         tree = _tree(what, "tree")
         players = 1 + max(_players(tree))
         signals = _signals(_table(table.get("signals", {}), "signals"), max(players, 2))
-        return ContinuousGame(name, signals, tree, float(table.get("scale", 1.0)), str(table.get("unit", "chips")))
+        return ContinuousGame(
+            name, signals, tree, _number(table.get("scale", 1.0), "scale"), _text(table, "unit", "chips")
+        )
     maker = MAKERS[kind]
     known = [key for key in inspect.signature(maker).parameters if key not in ("signals", "name")]
     _known(what, tuple(known) + (("players",) if kind == "auction" else ()), kind)
     options = dict(what)
-    players = int(options.pop("players", 3 if kind == "three-way" else 2))
+    players = _whole(options.pop("players", 3 if kind == "three-way" else 2), f"{kind}: players", 2, MOST_PLAYERS)
     try:
         made = maker(_signals(_table(table.get("signals", {}), "signals"), players), **options)
     except TypeError as error:
         raise InputError(f"{kind}: {error}") from None
-    scale, unit = float(table.get("scale", made.scale)), str(table.get("unit", made.unit))
+    scale, unit = _number(table.get("scale", made.scale), "scale"), _text(table, "unit", made.unit)
     return ContinuousGame(name, made.signals, made.tree, scale, unit)
 
 
@@ -103,7 +107,8 @@ def loads_models(text: str, game: ContinuousGame) -> list[Model]:
         bands = _table(one.get("bands", {}), f"{where}: bands")
         if not all(isinstance(words, str) for words in bands.values()):
             raise InputError(f"{where}: bands {shown(dict(bands))}: moves are words in one text, 'b x b'")
-        models.append(Model.make(game, bands, one.get("order"), str(one.get("name", where))))
+        order = _text(one, "order", "", where) if "order" in one else None
+        models.append(Model.make(game, bands, order, _text(one, "name", where, where)))
     return models
 
 
@@ -134,12 +139,41 @@ def _table(value: Any, where: str) -> Mapping[str, Any]:
     return value
 
 
+def _text(table: Mapping[str, Any], key: str, default: str, where: str = "") -> str:
+    found = table.get(key, default)
+    if not isinstance(found, str) or not found.isprintable():
+        raise InputError(f"{where}{': ' if where else ''}{key} = {shown(found)}: must be a text on one line")
+    return found
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
+        raise InputError(f"{where} = {shown(value)}: must be a finite number")
+    return float(value)
+
+
+def _numbers(value: Any, where: str) -> tuple[float, ...]:
+    if not isinstance(value, list):
+        raise InputError(f"{where} = {shown(value)}: must be a list of numbers")
+    return tuple(_number(one, f"{where}, number {n}") for n, one in enumerate(value, start=1))
+
+
+def _whole(value: Any, where: str, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(f"{where} = {shown(value)}: must be a whole number from {low} to {high}")
+    return value
+
+
 def _signals(table: Mapping[str, Any], players: int) -> Signals:
     if not table:
         return deals.uniform(players)
     if "joint" in table or "edges" in table:
         _known(table, ("joint", "edges", "tied"), "signals")
-        return deals.dependent(table.get("edges", []), table.get("joint", []), tied=bool(table.get("tied", False)))
+        joint, tied = table.get("joint", []), table.get("tied", False)
+        if not isinstance(joint, list) or not isinstance(tied, bool):
+            raise InputError("signals: joint is a list of rows of numbers, tied is true or false")
+        rows = [_numbers(row, f"signals.joint, row {n}") for n, row in enumerate(joint, start=1)]
+        return deals.dependent(_numbers(table.get("edges", []), "signals.edges"), rows, tied=tied)
     numbers = tuple(str(p) for p in range(players))
     if any(key in numbers for key in table):
         _known(table, numbers, "signals")
@@ -163,10 +197,10 @@ def _signals(table: Mapping[str, Any], players: int) -> Signals:
 
 
 def _points(value: Any, where: str) -> list[tuple[float, float]]:
-    try:
-        return [(float(x), float(y)) for x, y in value]
-    except (TypeError, ValueError):
-        raise InputError(f"{where} = {shown(value)}: must be a list of pairs of numbers") from None
+    pairs = [_numbers(pair, f"{where}, pair {n}") for n, pair in enumerate(value, 1)] if isinstance(value, list) else []
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise InputError(f"{where} = {shown(value)}: must be a list of pairs of numbers")
+    return [(x, y) for x, y in pairs]
 
 
 def _jumps(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -181,22 +215,22 @@ def _jumps(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 def _tree(table: Mapping[str, Any], where: str) -> Tree:
     if "pay" in table:
         _known(table, LEAF, where)
-        try:
-            pay = tuple(map(float, table["pay"]))
-            worth = tuple(map(float, table.get("worth", ())))
-            return Leaf(pay, float(table.get("prize", 0.0)), tuple(map(int, table.get("contenders", ()))), worth)
-        except (TypeError, ValueError):
-            raise InputError(f"{where}: pay, worth and contenders are lists of numbers, prize is a number") from None
+        pay, worth = (_numbers(table.get(key, []), f"{where}.{key}") for key in ("pay", "worth"))
+        contenders = table.get("contenders", [])
+        if not isinstance(contenders, list):
+            raise InputError(f"{where}.contenders = {shown(contenders)}: must be a list of players")
+        who = tuple(_whole(p, f"{where}.contenders", 0, MOST_PLAYERS - 1) for p in contenders)
+        return Leaf(pay, _number(table.get("prize", 0.0), f"{where}.prize"), who, worth)
     _known(table, ("player", "moves", "situation"), where)
     moves = _table(table.get("moves", {}), f"{where}.moves")
-    player = table.get("player")
-    if not isinstance(player, int) or not moves:
+    if "player" not in table or not moves:
         raise InputError(f"{where}: a decision needs player = 0 and moves, a leaf needs pay")
+    player = _whole(table["player"], f"{where}.player", 0, MOST_PLAYERS - 1)
     below = tuple(
         (label, _tree(_table(child, f"{where}.{label}"), f"{where}.{label}")) for label, child in moves.items()
     )
-    situation = table.get("situation")
-    return Decision(player, below, None if situation is None else str(situation))
+    situation = _text(table, "situation", "", where) or None
+    return Decision(player, below, situation)
 
 
 def _players(tree: Tree) -> set[int]:

@@ -17,11 +17,14 @@ from riverboat.errors import InputError
 def steps_of(game: ContinuousGame, steps: int) -> tuple[Array, Array]:
     """Edges of steps that are equally likely on average, and each player's probability of each.
 
+    Where signals are discrete and there are as many steps as values, each value is a step: then nothing is lost.
     float64 [steps + 1], float64 [players, steps]
     """
+    signals = game.signals
+    if signals.tied.all() and steps == signals.mass.shape[1]:
+        return signals.edges, signals.mass
     if steps < 2:
         raise InputError(f"{game.name}: {steps} steps: must be 2 or more")
-    signals = game.signals
     edges = np.interp(np.linspace(0.0, 1.0, steps + 1), signals.below.mean(axis=0), signals.edges)
     edges[0], edges[-1] = signals.low, signals.high
     edges = np.maximum.accumulate(edges)

@@ -23,6 +23,7 @@ from riverboat.solving.lp import preferred
 from riverboat.strategy.table import Tree
 from riverboat.trees.compile import compile_game
 
+_NOISE = 1e-9  # frequencies that a linear program leaves where there are none
 _SEEN = 0.02  # frequencies below this are noise of the solver
 MOST_KNOWN = 128  # models of rivers that are tried: those with one raise; further raises multiply them
 PENALTIES = (0.03, 0.02, 0.01, 0.005, 0.002)
@@ -48,7 +49,12 @@ class Proposal:
 
 
 def read(game: ContinuousGame, steps: int = 60) -> Reading:
-    """Solve the game in steps: by linear programming and the tidiest of its equilibria, else by iteration."""
+    """Solve the game in steps: by linear programming and the tidiest of its equilibria, else by iteration.
+
+    Discrete signals are as many steps as there are values.
+    """
+    if game.signals.tied.all():
+        steps = game.signals.mass.shape[1]
     if has_program(game):
         finite = Steps(game, steps)
         tree = compile_game(finite)
@@ -126,13 +132,38 @@ def by_mass(reading: Reading) -> Proposal:
     bands = []
     for s in range(len(reading.game.situations)):
         played, weight = reading.frequencies[s], reading.weights[s]
-        reached = np.flatnonzero(weight > 1e-3 * weight.max())
+        reached = np.flatnonzero(weight >= 1e-3 * weight.max())  # all of them where nobody comes there
         nearest = reached[np.abs(np.arange(len(weight))[:, None] - reached).argmin(axis=1)]
         moves, widths = _runs(played[:, nearest])
         cuts = np.interp(np.cumsum(widths)[:-1], np.arange(len(reading.edges)), reading.edges)
         bands.append(Bands(tuple(moves), tuple(map(float, cuts))).merged())
     profile = Profile(reading.game, tuple(bands))
     return Proposal(of_profile(profile), profile, 1.0)
+
+
+def of_atoms(reading: Reading) -> Profile:
+    """Bands of a game with discrete signals, read in as many steps: a value's moves have the shares of the reading.
+
+    Where a player has moved before, they share the part of the value that has moved there.
+    """
+    game, bands = reading.game, []
+    parts: dict[tuple[int, int, int], tuple[float, float]] = {}  # by situation, move and value
+    for s, situation in enumerate(game.situations):
+        dealt, last = game.signals.mass[situation.player], 0
+        moves, cuts = list[int](), list[float]()
+        for k, whole in enumerate(pairwise(reading.edges.tolist())):
+            low, high = whole if situation.parent is None else parts.get((*situation.parent, k), (whole[0], whole[0]))
+            played = reading.frequencies[s][:, k]
+            some = np.flatnonzero(played > _NOISE).tolist() if dealt[k] > 0 and high > low else [last]
+            inside = sorted(some, key=lambda move: move != last)  # goes on with the move before, where it can
+            ends = low + (high - low) * np.cumsum(played[inside]) / max(float(played[inside].sum()), _NOISE)
+            for move, begin, end in zip(inside, [low, *ends[:-1]], ends, strict=True):
+                parts[s, move, k] = float(begin), float(end)
+            moves += inside
+            cuts += [*ends[:-1].tolist(), whole[1]]
+            last = inside[-1]
+        bands.append(Bands(tuple(moves), tuple(cuts[:-1])).merged())
+    return Profile(game, tuple(bands))
 
 
 def _runs(played: Array) -> tuple[list[int], list[float]]:

@@ -16,8 +16,8 @@ from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import Finder, polish
 from riverboat.continuous.piecewise import evaluate
 from riverboat.continuous.profile import Profile
-from riverboat.continuous.propose import Reading, fit, propose, read
-from riverboat.continuous.qualitative import Model
+from riverboat.continuous.propose import Reading, fit, of_atoms, propose, read
+from riverboat.continuous.qualitative import Model, of_profile
 from riverboat.continuous.response import Certificate, Evaluation, certify
 from riverboat.errors import InputError
 
@@ -107,15 +107,28 @@ def solve_models(game: ContinuousGame, models: Sequence[Model], method: str = "a
 def solve(game: ContinuousGame, steps: int = 60) -> list[Answer]:
     """Models are proposed and tried in order of their fit, until one is an equilibrium; the best answer first.
 
-    Where none is, the game is read again in twice as many steps: a band may be narrower than one of them.
+    With discrete signals the game in steps is the game itself, and its solution is tried as it is. Where no model is an
+    equilibrium, the game is read again in twice as many steps: a band may be narrower than one of them.
     """
     answers: list[Answer] = []
+    if game.signals.tied.all():
+        answers.append(_as_read(game))
+        if answers[0].solved:
+            return answers
     for finer in (steps, 2 * steps):
         for proposal in propose(game, finer)[:TRIED]:
             answers.append(solve_model(game, proposal.model, "newton", proposal.profile.cuts))
             if answers[-1].solved:
                 return sorted(answers, key=lambda a: a.share)
     return sorted(answers, key=lambda a: a.share)
+
+
+def _as_read(game: ContinuousGame) -> Answer:
+    began = time.perf_counter()
+    profile = of_atoms(read(game))
+    certificate = certify(profile)
+    reason = "" if certificate.share <= ENOUGH else explain(profile, certificate)
+    return Answer(of_profile(profile, "values"), "steps", profile, certificate, reason, time.perf_counter() - began)
 
 
 def _programmable(game: ContinuousGame) -> bool:

@@ -11,6 +11,7 @@ from riverboat.continuous import game_file
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.solve import Answer, solve, solve_models
 from riverboat.errors import InputError
+from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, say
 from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.texts import parse_toml, read_toml
@@ -26,12 +27,11 @@ def continuous(path: Path, models: Path | None, method: str, steps: int, plot: P
         _river(path, steps, plot, json)
         return True  # how good it is was measured in the river itself
     game = game_file.load(path)
-    if models is not None:
-        answers = solve_models(game, game_file.load_models(models, game), method, steps)
-    elif method != "auto":
+    if models is None and method != "auto":
         raise InputError(f"--method {method}: needs --models")
-    else:
-        answers = solve(game, steps)
+    given = None if models is None else game_file.load_models(models, game)
+    with ProgressLine(f"{game.name}: {'models are proposed and tried' if given is None else 'models are tried'}"):
+        answers = solve(game, steps) if given is None else solve_models(game, given, method, steps)
     best = answers[0]
     if plot is not None and best.profile is not None:
         from riverboat.continuous.pictures import bars
@@ -52,8 +52,9 @@ def _river(path: Path, steps: int, plot: Path | None, json: bool) -> None:
     from riverboat.solving.run import solve as solve_exactly
 
     spot = load(path)
-    found = solve_river(spot, steps)
-    exact = solve_exactly(spot, until=0.5)
+    with ProgressLine(f"{spot.name}: thresholds, and the exact solution"):
+        found = solve_river(spot, steps)
+        exact = solve_exactly(spot, until=0.5)
     if plot is not None:
         from riverboat.continuous.pictures import bars
 

@@ -17,7 +17,9 @@ def continuous(
         Path | None, typer.Option(help="A .toml file with qualitative models; proposed by default.")
     ] = None,
     method: Annotated[str, typer.Option(help="With --models: auto, linear, lp, milp or newton.")] = "auto",
-    steps: Annotated[int, typer.Option(help="Steps of the finite game that models are read off.")] = 60,
+    steps: Annotated[
+        int, typer.Option(min=2, max=1000, help="Steps of the finite game that models are read off.")
+    ] = 60,
     plot: Annotated[Path | None, typer.Option(help="Draw the thresholds as bars.")] = None,
     json: Json = False,
 ) -> None:

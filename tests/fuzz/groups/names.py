@@ -111,6 +111,16 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         {"typo": "losless", "a run": "../world/kuhn", "of other streets": "../world/cards"},
     ),
     ("reproduce", ("reproduce", "?"), {"typo": "emd-exampel"}),
+    (
+        "continuous method",
+        ("continuous", "../world/neumann.toml", "--models", "../world/models.toml", "--method", "?"),
+        {"typo": "newtonn", "of solve": "cfr"},
+    ),
+    (
+        "continuous game",
+        ("continuous", "?"),
+        {"no file": "nowhere.toml", "text": "../world/text.txt", "recipe": "../world/cards.toml"},
+    ),
     ("team game", ("team", "?"), {"typo": "kuhnn", "two players": "kuhn", "one too many": "kuhn:players=11"}),
     (
         "agent",

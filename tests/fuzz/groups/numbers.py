@@ -51,6 +51,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("exploitability --time", ("exploitability", "../world/blueprint", "--boards", "4", "--time", "?"), "time"),
     ("respond --player", ("respond", "../world/kuhn", "--player", "?"), "whole"),
     ("respond --limit", ("respond", "../world/kuhn", "--limit", "?"), "whole"),
+    ("continuous --steps", ("continuous", "../world/neumann.toml", "--steps", "?"), "count"),
     ("team --adversary", ("team", "kuhn:players=3", "--adversary", "?"), "whole"),
     ("team --time", ("team", "kuhn:players=3,cards=3", "--adversary", "0", "--time", "?"), "time"),
     ("trace --iteration", ("trace", "kuhn", "--iteration", "?"), "count"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import toml
 from ..case import ACCEPTED_OR_REFUSED, DONE, REFUSED, Case, some
-from ..world import CARDS, RIVER, TRAINING
+from ..world import CARDS, MODELS, NEUMANN, RIVER, TRAINING
 
 MOST = 7  # other values of an entry
 FACING = """\
@@ -27,6 +27,43 @@ most_raises = 2
 played = "x-b70"
 led = "ip"
 """  # in the middle of a street
+
+PASS_OR_BET = """\
+scale = 2
+unit = "chips"
+[signals]
+discrete = [[1, 0.25], [2, 0.75]]
+[tree]
+player = 0
+[tree.moves.x]
+pay = [-1, -1]
+prize = 2
+contenders = [0, 1]
+[tree.moves.b]
+player = 1
+situation = "facing"
+[tree.moves.b.moves]
+f = { pay = [1, -1] }
+c = { pay = [-2, -2], prize = 4, contenders = [0, 1] }
+"""  # a continuous game move by move
+AUCTION = """\
+[signals]
+density = [[0, 1], [1, 2]]
+[auction]
+bids = [0, 0.25, 0.5]
+price = "first"
+players = 2
+"""
+JOINT = """\
+[signals]
+edges = [0, 1, 2]
+joint = [[0.3, 0.2], [0.1, 0.4]]
+tied = false
+[river]
+pot = 2
+bets = [1]
+street = "half"
+"""
 
 # What an entry may also be. Keys are places, with * for any; values are labels of `toml.VALUES`.
 FINE: dict[str, set[str]] = {
@@ -83,6 +120,21 @@ FINE: dict[str, set[str]] = {
     "training.training.until": {"whole", "zero", "huge"},
     "training.training.prune": {"whole", "fraction", "huge", "large float"},
     "training.training.prune_after": {"whole", "zero", "huge"},
+    "signals.river": {"table"},
+    "signals.river.pot": {"whole", "fraction"},
+    "signals.signals": {"table"},
+    "moves.unit": {"text", "long text", "tag", "empty text"},
+    "moves.scale": {"whole", "fraction"},
+    "moves.signals": {"table"},
+    "moves.tree.moves.b.situation": {"text", "long text", "tag", "empty text"},
+    "moves.tree.moves.x.contenders": {"list"},
+    "moves.tree.moves.b.moves.c.contenders": {"list"},
+    "auction.signals": {"table"},
+    "auction.auction": {"table"},
+    "joint.signals": {"table"},
+    "joint.river": {"table"},
+    "joint.signals.tied": {"true"},
+    "models.model.0.name": {"text", "long text", "tag", "empty text"},
 }
 # What is refused or not: either way, not with a crash.
 OPEN: dict[str, set[str]] = {
@@ -114,6 +166,12 @@ OPEN: dict[str, set[str]] = {
     "training.menu.flop": {"list"},
     "spot.bets": {"table"},
     "spot.tree.donk_bets": {"true"},
+    "joint.river.pot": {"whole", "fraction"},
+    "joint.river": {"table"},
+    "joint.signals.tied": {"true"},
+    "moves.tree.moves.x.prize": {"whole", "fraction", "zero", "negative"},
+    "moves.tree.moves.b.moves.c.prize": {"whole", "fraction", "zero", "negative"},
+    "auction.auction.players": {"whole"},
 }
 # Entries that a file can do without.
 OPTIONAL = {
@@ -181,20 +239,51 @@ OPTIONAL = {
         "training.prune_after",
         "training.dtype",
     },
+    "signals": {"name", "signals", "river.pot", "river.bets", "river.street"},
+    "moves": {
+        "scale",
+        "unit",
+        "signals",
+        "signals.discrete",
+        "tree.moves.x.contenders",
+        "tree.moves.b.situation",
+        "tree.moves.b.moves.c.contenders",
+    },
+    "auction": {"signals", "signals.density", "auction.bids", "auction.price", "auction.players"},
+    "joint": {"signals", "signals.tied", "river.pot", "river.bets"},
+    "models": {"model.0.name", "model.0.order"},
 }
 # Left out, they make what is left contradict itself or mean nothing; the file says which.
-LEFT_OPEN = {
+LEFT_OPEN: dict[str, set[str]] = {
     "spot": {"bets", "rake.rate", "bets.river", "bets.river.bet"},
     "facing": {"bets.river", "stack.0", "stack.1"},
-    "cards": set[str](),
+    "cards": set(),
     "training": {"training.prune", "menu.flop"},
+    "signals": set(),
+    "moves": {
+        "tree.moves.x",
+        "tree.moves.b",
+        "tree.moves.x.prize",
+        "tree.moves.b.moves.f",
+        "tree.moves.b.moves.c",
+        "tree.moves.b.moves.c.prize",
+    },
+    "auction": set(),
+    "joint": {"river.street"},
+    "models": set(),
 }
 
+CONTINUOUS = ("continuous", "file.toml", "--steps", "10")
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "spot": (RIVER, ("solve", "file.toml", "--iterations", "2")),
     "facing": (FACING, ("solve", "file.toml", "--iterations", "2")),
     "cards": (CARDS, ("abstract", "file.toml", "--estimate")),
     "training": (TRAINING, ("train", "file.toml", "--estimate")),
+    "signals": (NEUMANN, CONTINUOUS),
+    "moves": (PASS_OR_BET, CONTINUOUS),
+    "auction": (AUCTION, CONTINUOUS),
+    "joint": (JOINT, CONTINUOUS),
+    "models": (MODELS, ("continuous", "../world/neumann.toml", "--models", "file.toml")),
 }
 
 
@@ -273,6 +362,8 @@ def _texts(kind: str, text: str, words: tuple[str, ...]) -> Iterator[Case]:
         "tag": "[/red]\n",
         "many keys": "".join(f"k{n} = 1\n" for n in range(5000)),
     }
+    if kind == "models":
+        good["twice"] = bad.pop("twice")  # two models
     for label, content in good.items():
         yield Case("good files", f"{kind} {label}", words, DONE, {"file.toml": content})
     for label, content in bad.items():

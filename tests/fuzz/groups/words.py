@@ -24,6 +24,8 @@ NEEDED = (
     "act",
     "match",
     "lbr",
+    "continuous",
+    "team",
     "reproduce",
     "acpc client",
 )
@@ -120,6 +122,12 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "--ochs before the flop": ("features", "preflop", "--ochs", "--bins", "-1"),
     "a trace of a spot": ("trace", "../world/turn.toml"),
     "a trace of a large game": ("trace", "bluff:2,1"),
+    "--method without --models": said("continuous ../world/neumann.toml --method lp"),
+    "--models of a spot": said("continuous ../world/river.toml --models ../world/models.toml"),
+    "models of another game": said("continuous ../world/neumann.toml --models ../world/neumann.toml"),
+    "thresholds of a turn": ("continuous", "../world/turn.toml"),
+    "a picture of no kind": said("continuous ../world/neumann.toml --plot x.zzz"),
+    "steps of one": said("continuous ../world/neumann.toml --steps 1"),
     "egt of three": said("solve kuhn:players=3 --method egt --iterations 2"),
     "a team against nobody": said("team kuhn:players=3 --adversary 3"),
     "egt of a spot with two menus": ("solve", "rps", "--method", "egt", "--traversal", "chance", "--iterations", "2"),
@@ -143,6 +151,11 @@ GOOD: dict[str, tuple[str, ...]] = {
     "kuhn of three": ("solve", "kuhn:players=3", "--iterations", "2"),
     "a trace of three": ("trace", "kuhn:players=3"),
     "kuhn of three by OpenSpiel": ("solve", "open_spiel:kuhn_poker(players=3)", "--iterations", "2"),
+    "thresholds": ("continuous", "../world/neumann.toml"),
+    "thresholds as JSON": said("continuous ../world/neumann.toml --steps 10 --json"),
+    "thresholds of given models": said(
+        "continuous ../world/neumann.toml --models ../world/models.toml --method linear"
+    ),
     "a team": said("team kuhn:players=3,cards=3 --adversary 0 --time 0s"),
     "time without a unit": ("solve", "kuhn", "--time", "0.01"),
     "time of two parts": (*KUHN, "--time", "1m30s"),
