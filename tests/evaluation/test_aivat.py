@@ -135,6 +135,17 @@ def test_matches_agree_with_their_estimates() -> None:
     assert abs(pairs.mean()) < 4 * pairs.std() / len(pairs) ** 0.5
 
 
+def test_threads_and_batches_change_nothing() -> None:
+    first, second = agents("six")
+    hands, _ = everything("six", 1)
+    some = hands.take(np.arange(0, len(hands), 31))
+    alone = Aivat(first, second, first.rules, deals=3000).estimate(some)
+    spread = Aivat(first, second, first.rules, deals=3000, threads=2).estimate(some)
+    assert alone.total.tobytes() == spread.total.tobytes()
+    reverse = Aivat(first, second, first.rules, deals=3000).estimate(some.take(np.arange(len(some))[::-1]))
+    assert alone.total.tobytes() == reverse.total[::-1].tobytes()
+
+
 def test_what_cannot_be_estimated_is_refused() -> None:
     first, _ = agents("leduc")
     nolimit = read_game("nolimit-200bb")

@@ -17,6 +17,7 @@ moves the probabilities are those given all its earlier moves of the line.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations
@@ -24,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.abstraction.card_abstraction import CardAbstraction
+from riverboat.abstraction.next_cards import next_buckets
 from riverboat.agents.base import Agent, Answering
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import Yardstick
@@ -33,7 +34,7 @@ from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.equity import class_pairs, hand_classes, preflop_table
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.cards.strength import padded
-from riverboat.errors import InputError
+from riverboat.errors import InputError, check_threads
 from riverboat.evaluation import _aivat_kernels as kernels
 from riverboat.evaluation import _branch_kernels as branches
 from riverboat.evaluation.duel import yardstick
@@ -88,10 +89,12 @@ class Aivat:
         corrects: bool = True,
         known: tuple[bool, bool] | None = None,
         deals: int | None = None,
+        threads: int = 1,
         progress: Callable[[float], None] | None = None,
     ) -> None:
         """Without `corrects` imaginary observations are all. `known` says whose strategy may be used; by default that of
-        everybody who answers for all hands. `deals` are sampled for the tables of values.
+        everybody who answers for all hands. `deals` are sampled for the tables of values. `threads` estimate hands side
+        by side; the numbers are the same.
         """
         self.agents, self.rules = (first, second), rules
         self.known = (answers(first, rules), answers(second, rules)) if known is None else known
@@ -104,7 +107,8 @@ class Aivat:
             raise InputError(
                 f"{rules.name}: deals {rules.board} board cards: AIVAT needs one or more in each later round"
             )
-        self.corrects = corrects
+        check_threads(threads)
+        self.corrects, self.threads = corrects, threads
         more = {} if deals is None else {"deals": deals}
         self.values = _values_of(first, second, rules, progress, more) if corrects else None
         self._drawn: dict[bytes, float] = {}  # means over the first boards, by line
@@ -115,10 +119,6 @@ class Aivat:
     @cached_property
     def _cards(self) -> kernels.Cards:
         return _cards_of(self.rules)
-
-    @cached_property
-    def _room(self) -> kernels.Room:
-        return _room_of(len(self._cards.first))
 
     @cached_property
     def _classes(self) -> kernels.Classes:
@@ -179,28 +179,21 @@ class Aivat:
         tries: list[Array] = []
         if self.values is None:
             return lay, tried, np.zeros((1, 1, 1), np.int32)
-        cards = self.values[0].strategy.cards
+        cards, count = self.values[0].strategy.cards, 0
         for street, shown in enumerate(rules.board_sizes):
             there = np.flatnonzero(reached >= street)
             if not len(there):
                 break
             boards, number = np.unique(board[there, :shown], axis=0, return_inverse=True)
-            number = number.reshape(-1)
-            lay[there, street] = board_buckets(cards, boards).buckets[number, street]
+            lay[there, street] = board_buckets(cards, boards).buckets[number.reshape(-1), street]
             if street > 1 and rules.board[street] == 1:
-                before, number = np.unique(board[there, : shown - 1], axis=0, return_inverse=True)
-                tried[there, street] = len(tries) + number.reshape(-1)
-                tries += [self._next(cards, street, each) for each in before]
-        return lay, tried, np.stack(tries) if tries else np.zeros((1, 1, 1), np.int32)
-
-    def _next(self, cards: CardAbstraction, street: int, board: Array) -> Array:
-        """Buckets of all hands with each card of the deck as the next one. int32 [cards, hands]"""
-        deck = self.rules.deck
-        out = np.zeros((len(deck.cards), deck.hand_count), np.int32)
-        free = np.flatnonzero(~np.isin(deck.cards, board))
-        boards = np.concatenate([np.tile(board, (len(free), 1)), deck.cards[free, None]], axis=1)
-        out[free] = board_buckets(cards, np.ascontiguousarray(boards)).buckets[:, street]
-        return out
+                before, first, number = np.unique(
+                    board[there, : shown - 1], axis=0, return_index=True, return_inverse=True
+                )
+                tries.append(next_buckets(cards, before, lay[there[first], street - 1]))
+                tried[there, street] = count + number.reshape(-1)
+                count += len(before)
+        return lay, tried, np.concatenate(tries) if tries else np.zeros((1, 1, 1), np.int32)
 
     # --- hands ----------------------------------------------------------------------------------
 
@@ -208,7 +201,8 @@ class Aivat:
         """Hands of a match between these agents; what is said of each does not depend on the others."""
         base, chance = np.zeros(len(hands)), np.zeros((len(hands), self.rules.rounds))
         moves = np.zeros(hands.moves.shape)
-        for at in range(0, len(hands), HANDS_AT_ONCE):
+
+        def work(at: int) -> None:
             some = np.arange(at, min(at + HANDS_AT_ONCE, len(hands)))
             board = np.ascontiguousarray(hands.cards[some, 2 * self.rules.hole :])
             lay = self.buckets(board, last_streets(hands.take(some)))
@@ -219,6 +213,14 @@ class Aivat:
                     found = self._part(way, hands.take(chosen), board[there], buckets)
                     for out, part in zip((base, chance, moves), found, strict=True):
                         out[chosen] = (1.0 - 2.0 * way) * part
+
+        jobs = range(0, len(hands), HANDS_AT_ONCE)
+        if self.threads == 1:
+            for at in jobs:
+                work(at)
+        else:
+            with ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat") as pool:
+                list(pool.map(work, jobs))
         return Estimates(hands, base, chance, moves)
 
     def _part(
@@ -241,7 +243,17 @@ class Aivat:
         first = self._first(way, told.begin[place, column][places.street == 0])
         values, pot = self._table_values(way), float(sum(rules.book.start[:2]))
         wrong = kernels.estimate(
-            self._cards, self._classes, values, first, lay[2], told, strategies, pot, played, self._room, out
+            self._cards,
+            self._classes,
+            values,
+            first,
+            lay[2],
+            told,
+            strategies,
+            pot,
+            played,
+            _room_of(len(self._cards.first)),
+            out,
         )
         if wrong >= 0:
             raise _unlisted(self.agents[int(actor[wrong]) ^ way], places, wrong, int(made[wrong]))

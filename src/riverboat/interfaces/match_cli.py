@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from riverboat.interfaces.options import MANY, SEED, Game, Json
+from riverboat.interfaces.options import MANY, SEED, THREADS, Game, Json
 
 
 def match(
@@ -23,6 +23,7 @@ def match(
     until_settled: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="Stop when it is settled, in mbb/g; --hands at most.")
     ] = None,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of --aivat.")] = 2,
     worst: Annotated[
         int, typer.Option(min=0, max=1000, help="With --aivat: replay so many hands that cost the first most.")
     ] = 0,
@@ -38,6 +39,7 @@ def match(
         game=game,
         aivat=aivat,
         until=until_settled,
+        threads=threads,
         worst=worst,
         histories=histories,
         json=json,

@@ -42,6 +42,7 @@ class Options:
     game: str | None = None  # None: what the agents play
     aivat: bool = False
     until: str | None = None  # bounds in mbb/g: LOW,HIGH
+    threads: int = 1  # of AIVAT
     worst: int = 0  # hands that are shown
     histories: Path | None = None
     json: bool = False
@@ -102,7 +103,7 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
         file = open_hands(options.histories)
     if options.worst and not options.aivat:
         raise InputError(f"--worst {options.worst}: needs --aivat, which knows what moves are worth")
-    aivat = estimator(first, second, rules) if options.aivat else None
+    aivat = estimator(first, second, rules, options.threads) if options.aivat else None
     worst = Worst(options.worst) if options.worst else None
     with file as write, watched(f"{first.name} against {second.name}") as progress:
         found = play_match(
@@ -145,10 +146,10 @@ def bounds(text: str) -> tuple[float, float]:
     return low, high
 
 
-def estimator(first: Agent, second: Agent, rules: Rules) -> Aivat:
+def estimator(first: Agent, second: Agent, rules: Rules, threads: int = 1) -> Aivat:
     """AIVAT for two agents; the tables of values may have to be made first."""
     with Bar("values for AIVAT, once") as bar:
-        return Aivat(first, second, rules, progress=bar)
+        return Aivat(first, second, rules, threads=threads, progress=bar)
 
 
 def told_of(aivat: Aivat | None) -> dict[str, Any]:

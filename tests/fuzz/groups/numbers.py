@@ -74,6 +74,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("act --seed", (*ACT, "--seed", "?"), "whole"),
     ("match --hands", (*MATCH, "--hands", "?"), "count"),
     ("match --seed", (*MATCH, "--hands", "4", "--seed", "?"), "whole"),
+    ("match --threads", (*MATCH, "--hands", "4", "--aivat", "--threads", "?"), "count"),
     ("match --worst", (*MATCH, "--hands", "4", "--aivat", "--worst", "?"), "whole"),
     ("lbr --hands", (*LBR, "--hands", "?"), "count"),
     ("lbr --seed", (*LBR, "--hands", "4", "--seed", "?"), "whole"),
