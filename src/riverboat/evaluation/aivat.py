@@ -370,7 +370,7 @@ def _values_of(
     by_agent = []
     for agent in (first, second):
         if isinstance(agent, BlueprintAgent) and _alike(agent.strategy, like):
-            by_agent.append(agent.strategy)
+            by_agent.append(agent.played.on_tree())
         elif agent.name in SIMPLE and isinstance(agent, Yardstick):
             by_agent.append(yardstick(SIMPLE[agent.name], like))
         else:
