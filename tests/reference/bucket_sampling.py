@@ -7,9 +7,11 @@ Random numbers are those of `external_sampling`.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations
 
 from reference.external_sampling import ExternalSampling, Key, number
+from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
 from riverboat.cards.ranking import rank
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.betting import Betting
@@ -123,6 +125,9 @@ class PublicChanceSampling(BucketSampling):
     """One board, all hands."""
 
     def walks(self, key):  # type: ignore[no-untyped-def]
+        yield self.increments(self.board(key))
+
+    def board(self, key: int) -> list[int]:
         deck, size = self.tree.rules.deck.cards.tolist(), sum(self.tree.rules.board)
         board: list[int] = []
         tries = 0
@@ -132,7 +137,7 @@ class PublicChanceSampling(BucketSampling):
             tries += 1
             if card not in board:
                 board.append(card)
-        yield self.increments(board)
+        return board
 
     def hands(self, shown: list[int]) -> list[Hand]:
         rules = self.tree.rules
@@ -177,4 +182,92 @@ class PublicChanceSampling(BucketSampling):
             value[1 - me][h] = sum(v[1 - me].get(h, 0.0) for v in moves)
             waiting.append((self.regret, wheres[h], [x - value[me][h] for x in found]))
             waiting.append((self.average, wheres[h], [reach[me][h] / len(live) * p for p in sigma[h]]))
+        return value
+
+
+class CfrBr(PublicChanceSampling):
+    """Each seat with its buckets against one that sees its cards: regret matching by hand, best moves on the last street."""
+
+    @cached_property
+    def whole(self) -> CardAbstraction:
+        return lossless(self.tree.rules.board[1:], self.tree.rules.deck)
+
+    @cached_property
+    def hybrid(self) -> dict[Key, list[float]]:
+        return {}
+
+    def walks(self, key):  # type: ignore[no-untyped-def]
+        board = self.board(key)
+        ones = dict.fromkeys(self.hands([]), 1.0)
+        for me in (0, 1):
+            self.best: dict[tuple[str, Hand], int] = {}
+            for walks, sees in ((1 - me, True), (me, False)):
+                waiting: Waiting = []
+                self._one(self.start(), walks, sees, ones, ones, board, waiting)
+                yield waiting
+
+    def played(self, state: Betting, hand: Hand, board: list[int], sees: bool, moves: int):  # type: ignore[no-untyped-def]
+        """Where what is played stands, and what it is."""
+        if not sees:
+            where = self.bucket(state, hand, board)
+            return self.regret, where, self.sigma(where, moves)
+        where = state.line, self.whole.bucket(hand, board[: self.tree.rules.board_sizes[state.street]])
+        positive = [max(r, 0.0) for r in self.hybrid.get(where, [0.0] * moves)]
+        total = sum(positive)
+        return self.hybrid, where, [r / total if total > 0 else 1 / moves for r in positive]
+
+    def _one(self, state, me, sees, mine, others, board, waiting):  # type: ignore[no-untyped-def]
+        """Values of one player's hands, times the probability of the other's hands and its reach."""
+        state, rules = dealt(state), self.tree.rules
+        if state.actor == TERMINAL:
+            folded = state.pay()[0] == state.pay()[2]
+            hands = self.hands(board[: rules.board_sizes[state.street]] if folded else board)
+            pairs = [(x, y) for x in hands for y in hands if not {*x} & {*y}]
+            known = {h: 0 if folded else self.strength(h, board) for h in hands}
+            value = dict.fromkeys(hands, 0.0)
+            for x, y in pairs:
+                outcome = 1 if known[x] == known[y] else 0 if (known[x] > known[y]) == (me == 0) else 2
+                value[x] += others[y] * state.pay()[outcome][me] / len(pairs)
+            return value
+        last, following = state.street == rules.rounds - 1, self.children(state)
+        live = self.hands(board[: rules.board_sizes[state.street]])
+        self.visits += len(live)
+        own = state.actor == me
+        known = {h: self.played(state, h, board, sees == own, len(following)) for h in live}
+        whole = self.hands(board)
+        margin = 1e-4 / sum(not {*x} & {*y} for x in whole for y in whole)
+        moves = []
+        for a, after in enumerate(following):
+            x, y = dict(mine), dict(others)
+            for h in live:
+                if own and not (sees and last):
+                    x[h] *= known[h][2][a]
+                elif not own and not sees and last:
+                    y[h] *= self.best[state.line, h] == a
+                elif not own:
+                    y[h] *= known[h][2][a]
+            there = dealt(after)
+            ends = there.actor == TERMINAL and there.pay()[0] != there.pay()[2]
+            left = self.hands(board if ends else board[: rules.board_sizes[there.street]])
+            reached = sum(y[h] for h in left) > 0
+            moves.append(self._one(after, me, sees, x, y, board, waiting) if reached or sees else {})
+        value = {}
+        for h in live:
+            found = [v.get(h, 0.0) for v in moves]
+            if not own:
+                value[h] = sum(found)
+                continue
+            table, where, sigma = known[h]
+            if sees and last:
+                chosen = 0
+                for a, v in enumerate(found):
+                    if v > found[chosen] + margin:
+                        chosen = a
+                self.best[state.line, h] = chosen
+                value[h] = found[chosen]
+                continue
+            value[h] = sum(p * v for p, v in zip(sigma, found, strict=True))
+            waiting.append((table, where, [v - value[h] for v in found]))
+            if not sees:
+                waiting.append((self.average, where, [mine[h] / len(live) * p for p in sigma]))
         return value

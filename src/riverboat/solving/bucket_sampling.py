@@ -4,8 +4,9 @@
     solver.step(10_000)
     solver.average(0, bucket=2)
 
-An iteration is one deal (`external`, `chance`, `pure`) or one board with all hands on it (`pcs`), and both seats learn from
-it. Increments are scaled alike: on average over what is drawn, all of them add the same to the same strategy's regrets.
+An iteration is one deal (`external`, `chance`, `pure`) or one board with all hands on it (`pcs`, `cfr-br`), and both seats
+learn from it. Increments are scaled alike: on average over what is drawn, all of them add the same to the regrets of the same
+strategies.
 """
 
 from __future__ import annotations
@@ -16,21 +17,26 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.abstraction.card_abstraction import CardAbstraction
+from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, MemoryLimitError, unknown
 from riverboat.games.action_tree import ActionTree
+from riverboat.solving import _cfr_br_kernels as cfr_br_kernels
 from riverboat.solving import _chance_kernels as chance_kernels
 from riverboat.solving import _public_chance_kernels as public_kernels
 from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.blueprint_tables import Weighting
+from riverboat.solving.blueprint_tables import Tables, Weighting, make_game
+from riverboat.words import show_bytes
+
+MOST_HYBRID = 2 << 30  # bytes of what the one who sees its cards learns
 
 TRAVERSALS = {
     "external": "one deal, the opponent's moves drawn (Lanctot et al. 2009)",
     "chance": "one deal, all moves (Zinkevich et al. 2007)",
     "pcs": "one board, all hands as vectors, all moves (Johanson et al. 2012)",
     "pure": "one deal, everybody's moves drawn (Gibson 2014)",
+    "cfr-br": "one board, each seat against one that sees its cards and answers best (Johanson et al. 2012)",
 }
 
 
@@ -59,16 +65,40 @@ class BucketSampling(Blueprint):
             raise unknown("traversal", traversal, [name for name in TRAVERSALS if name != "external"])
         super().__init__(tree, cards, seed=seed, threads=threads, weighting=weighting, dtype=dtype)
         self.traversal = traversal
+        self.hybrid: Tables | None = None  # what the one who sees its cards has learnt before the last street
         self._train, self._rooms = self._prepare()
 
     def _prepare(self) -> tuple[Any, list[tuple[Any, ...]]]:
         """The loop of a traversal, and what each thread works on."""
-        if self.traversal == "pcs":
+        if self.traversal in ("pcs", "cfr-br"):
             hands = hands_of(self.tree)
-            rooms = [(hands, board_room(self.tree), frames(self.tree)) for _ in self._places]
-            return public_kernels.train_public, rooms
+            rooms: list[tuple[Any, ...]] = [(hands, board_room(self.tree), frames(self.tree)) for _ in self._places]
+            if self.traversal == "pcs":
+                return public_kernels.train_public, rooms
+            return cfr_br_kernels.train_cfr_br, [(*room, *self._opponent()) for room in rooms]
         train = chance_kernels.train_chance if self.traversal == "chance" else chance_kernels.train_pure
         return train, [(block, _visits(self.tree)) for block, _ in self._places]
+
+    def _opponent(self) -> tuple[Any, ...]:
+        """The one who sees its cards, as a thread of CFR-BR needs it."""
+        tree, whole = self.tree, lossless(self.tree.rules.board[1:], self.tree.rules.deck)
+        if self.hybrid is None:
+            counts = *whole.counts[: tree.rules.rounds - 1], 1
+            cells = 2 * sum(n * int(w) for n, w in zip(counts, tree.width, strict=True))
+            if 4 * cells > MOST_HYBRID:
+                raise MemoryLimitError(
+                    f"cfr-br in {tree.rules.name}: the opponent who sees its cards needs {show_bytes(4 * cells)} before the "
+                    f"last street, {show_bytes(MOST_HYBRID)} are allowed: take a game of two rounds"
+                )
+            self.hybrid = Tables(tree, counts)
+        best = np.zeros((len(tree), tree.rules.deck.hand_count), np.int8)
+        game = make_game(tree, whole, self.hybrid)
+        return game, whole.look, self.hybrid.cells, board_room(tree), best
+
+    def _discount(self, period: int) -> None:
+        if self.hybrid is not None and (factors := self.weighting.factors(period)) is not None:
+            self.hybrid.discount(*factors, self.iterations)
+        super()._discount(period)
 
     def _race(self, end: int) -> None:
         turn, seed = np.zeros(1, np.int64), np.uint64(self.seed % 2**64)
@@ -83,7 +113,8 @@ class BucketSampling(Blueprint):
 
     def state(self) -> dict[str, Array]:
         """All that is needed to go on. The table itself, not a copy."""
-        return {**super().state(), "traversal": np.array([list(TRAVERSALS).index(self.traversal)])}
+        more = {} if self.hybrid is None else {"hybrid": self.hybrid.cells}
+        return {**super().state(), **more, "traversal": np.array([list(TRAVERSALS).index(self.traversal)])}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on from a state: on one thread, exactly as if nothing had happened."""
@@ -91,6 +122,8 @@ class BucketSampling(Blueprint):
         if found != self.traversal:
             raise InputError(f"state of a run by {found!r}: this one is by {self.traversal!r}")
         super().restore(state)
+        if self.hybrid is not None:
+            self.hybrid.cells[:] = state["hybrid"]
 
 
 def _visits(tree: ActionTree) -> chance_kernels.Visits:

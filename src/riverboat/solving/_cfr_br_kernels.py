@@ -1,0 +1,204 @@
+"""Compiled CFR-BR over betting tree × buckets (Johanson, Bard, Burch & Bowling 2012), one board at a time.
+
+A seat that sees buckets learns against one that sees its cards: on the last street, where no chance is left, that opponent
+plays its best response to what the seat plays now, and before it learns by regret matching, hand by hand, without buckets.
+Each is walked as a vector of hands on the board (`_public_chance_kernels`): first the opponent, who notes its best moves,
+then the seat. `reach[·, 0]` is that of the player whose walk it is, `reach[·, 1]` that of the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riverboat.abstraction._lookup_kernels import BLOCK
+from riverboat.counter import take
+from riverboat.jit import kernel, part
+from riverboat.solving._blueprint_deal_kernels import deal_cards, draw
+from riverboat.solving._blueprint_kernels import COUNT_AT, OVER, SHOWDOWN, STREET, matched
+from riverboat.solving._cell_kernels import regret_at
+from riverboat.solving._public_chance_kernels import (
+    begin,
+    cell_of,
+    find_buckets,
+    learn,
+    order_hands,
+    settle_fold,
+    settle_showdown,
+)
+
+U = np.uint64
+MARGIN = 1e-4  # chips times reach: moves that differ by less are alike
+RESPOND, LEARN = 0, 1  # whose walk it is: that of the one who sees its cards, or of the seat that sees buckets
+
+
+@part
+def strategies(game, cells, b, node, street, count, f, d):
+    """What the other plays at its decision, by bucket."""
+    for j in range(b.kinds[street]):
+        at = cell_of(game, b, node, street, j)
+        scale, rest = matched(cells, at, count)
+        for a in range(count):
+            f.sigma[d, a, j] = max(regret_at(cells, at + U(a)), np.float32(0)) * scale + rest
+
+
+@part
+def send_one(b, other, street, node, a, own, noted, live, best, f, d):
+    """Reach after a move, in the next frame; whether the other gets there with any hand."""
+    some = np.float32(0)
+    for i in range(live):
+        x, y = f.reach[d, 0, i], f.reach[d, 1, i]
+        if own:
+            if not noted:
+                x *= f.sigma[d, a, b.member[street, i]]
+        elif noted:
+            y = y if best[node, i] == a else np.float32(0)
+        else:
+            y *= f.sigma[d, a, other.member[street, i]]
+        f.reach[d + 1, 0, i] = x
+        f.reach[d + 1, 1, i] = y
+        some += y
+    return some > 0
+
+
+@part
+def gather_one(b, street, node, a, own, noted, live, margin, best, f, d):
+    """Values of a move's child, in the next frame, go to the decision. The first move is best, unless one is worth more."""
+    for i in range(live):
+        x = f.value[d + 1, 0, i]
+        if not own:
+            f.value[d, 0, i] += x
+        elif not noted:
+            j = b.member[street, i]
+            f.value[d, 0, i] += f.sigma[d, a, j] * x
+            f.worth[d, a, j] += x
+        elif a == 0 or x > f.value[d, 0, i] + margin:
+            f.value[d, 0, i] = x
+            best[node, i] = a
+
+
+@part
+def settle_one(game, hands, b, node, me, f, d):
+    """What a terminal is worth to one seat, in frame d."""
+    word, last = np.int64(game.nodes[4 * node]), len(hands.shown) - 1
+    pay, two = np.float64(game.pay[4 * node + 3]), game.hole == 2
+    if word & SHOWDOWN:
+        stake = pay * hands.pair[last]
+        settle_showdown(game.deck, b, two, b.live[last], stake, f.reach[d, 1], f.beats, f.value[d, 0])
+    else:
+        street = word & STREET
+        won = pay * hands.pair[street] * (1 - 2 * me)
+        settle_fold(game.deck, b, two, b.live[street], won, f.reach[d, 1], f.value[d, 0])
+
+
+@kernel
+def walk_seat(
+    game,  # Game: with the table of whose walk it is
+    cells,
+    b,  # Board: with its buckets
+    other_game,  # Game: with the other's
+    other_cells,
+    other,  # Board
+    hands,  # Hands
+    key,
+    share,
+    me,  # the seat
+    mode,  # RESPOND: best moves on the last street are noted; LEARN: the other plays those
+    best,  # int8 [nodes, hands] INOUT: by place on the board
+    f,  # Frames
+):
+    """All moves of all hands of one seat on one board. Returns the decisions visited, times the hands there."""
+    last, d, visited = len(hands.shown) - 1, 0, 0
+    margin = np.float32(MARGIN * hands.pair[last])
+    f.node[0], f.move[0] = 0, 0
+    for i in range(b.live[0]):
+        f.reach[0, 0, i] = 1
+        f.reach[0, 1, i] = 1
+    while True:
+        node, a = f.node[d], f.move[d]
+        word, first = np.int64(game.nodes[4 * node]), np.int64(game.nodes[4 * node + 1])
+        street, seat, count = word & STREET, word >> 2 & 1, word >> COUNT_AT
+        own = seat == me
+        noted = street == last and own == (mode == RESPOND)  # a decision of the one who sees its cards
+        if a == 0:
+            visited += b.live[street]
+            if own and not noted:  # `begin` reads the reach of a seat by its number, and clears both values
+                begin(game, cells, hands, b, key, share, node, street, 0, count, f, d)
+            else:
+                if not noted:
+                    strategies(other_game, other_cells, other, node, street, count, f, d)
+                for i in range(b.live[street]):
+                    f.value[d, 0, i] = 0
+        if a == count:
+            if own and not noted:
+                learn(game, cells, b, key, node, street, count, f, d)
+            if d == 0:
+                return visited
+            live = b.live[street]
+            d -= 1  # and what was found goes to the move that led here
+            a, node = f.move[d] - 1, f.node[d]
+            word = np.int64(game.nodes[4 * node])
+            street, own = word & STREET, (word >> 2 & 1) == me
+            noted = street == last and own == (mode == RESPOND)
+        else:
+            f.move[d] = a + 1
+            child = first + a
+            below = np.int64(game.nodes[4 * child])
+            live = b.live[last] if below & SHOWDOWN else b.live[below & STREET]
+            reached = send_one(b, other, street, node, a, own, noted, live, best, f, d)
+            if not reached and mode == LEARN:
+                continue  # worth nothing; who answers best has an answer there too: the first move
+            if below & OVER == 0:
+                d += 1
+                f.node[d], f.move[d] = child, 0
+                continue
+            settle_one(game, hands, b, child, me, f, d + 1)
+        gather_one(b, street, node, a, own, noted, live, margin, best, f, d)
+
+
+@kernel
+def train_cfr_br(
+    game,  # Game
+    look,  # LookUp
+    cells,  # float32 or uint16 [cells + 1] INOUT
+    seed,  # uint64: board i has the key draw(seed, i)
+    begin_at,
+    end,  # boards begin_at … end - 1
+    share,  # what one hand adds to an average
+    turn,  # int64 [1] INOUT: the next block, shared by all threads
+    hands,  # Hands
+    b,  # Board
+    f,  # Frames
+    other_game,  # Game, LookUp, cells and Board of who sees its cards
+    other_look,
+    other_cells,
+    other,
+    best,  # int8 [nodes, hands] scratch
+    tally,  # int64 [2] INOUT: decisions visited, times the hands there
+    payoff,  # float64 [2] INOUT: sums of what each seat won with its buckets
+):
+    """CFR-BR, four walks a board, written to the tables at once: threads race."""
+    while True:
+        start = begin_at + take(turn) * BLOCK
+        if start >= end:
+            return
+        for i in range(start, min(start + BLOCK, end)):
+            key = draw(seed, i)
+            deal_cards(game.deck, key, U(0), 0, b.cards, game.hole, game.board)
+            for c in range(len(b.cards)):
+                other.cards[c] = b.cards[c]
+            order_hands(game, hands, b)
+            order_hands(game, hands, other)
+            find_buckets(game, look, hands, b)
+            find_buckets(other_game, other_look, hands, other)
+            for me in range(2):
+                for mode in range(2):
+                    if mode == RESPOND:
+                        tally[0] += walk_seat(
+                            other_game, other_cells, other, game, cells, b, hands, key, share, 1 - me, mode, best, f
+                        )
+                    else:
+                        tally[0] += walk_seat(
+                            game, cells, b, other_game, other_cells, other, hands, key, share, me, mode, best, f
+                        )
+                for k in range(b.live[0]):
+                    payoff[me] += f.value[0, 0, k]
