@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
 from reference.matches import all_hands
-from riverboat.abstraction.card_abstraction import lossless
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import Yardstick
+from riverboat.cards.isomorphism import Indexer
 from riverboat.errors import InputError
 from riverboat.evaluation.aivat import Aivat
 from riverboat.evaluation.matches import play_match
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import one_size
+from riverboat.games.records import Hands
 from riverboat.strategy.blueprint import BlueprintStrategy
 
 # Two cards each of six, one card on the flop and one on the turn; a pot-sized raise of the other's is all-in.
@@ -67,8 +70,17 @@ def arbitrary(aivat: Aivat) -> Aivat:
     return aivat
 
 
-@pytest.mark.parametrize("way", [0, 1])
-@pytest.mark.parametrize("name", ["leduc", "six", "wide"])
+QUICK = {("leduc", 0), ("six", 1), ("wide", 0)}  # the others are tried by the slow run
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        pytest.param(name, way, marks=[] if (name, way) in QUICK else pytest.mark.slow)
+        for name in ("leduc", "six", "wide")
+        for way in (0, 1)
+    ],
+)
 @pytest.mark.parametrize("known", [(True, True), (True, False), (False, True), (False, False)], ids=str)
 def test_unbiased_for_any_values(name: str, known: tuple[bool, bool], way: int) -> None:
     """The mean over all hands, each with its probability, is the exact value."""
@@ -110,6 +122,50 @@ def test_without_values_it_is_imaginary_observations() -> None:
     assert total == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
+def test_the_luck_of_boards_with_all_cards() -> None:
+    """52 cards, a flop and a turn: what is added for their luck, against plain means over all boards of two known hands."""
+    rules = Rules(blinds=(100, 50), stacks=(1000, 1000), board=(0, 3, 1), name="turn")
+    rng = np.random.default_rng(4)
+    sizes = [Indexer.for_deck(rules.deck, (2, shown)).size() for shown in (3, 4)]
+    streets = [StreetBuckets(20, rng.integers(0, 20, (1, size)).astype(np.uint16)) for size in sizes]
+    cards = CardAbstraction((StreetBuckets(169), *streets), (3, 1))
+    tree = compile_actions(rules, MENU)
+    sums = tuple(rng.random((cards.counts[s], int(tree.width[s])), np.float32) for s in range(3))
+    agent = BlueprintAgent(BlueprintStrategy(rules, MENU, tree, cards, sums), "one")
+    kept: list[Hands] = []
+    play_match(agent, agent, rules, 60, observe=kept.append)
+    aivat = Aivat(agent, agent, rules, known=(False, False), deals=100)
+    assert aivat.values is not None
+    values = aivat.values[0]
+    told = aivat.estimate(kept[0])
+    tried = 0
+    for i in np.flatnonzero(told.chance[:, 2]).tolist()[:3]:
+        hand, way = kept[0], int(kept[0].player[i, 0])
+        holes, board = (hand.hole(i, 0), hand.hole(i, 1)), hand.board(i)
+        left = [card for card in range(52) if card not in (*holes[0], *holes[1])]
+        line = hand.betting(i).line
+        for street, boards in (
+            (1, np.array([*combinations(left, 3)], np.uint8)),
+            (2, np.array([[*board[:3], card] for card in left if card not in board[:3]], np.uint8)),
+        ):
+            node = tree.find("/".join(line.split("/")[:street]) + "/")
+            row, seen = int(values.begin_row[node]), np.array([board[: boards.shape[1]]], np.uint8)
+
+            def value(boards: np.ndarray, holes=holes, street=street, row=row, node=node) -> float:
+                won = []
+                for seat in (0, 1):
+                    deals = np.concatenate([np.tile(np.array(holes[seat], np.uint8), (len(boards), 1)), boards], axis=1)
+                    bucket = cards.buckets(deals)[:, 0, -1]
+                    won.append(values.begin[street][seat, row, bucket].astype(float).mean())
+                return 0.5 * float(tree.spent[node].sum()) * (won[0] - won[1])
+
+            expected = (1 - 2 * way) * (value(boards) - value(seen))
+            assert told.chance[i, street] == pytest.approx(expected, abs=1e-7)
+            tried += 1
+    assert tried == 6
+
+
 def test_matches_agree_with_their_estimates() -> None:
     """Bets off the tree are read by lot, which is averaged over: result and estimate differ by luck alone."""
     rules = replace(TWO_CARDS, stacks=(2000, 2000), name="deep six")
@@ -123,7 +179,7 @@ def test_matches_agree_with_their_estimates() -> None:
 
     first, second = agent("70%", 1), agent("130%", 2)
     kept: list[object] = []
-    play_match(first, second, rules, 20_000, observe=kept.append)
+    play_match(first, second, rules, 8_000, observe=kept.append)
     aivat = Aivat(first, second, rules, deals=3000)
     gaps = np.concatenate(
         [

@@ -48,7 +48,7 @@ def verdicts(draw, mean: float, seed: int, pairs: int = PAIRS) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("draw", [normal, like_poker, skewed])
+@pytest.mark.parametrize("draw", [normal, like_poker, pytest.param(skewed, marks=pytest.mark.slow)])
 def test_error_rates(draw) -> None:
     """Whatever is true, what is said is false in at most 5 of 100 matches; at the bounds it is hardest."""
     at_high, at_low = verdicts(draw, HIGH, 1), verdicts(draw, LOW, 2)
