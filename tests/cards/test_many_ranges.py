@@ -61,24 +61,33 @@ def test_all_hands_as_equities_have_them(board: str) -> None:
     assert found[live] == pytest.approx(won[live] / met[live])
 
 
-def test_flops_and_starting_hands() -> None:
-    """All pairs on a flop; before it classes of hands, exact where suits are alike."""
+NUMBER = {frozenset(hand): h for h, hand in enumerate(FULL_DECK.hands.tolist())}
+
+
+def number(text: str) -> int:
+    return NUMBER[frozenset(parse_cards(text))]
+
+
+def test_all_pairs_on_a_flop() -> None:
     table, flop = Showdowns(FULL_DECK, 5), parse_cards("QsJh2h")
-    names = {frozenset(hand): h for h, hand in enumerate(FULL_DECK.hands.tolist())}
-    ahkh, qcqd = (names[frozenset(parse_cards(text))] for text in ("AhKh", "QcQd"))
+    ahkh, qcqd = number("AhKh"), number("QcQd")
     margins = table.margins(flop)
     assert (1 + margins[ahkh, qcqd]) / 2 == pytest.approx(equity("AhKh", "QcQd", board="QsJh2h").shares[0], abs=1e-6)
     assert np.array_equal(margins, -margins.T)
-    assert not margins[ahkh, names[frozenset(parse_cards("Ah2c"))]]  # they share the ace
+    assert not margins[ahkh, number("Ah2c")]  # they share the ace
     live = table.live(flop)
     some = np.random.default_rng(3).random((2, 1326)) * live
     drawn = table.won(flop, some, table.drawn(flop, 3000, np.random.default_rng(4)))
     exact = table.won_by(margins, some)
     assert drawn[:, live] == pytest.approx(exact[:, live], rel=0.1)
-    start = table.margins(())
+
+
+@pytest.mark.slow
+def test_starting_hands_are_exact_where_suits_are_alike() -> None:
+    table = Showdowns(FULL_DECK, 5)
     queens, pairs = np.zeros(1326), ("QcQd", "QcQh", "QcQs", "QdQh", "QdQs", "QhQs")
-    queens[[names[frozenset(parse_cards(text))] for text in pairs]] = 1
-    won = table.won_by(start, queens[None])[0, ahkh]
+    queens[[number(text) for text in pairs]] = 1
+    won = table.won_by(table.margins(()), queens[None])[0, number("AhKh")]
     assert won == pytest.approx(sum(equity("AhKh", text).shares[0] for text in pairs), abs=1e-5)
 
 

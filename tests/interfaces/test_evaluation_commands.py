@@ -22,7 +22,7 @@ def run(*words: str) -> int:
 
 
 def test_lbr_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("lbr", "always-fold", "--hands", "16", "--actions", "fc", "--seed", "3", "--json") == 0
+    assert run("lbr", "always-fold", "--hands", "16", "--actions", "fc", "--from", "flop", "--seed", "3", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["mbb_per_game"] == pytest.approx(250)
     assert found["ci95"] == pytest.approx(0, abs=1e-6)
@@ -30,7 +30,7 @@ def test_lbr_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
         16,
         2,
         "fc",
-        "preflop",
+        "flop",
         3,
     )
     assert found["is"].startswith("lower bound")

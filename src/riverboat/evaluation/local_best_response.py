@@ -95,7 +95,7 @@ def local_best_response(
     *,
     actions: str = "fcpa",
     start: str = "preflop",
-    hands: int | None = 2_000,
+    hands: int | None = 4_000,
     seconds: float | None = None,
     seed: int = 0,
     threads: int = 1,

@@ -15,7 +15,7 @@ def lbr(
     agent: Agent,
     actions: Annotated[str, typer.Option(help="Moves it looks at: fc, fcpa (pot and all-in), or 56 sizes.")] = "fcpa",
     start: Annotated[str, typer.Option("--from", help="Only calls before preflop, flop, turn or river.")] = "preflop",
-    hands: Annotated[int | None, typer.Option(min=1, max=MANY, help="Hands to walk, 2,000 by default.")] = None,
+    hands: Annotated[int | None, typer.Option(min=1, max=MANY, help="Hands to walk, 4,000 by default.")] = None,
     time: Annotated[str | None, typer.Option(help="Walk hands for 90s, 10m instead.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards and of agents that draw.")] = 0,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads over deals, which all ask the agent.")] = 1,

@@ -13,7 +13,7 @@ from riverboat.interfaces.agent_reading import answering
 from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console
 
-HANDS = 2_000
+HANDS = 4_000
 UNITS = {
     "mbb_per_game": "mbb/g, what the local best response wins: a lower bound on exploitability, up to its interval",
     "ci95": "mbb/g, half the width of the 95 % interval over deals",

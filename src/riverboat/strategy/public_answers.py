@@ -9,14 +9,14 @@ moves so far. With `draw` the numbers of hands are given, and the answer is what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.moves import END, show_move
 from riverboat.games.places import Places
 
@@ -57,6 +57,34 @@ class Answering(Protocol):
         ...
 
 
+class Row(NamedTuple):
+    """What is played at one place."""
+
+    moves: Array  # int32 [moves]: upwards
+    chances: Array  # float64 [hands, moves]
+
+    def of(self, move: int) -> Array:
+        """Probability of one move with every hand; zeros where it is never played. float64 [hands]"""
+        found: Array = self.chances[:, self.moves == move].sum(axis=1)
+        return found
+
+
+def rows(player: Answering, places: Places, at_once: int = 64) -> Iterator[Row]:
+    """What is played at one place after the other, some of them asked about together, fewer where answers are large."""
+    for begin in range(0, len(places), at_once):
+        some = places.take(slice(begin, begin + at_once))
+        try:
+            found = player.strategies(some)
+        except MemoryLimitError:  # some answer with a column for every chip
+            if len(some) == 1:
+                raise
+            yield from rows(player, some, -(-len(some) // 2))
+            continue
+        for i in range(len(some)):
+            used = found.moves[i] != END
+            yield Row(found.moves[i][used], found.probabilities[i][:, used])
+
+
 def reach(player: Answering, places: Places, seat: int) -> Array:
     """Probability that a player in a seat makes its moves of the line with each hand; zero where the board blocks it.
 
@@ -72,9 +100,8 @@ def reach(player: Answering, places: Places, seat: int) -> Array:
     out = places.live.astype(float)
     way, owner, made = places.decisions()
     mine = np.flatnonzero(way.actor == seat)
-    if len(mine):
-        chance = player.strategies(way.take(mine)).chance_of(made[mine])
-        np.multiply.at(out, owner[mine], chance)
+    for i, row in zip(mine.tolist(), rows(player, way.take(mine)), strict=True):
+        out[owner[i]] *= row.of(int(made[i]))
     return out
 
 
