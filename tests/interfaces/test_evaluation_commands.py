@@ -107,3 +107,27 @@ def test_results_go_into_a_ledger(
     shown = capsys.readouterr().out
     assert "ratings are about the mean of all" in shown
     assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_litmus_fails_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("litmus", "always-call", "--game", "leduc", "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["checks"], found["failed"], found["skipped"]) == (6, 1, 5)
+    first = found["failures"][0]
+    assert first["check"] == "the nuts are bet when the other has checked last"
+    assert first["probabilities"] == {"fold": 0.0, "call": 1.0, "raise": 0.0}
+    assert first["line"].endswith("c/c")
+    assert run("act", "always-call", first["match_state"], "--game", "leduc") == 0
+    capsys.readouterr()
+    assert run("litmus", "always-call", "--game", "leduc") == 1
+    assert "1 of 6 checks failed" in capsys.readouterr().out
+
+
+def test_litmus_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        '[[check]]\nname = "the nuts are bet when the other has checked last"\nkind = "never"\nmove = "call"\n'
+        'hands = "nuts"\nlines = ["~ c"]\nboards = 3\ntolerance = 1.0\n'
+    )
+    assert run("litmus", "always-call", "--game", "leduc", "--checks", str(file)) == 0
+    assert "0 of 6 checks failed" in capsys.readouterr().out

@@ -17,7 +17,7 @@ from riverboat.games.match_state import MatchState
 from riverboat.games.moves import CALL, END, FOLD
 from riverboat.games.places import Places
 from riverboat.games.views import Views
-from riverboat.strategy.public_answers import Strategies, no_strategies
+from riverboat.strategy.public_answers import Strategies, by_chain_rule, no_strategies
 from riverboat.words import show_bytes
 
 YARDSTICKS: dict[str, tuple[int, str]] = {
@@ -84,6 +84,17 @@ class Yardstick:
     def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
         """What is played with all hands. Nothing is drawn once for a hand, so `draw` changes nothing."""
         return self._drawn(places) if self.name == "random" else self._plain(places)
+
+    def reach(self, places: Places, seat: int) -> Array:
+        """Probability that it makes its moves of the line, in a seat and with each hand. float64 [n, hands]"""
+        if self.name != "random":
+            return by_chain_rule(self, places, seat)
+        way, owner, made = places.decisions()
+        price, least, most = spans(places.rules, way.states).T
+        chance = 1.0 / (1 + (price > 0) + (least <= most)) / np.where(made > 0, most - least + 1, 1)
+        out, mine = places.live.astype(float), way.actor == seat
+        np.multiply.at(out, owner[mine], chance[mine, None])
+        return out
 
     def _plain(self, places: Places) -> Strategies:
         """One move with each hand: fold, call or one raise."""

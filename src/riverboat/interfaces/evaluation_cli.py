@@ -32,6 +32,20 @@ def lbr(
     local_response.lbr(agent, options)
 
 
+def litmus(
+    agent: Agent,
+    checks: Annotated[Path | None, typer.Option(help="A .toml file with more checks.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of agents that draw.")] = 0,
+    game: Game = None,
+    json: Json = False,
+) -> None:
+    """Checks of poker sense: aces, the nuts, prices, sizes."""
+    from riverboat.interfaces import litmus as command
+
+    if not command.litmus(agent, game, checks, seed, json):
+        raise typer.Exit(1)
+
+
 def exploitability(
     folder: Annotated[Path, typer.Argument(help="Folder of a run or a strategy, or an agent.")],
     exact: Annotated[
@@ -58,4 +72,4 @@ def exploitability(
     exploiting.exploitability(folder, options, game)
 
 
-COMMANDS = (exploitability, lbr)
+COMMANDS = (exploitability, lbr, litmus)

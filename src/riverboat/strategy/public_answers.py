@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -70,7 +71,7 @@ class Row(NamedTuple):
 
 
 def rows(player: Answering, places: Places, at_once: int = 64) -> Iterator[Row]:
-    """What is played at one place after the other, some of them asked about together, fewer where answers are large."""
+    """What is played at one place after the other; some are asked about together, or each alone where answers are large."""
     for begin in range(0, len(places), at_once):
         some = places.take(slice(begin, begin + at_once))
         try:
@@ -78,25 +79,26 @@ def rows(player: Answering, places: Places, at_once: int = 64) -> Iterator[Row]:
         except MemoryLimitError:  # some answer with a column for every chip
             if len(some) == 1:
                 raise
-            yield from rows(player, some, -(-len(some) // 2))
+            yield from rows(player, some, 1)
             continue
         for i in range(len(some)):
-            used = found.moves[i] != END
-            yield Row(found.moves[i][used], found.probabilities[i][:, used])
+            used = int((found.moves[i] != END).sum())
+            yield Row(found.moves[i, :used], found.probabilities[i, :, :used])
 
 
 def reach(player: Answering, places: Places, seat: int) -> Array:
     """Probability that a player in a seat makes its moves of the line with each hand; zero where the board blocks it.
 
-    By the chain rule from what it plays at each of its decisions on the way; players may have a quicker `reach`.
-    float64 [n, hands]
+    By the chain rule, unless the player has a quicker `reach`. float64 [n, hands]
     """
     if seat not in (0, 1):
         raise InputError(f"seat {seat}: seats are 0 and 1")
-    quick = getattr(player, "reach", None)
-    if quick is not None:
-        found: Array = quick(places, seat)
-        return found
+    found: Array = getattr(player, "reach", partial(by_chain_rule, player))(places, seat)
+    return found
+
+
+def by_chain_rule(player: Answering, places: Places, seat: int) -> Array:
+    """The same from what a player plays at each of its decisions on the way. float64 [n, hands]"""
     out = places.live.astype(float)
     way, owner, made = places.decisions()
     mine = np.flatnonzero(way.actor == seat)

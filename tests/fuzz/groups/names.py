@@ -159,6 +159,8 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         ("match", "always-call", "?", "--game", "leduc", "--hands", "4"),
         {"typo": "always-cal", "program": "acpc:"},
     ),
+    ("litmus agent", ("litmus", "?", "--game", "leduc"), {"typo": "always-cal", "program": "acpc:"}),
+    ("litmus --checks", ("litmus", "always-fold", "--game", "leduc", "--checks", "?"), {"none": "nowhere.toml"}),
     ("lbr agent", ("lbr", "?", "--game", "leduc", "--hands", "4"), {"typo": "always-cal", "program": "acpc:"}),
     (
         "lbr --actions",

@@ -78,6 +78,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("match --worst", (*MATCH, "--hands", "4", "--aivat", "--worst", "?"), "whole"),
     ("lbr --hands", (*LBR, "--hands", "?"), "count"),
     ("lbr --seed", (*LBR, "--hands", "4", "--seed", "?"), "whole"),
+    ("litmus --seed", ("litmus", "always-fold", "--game", "leduc", "--seed", "?"), "whole"),
     ("lbr --threads", (*LBR, "--hands", "4", "--threads", "?"), "count"),
     ("demo --pairs", ("demo", "--pairs", "?"), "count"),
     ("demo --time", ("demo", "--time", "?"), "time"),

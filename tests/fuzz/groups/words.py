@@ -26,6 +26,7 @@ NEEDED = (
     "lbr",
     "continuous",
     "team",
+    "litmus",
     "reproduce",
     "acpc client",
 )
@@ -104,6 +105,10 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "hands and time of lbr": said("lbr always-fold --game leduc --hands 8 --time 1s"),
     "lbr from a street that is not played": said("lbr always-fold --game leduc --hands 8 --from turn"),
     "lbr of a program": said("lbr acpc:./x --game leduc --hands 8"),
+    "litmus of a program": said("litmus acpc:./x --game leduc"),
+    "litmus of another game": said("litmus ../world/blueprint --game nolimit-200bb"),
+    "litmus with a game as checks": said("litmus always-fold --game leduc --checks ../world/river.toml"),
+    "litmus with a folder as checks": said("litmus always-fold --game leduc --checks ../world"),
     "lbr of another game": said("lbr ../world/blueprint --game nolimit-200bb --hands 8"),
     "one agent": ("match", "always-call", "--game", "leduc"),
     "AIVAT of three": said("match always-call always-fold random --game leduc --hands 4 --aivat"),
