@@ -40,7 +40,7 @@ from riverboat.evaluation import _branch_kernels as branches
 from riverboat.evaluation.duel import yardstick
 from riverboat.evaluation.value_tables import ValueTables, value_tables
 from riverboat.games.acpc import Rules
-from riverboat.games.batches import book_of, states_after
+from riverboat.games.batches import book_of
 from riverboat.games.moves import END, show_move
 from riverboat.games.places import Places
 from riverboat.games.records import Hands
@@ -49,6 +49,8 @@ from riverboat.strategy.played import tree_of
 from riverboat.strategy.public_answers import Strategies
 
 HANDS_AT_ONCE = 128
+LEAST_POT = 10.0  # big blinds: where both are known, 98 of 100 parts of the luck of later cards are in larger pots
+SMALL_DECK = 200  # hands; with so few, time is no matter
 MAPPING = "det-pshar"  # how bets that the tree of values does not have are read: nothing is drawn
 SIMPLE = {"always-call": "call", "always-fold": "fold", "always-raise": "raise"}  # yardsticks that a tree can play
 LUCK = ("deal", "flop", "turn", "river")
@@ -89,12 +91,14 @@ class Aivat:
         corrects: bool = True,
         known: tuple[bool, bool] | None = None,
         deals: int | None = None,
+        least_pot: float | None = None,
         threads: int = 1,
         progress: Callable[[float], None] | None = None,
     ) -> None:
         """Without `corrects` imaginary observations are all. `known` says whose strategy may be used; by default that of
-        everybody who answers for all hands. `deals` are sampled for the tables of values. `threads` estimate hands side
-        by side; the numbers are the same.
+        everybody who answers for all hands. `deals` are sampled for the tables of values. In pots of less than `least_pot`
+        big blinds values do not tell cards of the turn and river apart: there is little luck in them, and half of the time
+        would go into it. `threads` estimate hands side by side; the numbers are the same.
         """
         self.agents, self.rules = (first, second), rules
         self.known = (answers(first, rules), answers(second, rules)) if known is None else known
@@ -109,6 +113,8 @@ class Aivat:
             )
         check_threads(threads)
         self.corrects, self.threads = corrects, threads
+        costly = rules.deck.hand_count > SMALL_DECK and all(self.known)
+        self.least_pot = (LEAST_POT if costly else 0.0) if least_pot is None else least_pot
         more = {} if deals is None else {"deals": deals}
         self.values = _values_of(first, second, rules, progress, more) if corrects else None
         self._drawn: dict[bytes, float] = {}  # means over the first boards, by line
@@ -170,9 +176,9 @@ class Aivat:
         tables = self.values[way]
         return kernels.Values(tables.after, tables.begin, int(tables.begin_row[0]), self.corrects)
 
-    def buckets(self, board: Array, reached: Array) -> tuple[Array, Array, Array]:
-        """Buckets of all hands on the boards that lay, and with each card that might have come: int32 [n, rounds, hands],
-        numbers of the latter, int64 [n, rounds], and they themselves, int32 [boards, cards, hands].
+    def buckets(self, board: Array, pots: Array) -> tuple[Array, Array, Array]:
+        """Buckets of all hands on the boards that lay, and with each card that might have come in a pot that is large enough:
+        int32 [n, rounds, hands], numbers of the latter, int64 [n, rounds], and they themselves, int32 [boards, cards, hands].
         """
         rules, deck, n = self.rules, self.rules.deck, len(board)
         lay, tried = np.zeros((n, rules.rounds, deck.hand_count), np.int32), np.full((n, rules.rounds), -1, np.int64)
@@ -181,17 +187,18 @@ class Aivat:
             return lay, tried, np.zeros((1, 1, 1), np.int32)
         cards, count = self.values[0].strategy.cards, 0
         for street, shown in enumerate(rules.board_sizes):
-            there = np.flatnonzero(reached >= street)
+            there = np.flatnonzero(pots[:, street])
             if not len(there):
                 break
             boards, number = np.unique(board[there, :shown], axis=0, return_inverse=True)
             lay[there, street] = board_buckets(cards, boards).buckets[number.reshape(-1), street]
-            if street > 1 and rules.board[street] == 1:
+            large = np.flatnonzero(pots[:, street] >= max(1, self.least_pot * rules.big_blind))
+            if street > 1 and rules.board[street] == 1 and len(large):
                 before, first, number = np.unique(
-                    board[there, : shown - 1], axis=0, return_index=True, return_inverse=True
+                    board[large, : shown - 1], axis=0, return_index=True, return_inverse=True
                 )
-                tries.append(next_buckets(cards, before, lay[there[first], street - 1]))
-                tried[there, street] = count + number.reshape(-1)
+                tries.append(next_buckets(cards, before, lay[large[first], street - 1]))
+                tried[large, street] = count + number.reshape(-1)
                 count += len(before)
         return lay, tried, np.concatenate(tries) if tries else np.zeros((1, 1, 1), np.int32)
 
@@ -205,7 +212,7 @@ class Aivat:
         def work(at: int) -> None:
             some = np.arange(at, min(at + HANDS_AT_ONCE, len(hands)))
             board = np.ascontiguousarray(hands.cards[some, 2 * self.rules.hole :])
-            lay = self.buckets(board, last_streets(hands.take(some)))
+            lay = self.buckets(board, pots_of(hands.take(some)))
             for way in (0, 1):  # the first agent sits in seat 0, or in seat 1
                 there = np.flatnonzero(hands.player[some, 0] == way)
                 if len(there):
@@ -339,12 +346,14 @@ def _unlisted(agent: Agent, places: Places, i: int, move: int) -> InputError:
     )
 
 
-def last_streets(hands: Hands) -> Array:
-    """The last street on which somebody acted in each hand. int64 [n]"""
-    before = np.maximum(hands.length - 1, 0).astype(np.int32)
-    found, _ = states_after(hands.rules, np.ascontiguousarray(hands.moves), before)
-    streets: Array = found[:, 3]
-    return streets
+def pots_of(hands: Hands) -> Array:
+    """What was in the pot when somebody first acted on each street; 0 where nobody did. int64 [n, rounds]"""
+    board = hands.cards[:, 2 * hands.rules.hole :]
+    places, owner, _ = Places(hands.rules, hands.moves, hands.length, board).decisions()
+    found = np.zeros((len(hands), hands.rules.rounds), np.int64)
+    back = np.arange(len(owner))[::-1]  # the first decision of a street is written last
+    found[owner[back], places.street[back]] = places.states[back, :2].sum(axis=1)
+    return found
 
 
 def hand_numbers(deck: Deck, cards: Array) -> Array:

@@ -20,7 +20,7 @@ from riverboat.arrays import Array
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.evaluation._branch_kernels import FOLDS, NOTHING, SHOWS
-from riverboat.evaluation.aivat import Aivat, Estimates, hand_numbers, last_streets
+from riverboat.evaluation.aivat import Aivat, Estimates, hand_numbers, pots_of
 from riverboat.games.moves import show_move
 from riverboat.games.places import Places
 from riverboat.games.records import Hands, join
@@ -94,7 +94,7 @@ def review(aivat: Aivat, hand: Hands, told: Estimates | None = None) -> Review:
     places, _, made = Places(rules, hand.moves, hand.length, board).decisions()
     held = [int(hand_numbers(rules.deck, hand.cards[:, s * hole : (s + 1) * hole])[0]) for s in (0, 1)]
     decisions = _decisions(aivat, way, hand, places, made, held, told)
-    shown = rules.board_sizes[-1] if hand.betting(0).folded is None else rules.board_sizes[int(last_streets(hand)[0])]
+    shown = rules.board_sizes[-1] if hand.betting(0).folded is None else rules.board_sizes[int(places.street[-1])]
     names = ("deal", *rules.streets[1:])
     return Review(
         int(hand.number[0]),
@@ -116,7 +116,7 @@ def _decisions(
     known = np.array([aivat.known[way], aivat.known[1 - way]])
     asked, place, column, strategies = aivat.asked(way, places, actor, made, known)
     moves = aivat.located(way, asked)
-    buckets = aivat.buckets(places.board[-1:], last_streets(hand))[0][0]
+    buckets = aivat.buckets(places.board[-1:], pots_of(hand))[0][0]
     found = []
     for d in range(len(made)):
         u, c, seat, street = int(place[d]), int(column[d]), int(actor[d]), int(places.street[d])
