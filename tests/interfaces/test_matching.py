@@ -9,6 +9,7 @@ import pytest
 from random_blueprints import random_blueprint
 from riverboat.agents import registry
 from riverboat.errors import InputError
+from riverboat.evaluation.ledger import read_ledger
 from riverboat.evaluation.matches import play_match
 from riverboat.games.acpc import read_game
 from riverboat.interfaces import demonstration, matching
@@ -69,6 +70,20 @@ def test_the_most_expensive_hands_are_shown_again(leduc, capsys):
     assert f"hand {found[0]['hand']}: " in f"hand {said}"
     with pytest.raises(InputError, match="--worst 3: needs --aivat"):
         match(names, Options(hands=200, worst=3))
+
+
+def test_a_round_robin_with_aivat_goes_into_a_ledger(leduc, tmp_path, capsys):
+    names = [f"{leduc}?seed=1", f"{leduc}?purify", "always-call"]
+    match(names, Options(hands=400, json=True, aivat=True))
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    assert len(found["matches"]) == 3
+    assert all(each["ci95"] < each["raw"]["ci95"] for each in found["matches"])
+    taken = read_ledger(tmp_path / "ledger.jsonl").add(found)
+    assert {entry.more["aivat"] for entry in taken.entries} == {True}
+    assert [rating.matches for rating in taken.ratings()] == [2, 2, 2]
+    match(names, Options(hands=400, aivat=True))
+    assert "with AIVAT" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["", "5", "a,b", "1,2,3", "50,-50", "0,0", "nan,1", "0,inf"])

@@ -90,7 +90,14 @@ class Ledger:
     entries: tuple[Entry, ...] = ()
 
     def add(self, result: Any, where: str = "result") -> Ledger:
-        """With one more result, as `--json` printed it. The same measurement again takes the place of the first."""
+        """With one more result, as `--json` printed it, or with all matches of a round robin. The same measurement again
+        takes the place of the first.
+        """
+        if isinstance(result, Mapping) and isinstance(result.get("matches"), list):
+            more = self
+            for number, each in enumerate(result["matches"], 1):
+                more = more.add(each, f"{where}, match {number}")
+            return more
         entry, game, agents = _read_result(result, where)
         if self.game is not None:
             _alike(self.where, self.game, game, where)

@@ -288,9 +288,10 @@ def round_robin(
     hands: int = 20_000,
     seed: int = 0,
     *,
+    estimator: Callable[[Agent, Agent], Aivat] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> RoundRobin:
-    """A duplicate match of `hands` hands for every two agents, all with the same cards."""
+    """A duplicate match of `hands` hands for every two agents, all with the same cards; `estimator` makes AIVAT for two."""
     if len(agents) < 2:
         raise InputError(f"{len(agents)} agents: a round robin needs two or more")
     names, games = tuple(agents), list(combinations(range(len(agents)), 2))
@@ -301,6 +302,8 @@ def round_robin(
             if progress is not None:
                 progress(before + played, len(games) * hands)
 
-        match = play_match(agents[names[i]], agents[names[j]], rules, hands, seed, progress=report)
+        pair = agents[names[i]], agents[names[j]]
+        aivat = None if estimator is None else estimator(*pair)
+        match = play_match(*pair, rules, hands, seed, aivat=aivat, progress=report)
         found[i, j] = replace(match, names=(names[i], names[j]))
     return RoundRobin(names, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -229,23 +230,32 @@ def _all(agents: dict[str, Agent], count: int, rules: Rules, options: Options) -
         raise InputError(f"match: {count} agents, {len(agents)} different ones: in a round robin each is named once")
     for asked, what in (
         (options.histories, "--histories"),
-        (options.aivat, "--aivat"),
         (options.until, "--until-settled"),
     ):
         if asked:
             raise InputError(f"{what}: of matches between two agents; {count} are named")
+    estimate = partial(estimator, rules=rules, threads=options.threads) if options.aivat else None
     with watched(f"{len(agents)} agents") as progress:
-        found = round_robin(agents, rules, options.hands, options.seed, progress=progress)
+        found = round_robin(agents, rules, options.hands, options.seed, estimator=estimate, progress=progress)
     if options.json:
         how = {"hands": options.hands, "pairs": options.hands // 2, "seed": options.seed}
-        emit({**found.record(), **how, "game": rules.name, "unit": "mbb/g", "units": UNITS})
+        emit(_each(found, agents, rules, options) | how | {"game": rules.name, "unit": "mbb/g", "units": UNITS})
         return
     console = plain_console()
     console.print(_crossed(found))
     console.print(
         f"what the agent of the row won of the one of the column, mbb/g ± 95 %; {rules.name}, {options.hands:,} hands in "
-        f"duplicate pairs each, seed {options.seed}",
+        f"duplicate pairs each, seed {options.seed}" + (", with AIVAT" if options.aivat else ""),
     )
+
+
+def _each(found: RoundRobin, agents: dict[str, Agent], rules: Rules, options: Options) -> dict[str, Any]:
+    """All matches, each with whom it is of, so that a ledger takes them."""
+    told = found.record()
+    for match in told["matches"]:
+        match |= {"aivat": True} if options.aivat else {}
+        match |= about("match", rules, *(agents[name] for name in match["agents"]))
+    return told
 
 
 def _crossed(found: RoundRobin) -> ReportTable:
