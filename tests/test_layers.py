@@ -70,6 +70,7 @@ LATER = {
     "strategy/files.py": {"strategy.blueprint": "finds its folders by this module"},
     "trees/history.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
     "trees/public.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
+    "walks/devices.py": {"walks.cuda_code": "loads CUDA", "walks.cuda_walk": "loads CUDA"},
 }
 
 

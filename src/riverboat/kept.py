@@ -14,7 +14,6 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-import platformdirs
 
 from riverboat.arrays import Array
 
@@ -23,7 +22,21 @@ _CHECK = "check"
 
 def folder() -> Path:
     """Where they are."""
-    return Path(platformdirs.user_cache_dir("riverboat"))
+    return own_folder("cache")
+
+
+def own_folder(kind: str) -> Path:
+    """The user's folder for what can be made again (`cache`) or not (`data`). Servers may lack platformdirs."""
+    try:
+        import platformdirs
+    except ImportError:
+        home = Path(
+            os.environ.get(f"XDG_{kind.upper()}_HOME") or Path.home() / {"cache": ".cache"}.get(kind, ".local/share")
+        )
+        return home / "riverboat"
+    return Path(
+        platformdirs.user_cache_dir("riverboat") if kind == "cache" else platformdirs.user_data_dir("riverboat")
+    )
 
 
 def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]:

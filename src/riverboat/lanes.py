@@ -192,9 +192,9 @@ def _pattern(numbers: list[int]) -> ir.Constant:
 # sixteen bits: uint16 for numbers in [0, 2) as 5 bits of exponent and 11 of mantissa, int16 for numbers in (-2, 2) with a
 # sign and one bit of mantissa less. 2^-31 is the unit of the smallest; what is nearer to zero becomes zero.
 
-_BIAS = 96 << 23  # the bits of 2^-31 as a float32
-_SHIFTS = {True: 13, False: 12}  # bits of a float32 that are dropped: signed, unsigned
-_ENTRY, _TURN = (
+BIAS = 96 << 23  # the bits of 2^-31 as a float32
+SHIFTS = {True: 13, False: 12}  # bits of a float32 that are dropped: signed, unsigned
+ENTRY, TURN = (
     2654435769,
     3242174889,
 )  # 2^32 / the golden ratio, / the plastic number: turns and entries that spread evenly
@@ -208,7 +208,7 @@ def _unpack(builder: Any, x: Any, signed: bool) -> Any:
     """Sixteen-bit codes as float32."""
     wide = builder.zext(x, ir.VectorType(_I32, LANES))
     size = builder.and_(wide, _bits(builder, 0x7FFF)) if signed else wide
-    size = builder.add(builder.shl(size, _bits(builder, 13 if signed else 12)), _bits(builder, _BIAS))
+    size = builder.add(builder.shl(size, _bits(builder, 13 if signed else 12)), _bits(builder, BIAS))
     floats = ir.VectorType(ir.FloatType(), LANES)
     size = builder.fsub(builder.bitcast(size, floats), _splat(builder, ir.Constant(ir.FloatType(), 2.0**-31)))
     if not signed:
@@ -219,9 +219,9 @@ def _unpack(builder: Any, x: Any, signed: bool) -> Any:
 
 def _threshold(builder: Any, at: Any, turn: Any, shift: int) -> Any:
     """What is added to the bits that are dropped, for each lane: `shift` bits that step through all values in turn."""
-    numbers = ir.Constant(ir.VectorType(_I32, LANES), [ir.Constant(_I32, k * _ENTRY % 2**32) for k in range(LANES)])
-    first = builder.mul(builder.trunc(at, _I32), _I32(_ENTRY))
-    first = builder.add(first, builder.mul(builder.trunc(turn, _I32), _I32(_TURN)))
+    numbers = ir.Constant(ir.VectorType(_I32, LANES), [ir.Constant(_I32, k * ENTRY % 2**32) for k in range(LANES)])
+    first = builder.mul(builder.trunc(at, _I32), _I32(ENTRY))
+    first = builder.add(first, builder.mul(builder.trunc(turn, _I32), _I32(TURN)))
     return builder.lshr(builder.add(_splat(builder, first), numbers), _bits(builder, 32 - shift))
 
 
@@ -231,8 +231,8 @@ def _pack(builder: Any, x: Any, threshold: Any, signed: bool) -> Any:
     bits = builder.bitcast(x, wide)
     size = builder.bitcast(builder.and_(bits, _bits(builder, 0x7FFFFFFF)), x.type)
     size = builder.bitcast(builder.fadd(size, _splat(builder, ir.Constant(ir.FloatType(), 2.0**-31))), wide)
-    shift = _SHIFTS[signed]
-    size = builder.add(builder.sub(size, _bits(builder, _BIAS)), threshold)
+    shift = SHIFTS[signed]
+    size = builder.add(builder.sub(size, _bits(builder, BIAS)), threshold)
     most = _bits(builder, (1 << 28) - 1)
     size = builder.select(builder.icmp_signed("<", size, most), size, most)
     code = builder.lshr(size, _bits(builder, shift))
@@ -247,7 +247,7 @@ def decode(codes: Any) -> Any:
         return codes
     signed = codes.dtype.kind == "i"
     bits = codes.view(np.uint16).astype(np.uint32)
-    size = (((bits & 0x7FFF) << 13) if signed else (bits << 12)) + np.uint32(_BIAS)
+    size = (((bits & 0x7FFF) << 13) if signed else (bits << 12)) + np.uint32(BIAS)
     found = size.view(np.float32) - np.float32(2.0**-31)
     return np.where(bits >> 15, -found, found) if signed else found
 
@@ -319,7 +319,7 @@ def keep(_context: Any, table: Any, at: Any, x: Any, some: Any, turn: Any) -> An
         value = args[2]
         if table.dtype.bitwidth == 16:
             signed = table.dtype.signed
-            value = _pack(builder, value, _threshold(builder, args[1], args[4], _SHIFTS[signed]), signed)
+            value = _pack(builder, value, _threshold(builder, args[1], args[4], SHIFTS[signed]), signed)
         with builder.if_else(_whole(builder, args[3]), likely=True) as (then, otherwise):
             with then:
                 builder.store(value, place).align = table.dtype.bitwidth // 8

@@ -20,14 +20,13 @@ import sys
 from pathlib import Path
 from typing import cast
 
-import platformdirs
-
 from riverboat import own
 from riverboat.abstraction.translation import Tie
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.errors import InputError, shown, unknown
+from riverboat.kept import own_folder
 from riverboat.strategy.blueprint import load_blueprint
 from riverboat.strategy.played import DEFAULT_MAPPING, POST
 
@@ -40,7 +39,7 @@ _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 def demo_folder() -> Path:
     """Where the blueprint of the demo lies: in the user's data folder. Earlier releases called it `default`."""
-    home = Path(platformdirs.user_data_dir("riverboat"))
+    home = own_folder("data")
     return home / DEFAULT if (home / DEFAULT).is_dir() and not (home / DEMO).is_dir() else home / DEMO
 
 

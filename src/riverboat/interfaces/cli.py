@@ -50,6 +50,7 @@ def solve(
     dtype: Annotated[
         str | None, typer.Option(help="Tables: float64 or float32; hold'em also compact or 16-bit.")
     ] = None,
+    device: Annotated[str, typer.Option(help="Hold'em: cpu, cuda, or auto for what there is.")] = "cpu",
     check_every: Annotated[
         int | None, typer.Option(min=1, max=MANY, help="Iterations between exploitability checks.")
     ] = None,
@@ -121,6 +122,7 @@ def solve(
         "threads": threads,
         "seed": seed,
         "dtype": dtype,
+        "device": device,
         "check_every": check_every,
         "checkpoint_seconds": duration(checkpoint),
     }

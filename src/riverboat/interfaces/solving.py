@@ -25,6 +25,7 @@ from riverboat.solving.run import STALLED, Progress, Result, Run, default_dtype,
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, cfr_tree
+from riverboat.walks.devices import AUTO, CPU, why_not
 from riverboat.walks.rules import board_loops
 from riverboat.walks.tables import table_format
 from riverboat.words import quote, show_bytes, show_seconds
@@ -171,10 +172,12 @@ def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[s
             raise MemoryLimitError(
                 f"{tree.name}: the tables need {show_bytes(size)}, and --memory allows {show_bytes(limit)}"
             )
+    if options.get("device") == AUTO and tree is not None and (reason := why_not()) is not None:
+        say(f"device auto: cpu; {reason}")
     return Run(
         game, schedule, options["traversal"], seed=options["seed"], threads=options["threads"], dtype=options["dtype"],
-        out=options["out"], resume=options["resume"], log=options["log"], check_every=options["check_every"],
-        checkpoint_seconds=options["checkpoint_seconds"], tree=tree,
+        device=options.get("device", CPU), out=options["out"], resume=options["resume"], log=options["log"],
+        check_every=options["check_every"], checkpoint_seconds=options["checkpoint_seconds"], tree=tree,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from riverboat.solving.schedules import AnySchedule, dcfr
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.walks import tables
-from riverboat.walks.board_walk import BoardWalker
+from riverboat.walks.devices import CPU, AnyWalker, choose, learner
 from riverboat.walks.tables import table_format
 
 BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-schedule-of-spots.md
@@ -45,7 +45,7 @@ def step_rows(schedule: AnySchedule, iteration: int, weight: float, count: int) 
     return rows, weight
 
 
-def quality_of(walker: BoardWalker, thread: int = 0) -> Quality:
+def quality_of(walker: AnyWalker, thread: int = 0) -> Quality:
     """Best-response values and values of a walker's averages, a gadget's choice included, in the tree's unit.
 
     Where what is paid sums to a constant, the values of the profile cancel and need no walk of their own: they are
@@ -62,7 +62,10 @@ def quality_of(walker: BoardWalker, thread: int = 0) -> Quality:
 
 
 class BoardCFR:
-    """A run on a `BoardTree`: a walker that learns, and a clock. Bitwise equal on any number of threads."""
+    """A run on a `BoardTree`: a walker that learns, and a clock. Bitwise equal on any number of threads.
+
+    On a GPU (`device`) it is the same to rounding, and a run may go on from one device to the other.
+    """
 
     def __init__(
         self,
@@ -72,12 +75,14 @@ class BoardCFR:
         threads: int = 1,
         dtype: str = "compact",
         memory: int | None = None,
+        device: str = CPU,
     ) -> None:
-        self.tree, self.dtype, self.seed = tree, dtype, 0
+        self.tree, self.dtype, self.seed, self.device = tree, dtype, 0, choose(device)
         self.schedule = schedules.parse(schedule)
         self.iteration = 0
         self.weight = 0.0  # of all iterations so far, in units of the last one's
-        self.walker = BoardWalker.learner(
+        self.walker = learner(
+            self.device,
             tree,
             table_format(dtype),
             predictive=self.schedule.predictive,

@@ -31,6 +31,7 @@ from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, cfr_tree
+from riverboat.walks.devices import CPU, CUDA
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 KEEP = 2  # checkpoints
@@ -144,6 +145,7 @@ class Run:
         seed: int = 0,
         threads: int = 1,
         dtype: str | None = None,
+        device: str = CPU,
         out: str | Path | None = None,
         resume: bool = False,
         log: str | Path | None = None,
@@ -170,13 +172,13 @@ class Run:
             if self.folder is None:
                 raise InputError("resume needs out=…, the folder of the run to go on with")
             if files.checkpoints(self.folder):
-                self._resume(game, schedule, traversal, seed, threads, dtype)
+                self._resume(game, schedule, traversal, seed, threads, dtype, device)
                 return
         self.game = make_game(game)
         self.tree = tree if tree is not None else cfr_tree(self.game)
         kind = default_dtype(self.tree) if dtype is None else dtype
         rule = default_schedule(self.tree) if schedule is None else schedule
-        self.solver = make_solver(self.tree, rule, traversal, seed, threads, kind, solver_options or {})
+        self.solver = make_solver(self.tree, rule, traversal, seed, threads, kind, solver_options or {}, device)
 
     # --- the loop -----------------------------------------------------------------------------
 
@@ -332,6 +334,7 @@ class Run:
         seed: int,
         threads: int,
         dtype: str | None,
+        device: str,
     ) -> None:
         assert self.folder is not None
         artefact.discard_leftovers(self.folder)
@@ -352,7 +355,8 @@ class Run:
         options: dict[str, Any] = {}
         if "tick" in state:
             options = {"tick": state.whole("tick", 1), "epsilon": state.number("epsilon", 0, 1)}
-        self.solver = make_solver(self.tree, schedule, traversal, seed, threads, past.text("dtype"), options)
+        kind = past.text("dtype")
+        self.solver = make_solver(self.tree, schedule, traversal, seed, threads, kind, options, device)
         mine, example = self.solver.state()
         for name, table in mine.items():
             arrays.take(name, (table.dtype,), table.shape)
@@ -416,12 +420,15 @@ def make_solver(
     threads: int,
     dtype: str,
     options: dict[str, Any],
+    device: str = CPU,
 ) -> CFR | BoardCFR:
     """The solver for a tree."""
     if isinstance(tree, BoardTree):
         if traversal != "full":
             raise InputError(f"{tree.name}: traversal {traversal!r}: boards are walked in full")
-        return BoardCFR(tree, schedule, threads=threads, dtype=dtype, **options)
+        return BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device, **options)
+    if device == CUDA:
+        raise InputError(f"{tree.name}: device 'cuda' is for spots and whole games of hold'em; take 'cpu' or 'auto'")
     check_solvable(tree)
     return CFR(tree, schedule, traversal, seed=seed, threads=threads, dtype=dtype, **options)
 
@@ -438,6 +445,7 @@ def solve(
     seed: int = 0,
     threads: int = 1,
     dtype: str | None = None,
+    device: str = CPU,
     out: str | Path | None = None,
     resume: bool = False,
     log: str | Path | None = None,
@@ -450,7 +458,7 @@ def solve(
 
     Stops at the first of `iterations`, `time` (seconds) and `until` (exploitability in the game's unit); with none of
     them after 1,000 iterations. With more than two players exploitability is ε, the largest gain of a player who deviates
-    alone: exact, but nothing guarantees that it falls.
+    alone: exact, but nothing guarantees that it falls. `device`: cpu, cuda (hold'em on boards), or auto for what there is.
 
     With `out`, checkpoints go there and `resume` goes on from the last. An interrupt (Ctrl-C) writes a checkpoint to `out`
     and is raised again. Where the answer cannot be written, `UnsavedError` has it as `result`.
@@ -469,8 +477,8 @@ def solve(
         raise InputError(f"method {method!r}: one of cfr, lp, egt")
     with nullcontext() if out is None else disk.held(out):
         run = Run(
-            game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, out=out, resume=resume, log=log,
-            check_every=check_every, checkpoint_seconds=checkpoint_seconds,
+            game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,
+            log=log, check_every=check_every, checkpoint_seconds=checkpoint_seconds,
         )  # fmt: skip
         stops = stoppers(iterations, time, until, stop)
         return finish(run, stops, until, callback, limited=len(stops) > 1)

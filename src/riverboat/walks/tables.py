@@ -72,12 +72,12 @@ def allocate(
     regret, average = np.zeros(size, form.regret), np.zeros(size, form.average)
     prediction = np.zeros(size if predictive else 0, form.regret)
     lock, locked = lock_arrays(tree, form.work)
-    _hold(tree, form, regret, lock, locked)
+    hold(tree, form, regret, lock, locked)
     seen = (regret.copy(), prediction.copy()) if apart else (regret, prediction)
     return Tables(regret, average, prediction, *seen, lock, locked)
 
 
-def _hold(tree: BoardTree, form: Format, regret: Array, lock: Array, locked: Array) -> None:
+def hold(tree: BoardTree, form: Format, regret: Array, lock: Array, locked: Array) -> None:
     """Regrets that play what is locked; the walk puts them back after each update."""
     if len(lock) and form.regret == "int16":
         raise InputError("locks need float32 or float64 regrets: dtype='compact'")

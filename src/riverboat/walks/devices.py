@@ -1,0 +1,66 @@
+"""Where walks run: on processors, or on a GPU where there is one."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from riverboat.errors import InputError
+from riverboat.trees.boards import BoardTree
+from riverboat.walks.board_walk import BoardWalker
+from riverboat.walks.rules import LocalRule
+from riverboat.walks.tables import Format
+
+if TYPE_CHECKING:
+    from riverboat.walks.cuda_walk import CudaWalker
+
+    AnyWalker = BoardWalker | CudaWalker
+else:
+    AnyWalker = BoardWalker
+
+CPU, CUDA, AUTO = "cpu", "cuda", "auto"
+DEVICES = (CPU, CUDA, AUTO)
+
+
+def why_not() -> str | None:
+    """Why nothing can run on a GPU here, or None."""
+    if importlib.util.find_spec("numba.cuda") is None:
+        return "numba has no CUDA here: install riverboat[gpu]"
+    from riverboat.walks.cuda_code import why_not as answer
+
+    return answer()
+
+
+def choose(device: str) -> str:
+    """`cpu` or `cuda` for what was asked: `auto` takes what there is, `cuda` is refused where it is not."""
+    if device not in DEVICES:
+        raise InputError(f"device {device!r}: one of {', '.join(DEVICES)}")
+    if device == CPU:
+        return CPU
+    reason = why_not()
+    if device == CUDA and reason is not None:
+        raise InputError(f"device 'cuda': {reason}; take 'cpu', or 'auto' for whatever there is")
+    return CUDA if reason is None else CPU
+
+
+def learner(
+    device: str,
+    tree: BoardTree,
+    form: Format,
+    *,
+    predictive: bool = False,
+    simultaneous: bool = False,
+    threads: int = 1,
+    rule: LocalRule | None = None,
+    memory: int | None = None,
+) -> AnyWalker:
+    """A walker with tables of its own on a device, `cpu` or `cuda`."""
+    if device == CPU:
+        return BoardWalker.learner(
+            tree, form, predictive=predictive, simultaneous=simultaneous, threads=threads, rule=rule, memory=memory
+        )
+    if rule is not None:
+        raise InputError(f"{tree.name}: rule {rule.name!r} of one's own runs on processors: take device='cpu'")
+    from riverboat.walks.cuda_walk import CudaWalker
+
+    return CudaWalker(tree, form, predictive=predictive, simultaneous=simultaneous)

@@ -1,0 +1,136 @@
+"""Walks on the simulated GPU beside those of the processor, as a process of its own: the simulator is chosen before numba.
+
+    NUMBA_ENABLE_CUDASIM=1 python tests/walks/simulated.py "river compact"
+
+Prints for each case named how far tables, values and margins are apart.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from riverboat.cards.deck import HANDS, Deck
+from riverboat.cards.ranges import Range
+from riverboat.games.root_gadgets import Choose, Stop
+from riverboat.games.spot import Spot
+from riverboat.games.spot_locks import Lock
+from riverboat.solving import schedules
+from riverboat.solving.boards import BoardCFR, step_rows
+from riverboat.trees.boards import BoardTree
+from riverboat.walks.board_walk import BoardWalker
+from riverboat.walks.cuda_walk import CudaBatch, CudaWalker
+from riverboat.walks.tables import table_format
+
+RIVER = {
+    "board": "Td9d6hQc2s", "pot": 200, "stack": 900, "bets": "60%,a", "raises": "2.5x",
+    "oop": "KsJs:0.7,T9s,55:0.9,KdJd", "ip": "QQ,AdKd:0.8,87s,A9o:0.35",
+}  # fmt: skip
+TURN = {
+    "board": "AsKsTsQs", "pot": 20, "stack": 40, "bets": "75%", "deck": Deck.small(5, 4), "rake": 0.05, "rake_cap": 2.0,
+    "oop": "AA,KQs:0.5,JJ:0.3", "ip": "QQ,AJs:0.45",
+}  # fmt: skip
+FLOP = {
+    "board": "AsKhQd", "pot": 20, "stack": 20, "bets": {"flop": {}, "turn": {}, "river": {"bet": "a"}},
+    "deck": Deck.small(4, 3), "oop": "AhAd,KsJs:0.5", "ip": "QsQh,JsJh:0.7",
+}  # fmt: skip
+WIDE = {"board": "Td9d6hQc2s", "pot": 100, "stack": 100, "bets": "33%,50%,75%,100%,a", "oop": "AA,T9s", "ip": "QQ,87s"}
+
+
+def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, float]:
+    """The largest differences after some iterations, from regrets that leave no ties."""
+    tree, rule, kind = BoardTree(spot), schedules.parse(schedule), table_format(form)
+    options: dict[str, Any] = {"predictive": rule.predictive, "simultaneous": not rule.alternating}
+    ours, theirs = CudaWalker(tree, kind, **options), BoardWalker.learner(tree, kind, **options)
+    if not getattr(spot, "locks", ()):
+        start = np.random.default_rng(1).random(tree.table) / 256
+        codes = (start * 2**20).astype(np.int16)
+        for walker in (ours, theirs):
+            walker.write("regret", codes if kind.regret == "int16" else start.astype(kind.regret))
+    steps, _ = step_rows(rule, 1, 0.0, count)
+    for walker in (ours, theirs):
+        walker.learn(steps)
+    found = {}
+    for name in theirs.names:
+        x, y = (np.asarray(w.read(name), float).ravel() for w in (ours, theirs))
+        size = min(len(x), len(y)) if name.startswith("root") else tree.table
+        found[name] = float(np.abs(x[:size] - y[:size]).max(initial=0.0) / max(np.abs(y[:size]).max(), 1e-300))
+    for player in (0, 1):
+        for name, x, y in (
+            ("values", ours.evaluate(player), theirs.evaluate(player)),
+            ("responses", ours.respond(player), theirs.respond(player)),
+        ):
+            found[name] = max(found.get(name, 0.0), float(np.abs(x - y).max() / np.abs(y).max()))
+    if getattr(spot, "gadget", None) is not None:
+        x, y = ours.margins(), theirs.margins()
+        found["margins"] = float(np.nanmax(np.abs(x - y)) / np.nanmax(np.abs(y)))
+        found["same hands"] = float((np.isnan(x) != np.isnan(y)).sum())
+    board, node = len(tree.rows) - 1, int(np.flatnonzero(tree.forest.actor >= 0)[-1])
+    found["play"] = float(np.abs(ours.play(board, node) - theirs.play(board, node)).max())
+    return found
+
+
+def batch() -> dict[str, float]:
+    """Two rivers with unlike menus, boards and ranges, beside each alone."""
+    trees = [BoardTree(Spot.make(**some)) for some in (WIDE, {**RIVER, "board": "AcKd7h7s2c"})]
+    form = table_format("float64")
+    steps, _ = step_rows(schedules.parse("dcfr"), 0, 0.0, 2)
+    both = CudaBatch(trees, form)
+    both.learn(steps)
+    found = {}
+    for g, tree in enumerate(trees):
+        alone = CudaBatch([tree], form)
+        alone.learn(steps)
+        found[f"average {g}"] = float(np.abs(both.read(g, "average") - alone.read(0, "average"))[: tree.table].max())
+        found[f"earnings {g}"] = abs(both.earnings(0, respond=True)[g] - alone.earnings(0, respond=True)[0])
+    return found
+
+
+def moved() -> dict[str, float]:
+    """A run that goes from one device to the other and back."""
+    tree = BoardTree(Spot.make(**RIVER))
+    runs = [BoardCFR(tree, "dcfr", dtype="float64", device=device) for device in ("cuda", "cpu", "auto")]
+    whole = BoardCFR(tree, "dcfr", dtype="float64")
+    for run in (whole, runs[0]):  # no ties
+        run.iteration = 1
+        run.walker.write("regret", np.random.default_rng(1).random(tree.table) / 256)
+    whole.step(6)
+    for k, run in enumerate(runs):
+        if k:
+            run.restore(*runs[k - 1].state())
+        run.step(2)
+    return {"exploitability": abs(runs[-1].exploitability() - whole.exploitability()) / whole.exploitability()}
+
+
+def main() -> None:
+    river, turn = Spot.make(**RIVER), Spot.make(**TURN)
+    rng = np.random.default_rng(2)
+    stop = Stop(1, rng.normal(100, 50, HANDS))
+    choose = Choose(0, rng.normal(50, 20, HANDS), rng.random(HANDS))
+    lock = Lock("", (("x", 0.25), ("b120", 0.75)), Range.parse("KsJs,KdJd"))
+    cases: dict[str, Callable[[], dict[str, float]]] = {
+        "river float64": lambda: apart(river, "float64", "dcfr"),
+        "river compact": lambda: apart(river, "compact", "dcfr"),
+        "river 16-bit": lambda: apart(river, "16-bit", "dcfr"),
+        "river predicting": lambda: apart(river, "float64", "pcfr+"),
+        "river at once": lambda: apart(river, "float64", "vanilla"),
+        "more than four moves": lambda: apart(Spot.make(**WIDE), "float64", "cfr+"),
+        "turn with rake": lambda: apart(turn, "float64", "dcfr", 1),
+        "flop": lambda: apart(Spot.make(**FLOP), "float64", "dcfr", 1),
+        "stop": lambda: apart(replace(river, gadget=stop), "float64", "dcfr"),
+        "choose": lambda: apart(replace(river, gadget=choose), "float64", "dcfr"),
+        "locked": lambda: apart(replace(river, locks=(lock,)), "float64", "dcfr"),
+        "batch": batch,
+        "moved": moved,
+    }
+    for name in sys.argv[1:]:
+        print(json.dumps({"case": name, **cases[name]()}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

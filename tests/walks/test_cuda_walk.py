@@ -1,0 +1,70 @@
+"""The walk for a GPU against the one for processors, in Numba's simulator; and the choice of a device."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import riverboat as rb
+from riverboat.errors import InputError
+from riverboat.games.spot import Spot
+from riverboat.walks import devices
+
+# Sixteen-bit regrets and averages are rounded by the same thresholds, so a difference is one in the last bit of few.
+CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4}
+CASES = (
+    "river float64", "river compact", "river 16-bit", "river predicting", "river at once", "more than four moves",
+    "turn with rake", "stop", "choose", "locked", "batch", "moved",
+)  # fmt: skip
+SMALL = {"board": "AsKd7c4h2s", "pot": 2, "stack": 2, "oop": "AA", "ip": "KK", "bets": "a"}
+
+
+def simulate(*cases: str) -> dict[str, dict[str, float]]:
+    """What the simulator finds for some cases; it must be chosen before Numba is imported."""
+    script = Path(__file__).with_name("simulated.py")
+    done = subprocess.run(
+        [sys.executable, script, *cases],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return {row.pop("case"): row for row in rows}
+
+
+@pytest.fixture(scope="module")
+def simulated() -> dict[str, dict[str, float]]:
+    return simulate(*CASES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_as_on_processors(simulated: dict[str, dict[str, float]], case: str) -> None:
+    found, bound = simulated[case], CLOSE.get(case, 1e-12)
+    assert {name: x for name, x in found.items() if not x <= bound} == {}
+
+
+@pytest.mark.slow
+def test_three_streets() -> None:
+    found = simulate("flop")["flop"]
+    assert {name: x for name, x in found.items() if not x <= 1e-12} == {}
+
+
+def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "why_not", lambda: "no CUDA device is there")
+    spot = Spot.make(**SMALL)
+    with pytest.raises(InputError, match="device 'cuda': no CUDA device is there; take 'cpu', or 'auto'"):
+        rb.solve(spot, device="cuda", iterations=10)
+    assert rb.solve(spot, device="auto", iterations=10).exploitability >= 0
+
+
+def test_other_words_and_games() -> None:
+    with pytest.raises(InputError, match="device 'tpu': one of cpu, cuda, auto"):
+        rb.solve(Spot.make(**SMALL), device="tpu", iterations=1)
+    with pytest.raises(InputError, match="kuhn: device 'cuda' is for spots and whole games of hold'em"):
+        rb.solve("kuhn", device="cuda", iterations=1)
