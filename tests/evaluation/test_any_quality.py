@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.cards.deck import HANDS
 from riverboat.errors import InputError
 from riverboat.evaluation import best_response
+from riverboat.evaluation.local_best_response import local_best_response
 from riverboat.evaluation.quality import EXACT, LOWER, Figure, quality, tabulated, whole_tree
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
@@ -125,9 +127,22 @@ def random_blueprint_of(rules: Rules) -> BlueprintStrategy:
     return replace(base, rules=rules, menu=menu, tree=tree, cards=cards, average=sums)
 
 
+def test_of_other_agents_a_local_best_response_is_a_bound() -> None:
+    """Three rounds of one card: what a yardstick does there is not written down."""
+    rules = Rules(blinds=(2, 1), stacks=(8, 8), board=(0, 1, 1), hole=1, ranks=3, suits=2, name="short")
+    assert whole_tree(rules) is None
+    agent = Yardstick("rule-based")
+    found, plain = quality(agent, rules=rules, hands=640), local_best_response(agent, rules, hands=640)
+    first = found.figures[0]
+    assert (first.name, first.kind, first.unit) == ("exploitability", LOWER, "mbb/g")
+    assert (first.value, first.half_width) == pytest.approx((plain.mbb_per_game, plain.ci95))
+    assert [figure.name for figure in found.figures[2:]] == ["best response of player 0", "best response of player 1"]
+    assert [figure.value / 500 for figure in found.figures[2:]] == pytest.approx(plain.by_seat)
+    assert all(figure.half_width is not None for figure in found.figures)
+    assert found.bracket == (-math.inf, math.inf)  # an estimate guarantees nothing
+
+
 def test_what_cannot_be_measured_is_refused_with_the_way_out() -> None:
-    with pytest.raises(InputError, match="measure it by matches: riverboat match rule-based"):
-        quality(Yardstick("rule-based"), rules=read_game("nolimit-200bb"))
     with pytest.raises(InputError, match="plays any game: say which"):
         quality(Yardstick("rule-based"))
     with pytest.raises(InputError, match="neither a strategy nor an agent"):

@@ -13,7 +13,7 @@ from riverboat.agents.registry import make_agent
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.evaluation.quality import quality
-from riverboat.games.acpc import read_game
+from riverboat.games.acpc import Rules, read_game, show_game
 from riverboat.interfaces import exploiting, reading
 from riverboat.interfaces.spot_reading import View
 from riverboat.strategy.asking import ask
@@ -98,8 +98,18 @@ def test_agents_are_measured_where_they_can_be(leduc, capsys):
     assert json.loads(capsys.readouterr().out)["exploitability"] != pytest.approx(found["exploitability"])
     exploiting.exploitability(Path("always-fold"), exploiting.Options(), game="kuhn")
     assert "kuhn: exploitability 1000 mbb/g (exact)" in capsys.readouterr().out
-    with pytest.raises(InputError, match="measure it by matches"):
-        exploiting.exploitability(Path("rule-based"), exploiting.Options(json=True))
+
+
+def test_of_other_agents_there_is_a_bound(tmp_path, capsys):
+    """Three rounds of one card, where nothing is written down."""
+    file = tmp_path / "short.game"
+    file.write_text(show_game(Rules(blinds=(2, 1), stacks=(8, 8), board=(0, 1, 1), hole=1, ranks=3, suits=2)))
+    exploiting.exploitability(Path("always-call"), exploiting.Options(json=True), game=str(file))
+    found = json.loads(capsys.readouterr().out)
+    assert (found["is"], found["side"], found["value_low"]) == ("bound", "lower", None)
+    assert found["mbb_per_game"] > found["ci95"] > 0
+    exploiting.exploitability(Path("always-call"), exploiting.Options(), game=str(file))
+    assert "mbb/g (lower bound): what a local best response wins" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

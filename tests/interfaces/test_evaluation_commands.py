@@ -33,7 +33,8 @@ def test_lbr_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
         "flop",
         3,
     )
-    assert found["is"].startswith("lower bound")
+    assert (found["is"], found["side"]) == ("bound", "lower")
+    assert found["about"]["result"] == "lbr"
     assert (found["agent"], found["game"], found["unit"]) == ("always-fold", "nolimit-200bb", "mbb/g")
 
 

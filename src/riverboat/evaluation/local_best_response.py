@@ -51,7 +51,7 @@ class LocalBestResponse:
     start: str
     big_blind: int
     chips: Interval  # a hand, over deals
-    by_seat: tuple[float, float]  # chips a hand, where the responder has seat 0, and seat 1
+    seats: tuple[Interval, Interval]  # the same where the responder has seat 0, and seat 1
     hands: int
     seed: int
     seconds: float
@@ -60,6 +60,11 @@ class LocalBestResponse:
     def mbb_per_game(self) -> float:
         """Thousandths of a big blind a hand, in both seats alike."""
         return 1000 * self.chips.mean / self.big_blind
+
+    @property
+    def by_seat(self) -> tuple[float, float]:
+        """Chips a hand, where the responder has seat 0, and seat 1."""
+        return self.seats[0].mean, self.seats[1].mean
 
     @property
     def ci95(self) -> float:
@@ -76,7 +81,8 @@ class LocalBestResponse:
         return {
             "mbb_per_game": self.mbb_per_game,
             "ci95": self.ci95,
-            "is": "lower bound on exploitability, estimated",
+            "is": "bound",
+            "side": "lower",
             "hands": self.hands,
             "deals": self.chips.count,
             "actions": self.actions,
@@ -131,14 +137,14 @@ def local_best_response(
             progress(len(found) / deals if deals is not None else min(spent / (seconds or spent), 1.0))
         if seconds is not None and spent >= seconds and len(found) >= 2:
             break
-    both = np.array(found)
-    means = both.mean(axis=1)
-    chips = interval(len(means), float(means.sum()), float((means**2).sum()))
-    first, second = both.mean(axis=0).tolist()
+    first, second = np.array(found).T
+    chips, *seats = (
+        interval(len(won), float(won.sum()), float((won**2).sum())) for won in ((first + second) / 2, first, second)
+    )
     spent = time.perf_counter() - began
     played = 2 * walkers * len(found)
     return LocalBestResponse(
-        name_of(agent), actions, start, rules.big_blind, chips, (first, second), played, seed, spent
+        name_of(agent), actions, start, rules.big_blind, chips, (seats[0], seats[1]), played, seed, spent
     )
 
 

@@ -2,7 +2,7 @@
 
     quality(strategy).exploitability                   # of a small game or a spot, exact, as everywhere
     quality(blueprint).figures                         # exact in the game with its menu, a bound in the game at the table
-    quality(agent, rules=read_game("leduc")).figures   # exact where all that it does can be written down
+    quality(agent, rules=read_game("leduc")).figures   # exact where all that it does can be written down, else a bound
 
 Exploitability is what best responses gain: the mean of two players, the largest gain of more.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb, isnan
+from math import comb, inf, isnan, nan
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.evaluation import best_response
+from riverboat.evaluation.local_best_response import local_best_response
 from riverboat.evaluation.response_pieces import Means
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import ActionTree, compile_actions, measure
@@ -69,6 +70,13 @@ class Measured(Quality):
     kind: str = EXACT  # of the exploitability in the game that is played
     per_game: float | None = None  # thousandths of a big blind in one of the unit; None where there are no blinds
     of: str = ""  # the game in which best responses are exact, where that is a smaller one
+    # of the 95 % intervals of a bound that is an estimate, in `unit`: of the exploitability, of what is won in each seat
+    half_widths: tuple[float, ...] = ()
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """An interval that holds the value to player 0; what is only estimated guarantees nothing."""
+        return (-inf, inf) if self.half_widths else super().bracket
 
     @property
     def scale(self) -> float:
@@ -79,12 +87,16 @@ class Measured(Quality):
     def figures(self) -> tuple[Figure, ...]:
         """All that can be said, the exploitability first."""
         factor, unit = self.scale, self.unit if self.per_game is None else "mbb/g"
-        found = [Figure("exploitability", factor * self.exploitability, unit, self.kind)]
+        widths: list[float | None] = [factor * width for width in self.half_widths]
+        widths = widths or [None] * (1 + len(self.best))
+        doubled = None if widths[0] is None else len(self.best) * widths[0]
+        found = [Figure("exploitability", factor * self.exploitability, unit, self.kind, widths[0])]
         if self.of:
             found.append(Figure("exploitability", factor * self.exploitability, unit, EXACT, of=self.of))
-        found.append(Figure("NashConv", factor * self.nash_conv, unit, self.kind))
+        found.append(Figure("NashConv", factor * self.nash_conv, unit, self.kind, doubled))
         found += [
-            Figure(f"best response of player {p}", factor * best, unit, self.kind) for p, best in enumerate(self.best)
+            Figure(f"best response of player {p}", factor * best, unit, self.kind, width)
+            for p, (best, width) in enumerate(zip(self.best, widths[1:], strict=True))
         ]
         found += [
             Figure(f"value to player {p}", factor * value, unit, EXACT)
@@ -101,6 +113,7 @@ def quality(
     rules: Rules | None = None,
     most_minutes: float = 10.0,
     means: Means | None = None,
+    hands: int = 4_000,
 ) -> Measured:
     """Best responses to a strategy, and what it earns against itself.
 
@@ -108,8 +121,8 @@ def quality(
     - A blueprint: exact against responders that see all cards and bet by its menu. In a limit game that is the game; in a
       no-limit game others may bet as they like, and this is a lower bound.
     - An agent: exact where all that it does can be written down: at most one deal to the board, few lines. A blueprint that
-      is translated and post-processed: as a blueprint, with the post-processed strategy. All others are refused; measure
-      them by matches. An agent that plays any game needs `rules`.
+      is translated and post-processed: as a blueprint, with the post-processed strategy. Of all others a lower bound, what a
+      local best response (`fcpa`) wins in `hands` hands, with its interval. An agent that plays any game needs `rules`.
     """
     if isinstance(strategy, Strategy):
         found = response.quality(strategy, threads)
@@ -119,7 +132,7 @@ def quality(
     if isinstance(strategy, BlueprintStrategy):
         return _of_blueprint(strategy, threads, most_minutes, means)
     if isinstance(strategy, Answering):
-        return _of_player(strategy, rules or rules_of(strategy), threads, most_minutes)
+        return _of_player(strategy, rules or rules_of(strategy), threads, most_minutes, hands)
     raise InputError(f"{type(strategy).__name__}: neither a strategy nor an agent that answers for all hands")
 
 
@@ -144,7 +157,7 @@ def _of_blueprint(
 # --- agents -----------------------------------------------------------------------------------
 
 
-def _of_player(player: Answering, rules: Rules, threads: int, most_minutes: float) -> Measured:
+def _of_player(player: Answering, rules: Rules, threads: int, most_minutes: float, hands: int) -> Measured:
     name = str(getattr(player, "name", "this player"))
     small = whole_tree(rules)
     if small is not None:
@@ -152,10 +165,10 @@ def _of_player(player: Answering, rules: Rules, threads: int, most_minutes: floa
     played = player if isinstance(player, Played) else getattr(player, "played", None)
     if isinstance(played, Played):
         return _of_blueprint(played.on_tree(), threads, most_minutes)
-    raise InputError(
-        f"agent {name!r} in {rules.name!r}: what it does cannot be written down, so no best response is known; "
-        f"measure it by matches: riverboat match {name} rule-based"
-    )
+    found = local_best_response(player, rules, hands=hands, threads=threads)
+    widths = tuple(part.half_width for part in (found.chips, *found.seats))
+    per_game = 1000 / rules.big_blind
+    return Measured(found.by_seat, (nan, nan), kind=LOWER, per_game=per_game, half_widths=widths)
 
 
 def whole_tree(rules: Rules) -> ActionTree | None:
@@ -210,7 +223,7 @@ def _write(table: Array, buckets: Array, slot: int, rows: Array, where: str) -> 
     part[buckets] = rows
     if (np.abs(part[buckets] - rows) > _ALIKE).any() or (np.abs(old - rows) > _ALIKE).any():
         raise InputError(
-            f"{where}: it plays hands that suits alone tell apart in different ways; measure it by matches"
+            f"{where}: it plays hands that suits alone tell apart in different ways; riverboat lbr has a lower bound"
         )
 
 
