@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 
@@ -200,6 +200,47 @@ def test_threads_and_batches_change_nothing() -> None:
     assert alone.total.tobytes() == spread.total.tobytes()
     reverse = Aivat(first, second, first.rules, deals=3000).estimate(some.take(np.arange(len(some))[::-1]))
     assert alone.total.tobytes() == reverse.total[::-1].tobytes()
+
+
+@dataclass
+class Student:
+    """Plays as one blueprint until it is shown hands, then as another."""
+
+    now: BlueprintAgent
+    later: BlueprintAgent
+    name: str = "student"
+
+    def check_rules(self, rules: Rules) -> None:
+        self.now.check_rules(rules)
+
+    def act(self, views):
+        return self.now.act(views)
+
+    def strategies(self, places, draw=None):
+        return self.now.strategies(places, draw)
+
+    def observe(self, hands) -> None:
+        self.now = self.later
+
+
+def test_an_agent_that_learns_is_estimated_as_it_played() -> None:
+    """Each batch by the strategy that it was played with, and nothing that was found out about an earlier one."""
+    first, second = agents("six")
+    kept, told = [], []
+    student = Student(first, second)
+    play_match(
+        student,
+        first,
+        first.rules,
+        400,
+        aivat=Aivat(student, first, first.rules, deals=500),
+        observe=kept.append,
+        estimated=told.append,
+        pairs_at_once=100,
+    )
+    for hands, found, agent in zip(kept, told, (first, second), strict=True):
+        alone = Aivat(Student(agent, agent), first, first.rules, deals=500).estimate(hands)
+        assert found.total == pytest.approx(alone.total, abs=1e-9)
 
 
 def test_what_cannot_be_estimated_is_refused() -> None:

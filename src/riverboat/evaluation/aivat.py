@@ -18,15 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from riverboat.abstraction.next_cards import next_buckets
-from riverboat.agents.base import Agent, Answering
+from riverboat.agents.base import Agent, Answering, Learner
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import Yardstick
 from riverboat.arrays import Array
@@ -117,6 +119,7 @@ class Aivat:
         self.least_pot = (LEAST_POT if costly else 0.0) if least_pot is None else least_pot
         more = {} if deals is None else {"deals": deals}
         self.values = _values_of(first, second, rules, progress, more) if corrects else None
+        self._lock = Lock()
         self._drawn: dict[bytes, float] = {}  # means over the first boards, by line
         self._filled: set[tuple[int, int]] = set()  # rows of `_means` that are there
 
@@ -206,6 +209,8 @@ class Aivat:
 
     def estimate(self, hands: Hands) -> Estimates:
         """Hands of a match between these agents; what is said of each does not depend on the others."""
+        if any(isinstance(agent, Learner) for agent in self.agents):
+            self._drawn.clear()  # it may play otherwise now
         base, chance = np.zeros(len(hands)), np.zeros((len(hands), self.rules.rounds))
         moves = np.zeros(hands.moves.shape)
 
@@ -282,8 +287,7 @@ class Aivat:
         for agent in (-1, 0, 1):
             there = np.flatnonzero(who == agent)
             if len(there):
-                found = None if agent < 0 else self.agents[agent].strategies(asked.take(there))  # type: ignore[attr-defined]
-                answers.append((there, found))
+                answers.append((there, None if agent < 0 else self._answer(agent, asked.take(there))))
         width = max(1 if found is None else found.moves.shape[1] for _, found in answers)
         moves = np.full((len(first), width), END, np.int32)
         strategies = np.zeros((len(first), self.rules.deck.hand_count, width))
@@ -299,6 +303,13 @@ class Aivat:
             i = int(np.flatnonzero(column < 0)[0])
             raise _unlisted(self.agents[int(actor[i]) ^ way], places, i, int(made[i]))
         return (asked, moves), place, column.astype(np.int64), strategies
+
+    def _answer(self, agent: int, places: Places) -> Strategies:
+        """What an agent plays at places. Agents of others are asked by one thread at a time."""
+        player = self.agents[agent]
+        assert isinstance(player, Answering)
+        with nullcontext() if isinstance(player, BlueprintAgent | Yardstick) else self._lock:
+            return player.strategies(places)
 
     def located(self, way: int, asked: tuple[Places, Array]) -> branches.Moves:
         """Where the moves at places lead."""

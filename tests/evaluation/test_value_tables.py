@@ -1,0 +1,57 @@
+"""Tables of what buckets are worth: against all hands that may be played, kept on disk, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from random_blueprints import random_blueprint
+from reference.matches import all_hands
+from riverboat import kept
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.errors import InputError
+from riverboat.evaluation.value_tables import value_tables
+
+DEALS = 60_000
+
+
+def test_values_against_all_hands() -> None:
+    """What a bucket wins on average: before the first move, and after it, of who did not make it."""
+    first, second = random_blueprint("leduc", 1), random_blueprint("leduc", 2)
+    rules, tree, cards = first.rules, first.tree, first.cards
+    hands, chance = all_hands(BlueprintAgent(first, "a"), BlueprintAgent(second, "b"), rules)
+    tables = value_tables(first, second, DEALS)
+    bucket = cards.buckets(hands.cards, 2)[:, :, 0]
+    nodes = {0: (0, np.ones(len(hands), bool), (0, 1), tables.begin_row, tables.begin)}
+    starter = int(tree.actor[0])
+    for child in tree.children(0):
+        move = {"c": 0}.get(tree.label(child), int(tree.total[child]))
+        nodes[child] = (0, hands.moves[:, 0] == move, (1 - starter,), tables.after_row, tables.after)
+    for node, (street, there, seats, row, values) in nodes.items():
+        spent = tree.spent[node]
+        for seat in seats:
+            for b in range(3):
+                mine = there & (bucket[:, seat] == b)
+                won = (chance[mine] * hands.won[mine, seat]).sum() / chance[mine].sum()
+                exact = (won + spent[seat]) / spent.sum()
+                assert values[street][seat, row[node], b] == pytest.approx(exact, abs=0.08)
+
+
+def test_tables_are_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path)
+    strategy, calls = random_blueprint("leduc", 5), []
+    one = value_tables(strategy, deals=50, progress=calls.append)
+    assert calls == [1.0]
+    again = value_tables(strategy, deals=50, progress=calls.append)
+    assert calls == [1.0]
+    assert all(np.array_equal(a, b) for a, b in zip(one.after, again.after, strict=True))
+    value_tables(random_blueprint("leduc", 6), deals=50, progress=calls.append)
+    value_tables(strategy, deals=60, progress=calls.append)
+    assert calls == [1.0] * 3
+
+
+def test_what_has_no_tables() -> None:
+    with pytest.raises(InputError, match="at least one is sampled"):
+        value_tables(random_blueprint("leduc"), deals=0)
+    with pytest.raises(InputError, match="one betting tree and one card abstraction"):
+        value_tables(random_blueprint("leduc"), random_blueprint("kuhn"))
