@@ -132,3 +132,23 @@ def test_litmus_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     )
     assert run("litmus", "always-call", "--game", "leduc", "--checks", str(file)) == 0
     assert "0 of 6 checks failed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("traversal", ["external", pytest.param("cfr-br", marks=pytest.mark.slow)])
+def test_training_logs_exploitability_in_both_games(
+    traversal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The traversal of a recipe is the one that trains; without buckets both games are one."""
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(f"game = 'leduc'\n[training]\ntraversal = '{traversal}'\n")
+    words = ("--iterations", "20000", "--check", "0s", "--log-exploitability", "--threads", "1", "--json")
+    assert run("train", str(recipe), "--out", str(tmp_path / "run"), *words) == 0
+    strength = json.loads(capsys.readouterr().out)["strength"]
+    lines = [json.loads(line)["strength"] for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert lines[-1] == strength
+    assert strength["is"] == "exact"
+    assert strength["abstract_exploitability"] == pytest.approx(strength["exploitability"], rel=1e-4)
+    assert strength["exploitability"] < lines[0]["exploitability"]
+    assert run("train", str(recipe), "--out", str(tmp_path / "other"), *words[:2], "--mode", "deterministic") == (
+        0 if traversal == "external" else 2
+    )

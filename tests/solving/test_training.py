@@ -170,6 +170,8 @@ def test_presets_and_what_is_wrong_in_a_recipe():
         ("game = 'leduc'\n[training]\nprune = 0", "prune = 0"),
         ("game = 'leduc'\n[training]\ndtype = 'float16'", "unknown dtype"),
         ("game = 'leduc'\n[training]\nweighting = 'cfr+'", "weighting"),
+        ("game = 'leduc'\n[training]\ntraversal = 'cfr-bt'", "did you mean 'cfr-br'"),
+        ("game = 'leduc'\n[training]\ntraversal = 'pcs'\nprune = 300", "only external sampling prunes"),
         ("game = 'leduc", "not TOML"),
     ]:
         with pytest.raises(InputError, match=words):
@@ -187,6 +189,7 @@ ENTRIES = {
     "name": {"text"}, "about": {"text"}, "game": set(), "abstraction": {"text"}, "menu": set(), "training": set(),
     "training.time": {"text"}, "training.weighting": set(), "training.period": {"int"}, "training.until": {"int", "zero"},
     "training.prune": {"int", "float"}, "training.prune_after": {"int", "zero"}, "training.dtype": set(),
+    "training.traversal": set(),
 }  # fmt: skip
 
 

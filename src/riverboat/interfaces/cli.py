@@ -320,6 +320,9 @@ def train(
         int | None, typer.Option(min=1, max=THREADS, help="With --cluster: how many blades, 2 by default.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="At the end, draw how snapshots do against the last one.")] = None,
+    log_exploitability: Annotated[
+        bool, typer.Option("--log-exploitability", help="At every check: exact or a bound, and in the abstract game.")
+    ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the sizes.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
     json: Json = False,
@@ -347,6 +350,7 @@ def train(
         cluster,
         blades,
         plot,
+        log_exploitability,
         json,
     )
     training.train(recipe, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ BYTES = {"float32": 8, "16-bit": 4}  # an infoset-action: regret and average
 DUEL_HANDS = 400_000
 RATE = 1e7  # visits a second and thread; tables of 6.6 GB on 16 cores had 1.2e7 on each
 SMALL = 5.0  # seconds that a best response may take, for it to be the measure of strength
+EXACT = 60.0  # the same where exploitability is asked for at every check; else a bound
+BOUND_BOARDS = 300  # that it is paid on
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Options:
     cluster: str | None = None
     blades: int | None = None  # None: two
     plot: Path | None = None
+    exploitability: bool = False  # measured at every check, however large the game is
     json: bool = False
 
     def __post_init__(self) -> None:
@@ -120,7 +123,7 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
             checkpoint_seconds=options.checkpoint,
             check_seconds=options.check,
             progress=display,
-            measure=_measure(options.threads),
+            measure=_exploited(options.threads) if options.exploitability else _measure(options.threads),
         )
         run.open(options.resume)
         with signals.noted() as interrupted:
@@ -150,8 +153,17 @@ def _run(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options
 def _solver(recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options: Options) -> Iterator[Solver]:
     """One process, or head and blades."""
     from riverboat.solving.blueprint import Blueprint
+    from riverboat.solving.bucket_sampling import make_blueprint
 
     tree = compile_actions(recipe.rules, recipe.menu)
+    if recipe.traversal != "external":
+        if options.cluster is not None or options.mode != "racing":
+            raise InputError(
+                f"{recipe.name}: --cluster and --mode are for external sampling, not for {recipe.traversal}"
+            )
+        chosen: dict[str, Any] = {"seed": options.seed, "threads": options.threads, "weighting": recipe.weighting}
+        yield make_blueprint(tree, cards, recipe.traversal, dtype=recipe.dtype, **chosen)
+        return
     common: dict[str, Any] = {"seed": options.seed, "threads": options.threads, "dtype": recipe.dtype}
     common |= {"weighting": recipe.weighting, "prune": recipe.pruning}
     if options.cluster is None:
@@ -184,6 +196,27 @@ def _measure(threads: int) -> Measure:
         return {"against_snapshot": match.mbb_per_game, "ci95": match.ci95, "unit": "mbb/g", "is": "estimate"}
 
     return measure_strength
+
+
+def _exploited(threads: int) -> Measure:
+    """Exploitability in the real game, exact or a lower bound, and in the abstract one where it is known."""
+    from riverboat.evaluation import best_response
+    from riverboat.evaluation.lower_bound import lower_bound
+    from riverboat.solving.abstract_response import abstract_quality
+
+    def measure_both(now: BlueprintStrategy, before: BlueprintStrategy | None) -> Mapping[str, Any]:
+        inside = None
+        if best_response.estimate(now.tree).seconds > EXACT * threads:
+            bound = lower_bound(now, BOUND_BOARDS, threads=threads)
+            found = {"exploitability": bound.mbb_per_game, "ci95": bound.ci95, "unit": "mbb/g", "is": "bound"}
+        else:
+            real = best_response.quality(now, threads, self_play=False)
+            found = {"exploitability": real.mbb_per_game, "unit": "mbb/g", "is": "exact"}
+            with suppress(InputError):  # many boards, or buckets that forget
+                inside = 1000 * abstract_quality(now).exploitability / now.rules.big_blind
+        return {**found, "abstract_exploitability": inside}
+
+    return measure_both
 
 
 def _plot(run: Path, picture: Path) -> None:
@@ -276,7 +309,9 @@ def _strength(found: Mapping[str, Any] | None) -> str:
     if not found:
         return ""
     if "exploitability" in found:
-        return f"exploitability {found['exploitability']:.4g} {found['unit']} (exact)"
+        inside = found.get("abstract_exploitability")
+        real = f"exploitability {found['exploitability']:.4g} {found['unit']} ({found['is']})"
+        return real if inside is None else f"{real}, {inside:.4g} in the abstract game"
     return f"{found['against_snapshot']:+.0f} ± {found['ci95']:.0f} mbb/g against the last snapshot"
 
 

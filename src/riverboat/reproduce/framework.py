@@ -33,6 +33,8 @@ MODULES: dict[str, str] = {
     "endgame-bound": "endgame_bound",
     "pcs-bound": "pcs_bound",
     "blueprint-convergence": "blueprint_convergence",
+    "proposal-figure-6": "overfitting",
+    "cfr-br": "cfr_br",
     "continuous-von-neumann": "continuous_von_neumann",
     "continuous-limit-river": "continuous_limit_river",
     "continuous-holdem-rivers": "continuous_holdem_rivers",

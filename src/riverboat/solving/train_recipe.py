@@ -13,6 +13,7 @@ until = 100000000             # no discounts after this iteration
 prune = 300                   # big blinds: moves with regret below minus this a visit are skipped on most deals
 prune_after = 10000000
 dtype = "float32"             # or "16-bit"
+traversal = "external"        # or chance, pcs, pure, cfr-br
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from riverboat.games.acpc import Rules, read_game
 from riverboat.games.menus import Menu, menu_from
 from riverboat.solving import schedules
 from riverboat.solving.blueprint_tables import DTYPES, Pruning, Weighting
+from riverboat.solving.bucket_sampling import TRAVERSALS
 from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("name", "about", "game", "abstraction", "menu", "training")
 MOST = 2**53  # of a number
-TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype")
+TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class TrainRecipe:
     pruning: Pruning | None = None
     dtype: str = "float32"
     time: str | None = None
+    traversal: str = "external"
     name: str = "recipe"
     about: str = ""
 
@@ -93,6 +96,11 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
     dtype = _text(training, "dtype", "float32", "[training] ")
     if dtype not in DTYPES:
         raise unknown("dtype", dtype, DTYPES)
+    traversal = _text(training, "traversal", "external", "[training] ")
+    if traversal not in TRAVERSALS:
+        raise unknown("traversal", traversal, TRAVERSALS)
+    if traversal != "external" and "prune" in training:
+        raise InputError(f"[training] prune with traversal = {traversal!r}: only external sampling prunes")
     clock = _whole(training, "period", 1 << 20), _whole(training, "until", 0) or None
     schedule = _text(training, "weighting", "none", "[training] ")
     try:
@@ -117,6 +125,7 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
         pruning,
         dtype,
         _text(training, "time", "", "[training] ") if "time" in training else None,
+        traversal,
         _text(table, "name", name),
         _text(table, "about", ""),
     )
