@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,38 @@ WORDS = {"f": "fold", "x": "check", "c": "call", "b": "bet", "r": "raise"}
 
 def bars(profile: Profile, path: Path, title: str | None = None) -> None:
     """Draw a profile: the axis is the share of the player's own signals below a place."""
+    panels([(title or profile.game.name, profile)], path)
+
+
+def panels(named: Sequence[tuple[str, Profile]], path: Path) -> None:
+    """Profiles with their titles, one below the other."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
     from matplotlib.patches import Patch
 
+    sizes = [len(profile.bands) for _, profile in named]
+    height = sum(0.8 + 0.62 * size for size in sizes) + 0.4
+    figure, grid = plt.subplots(
+        len(named), 1, figsize=(9.0, height), squeeze=False, layout="constrained", height_ratios=[s + 1 for s in sizes]
+    )
+    seen: dict[str, str] = {}
+    for axis, (title, profile) in zip(grid[:, 0], named, strict=True):
+        _draw(axis, profile, seen)
+        axis.set_title(title, fontsize=11)
+    grid[-1, 0].set_xlabel("share of the player's signals, weak to strong")
+    handles: list[Any] = [Patch(color=colour, label=WORDS.get(label, label)) for label, colour in seen.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 8), fontsize=8, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    disk.save_picture(figure, path)
+    plt.close(figure)
+
+
+def _draw(axis: Any, profile: Profile, seen: dict[str, str]) -> None:
+    """A bar for each player and situation. seen: colours by move, more are added"""
     game = profile.game
     rows = sorted(range(len(game.situations)), key=lambda s: game.situations[s].player)
-    figure, axis = plt.subplots(figsize=(9.0, 1.2 + 0.62 * len(rows)), layout="constrained")
-    seen: dict[str, str] = {}
     for height, s in enumerate(reversed(rows)):
         situation, bands = game.situations[s], profile.bands[s]
         ends = [game.signals.low, *bands.cuts, game.signals.high]
@@ -46,15 +69,9 @@ def bars(profile: Profile, path: Path, title: str | None = None) -> None:
             )
     names = [f"player {game.situations[s].player}: {_said(game.situations[s].name)}" for s in reversed(rows)]
     axis.set_yticks(range(len(rows)), names, fontsize=9)
-    axis.set(xlim=(0, 1), ylim=(-0.6, len(rows) - 0.3), xlabel="share of the player's signals, weak to strong")
-    axis.set_title(title or game.name, fontsize=11)
+    axis.set(xlim=(0, 1), ylim=(-0.6, len(rows) - 0.3))
     for side in ("top", "right", "left"):
         axis.spines[side].set_visible(False)
-    handles: list[Any] = [Patch(color=colour, label=WORDS.get(label, label)) for label, colour in seen.items()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 8), fontsize=8, frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    disk.save_picture(figure, path)
-    plt.close(figure)
 
 
 def _colour(label: str, seen: dict[str, str]) -> str:

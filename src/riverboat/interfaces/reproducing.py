@@ -147,7 +147,10 @@ def _print(run: Run) -> None:
 
 
 def picture(report: Report, title: str, path: Path) -> None:
-    """The curves of a report, panel by panel, or its rows as bars where it has none."""
+    """The report's own picture; or its curves, panel by panel; or its rows as bars."""
+    if report.draw is not None:
+        report.draw(path)
+        return
     import matplotlib
 
     matplotlib.use("Agg")

@@ -13,6 +13,7 @@ from riverboat.continuous.forms import Forms
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.makers import river
 from riverboat.continuous.newton import Finder
+from riverboat.continuous.pictures import panels
 from riverboat.continuous.profile import Profile
 from riverboat.continuous.propose import fit, further_raises, read, river_models
 from riverboat.continuous.qualitative import Model, of_profile
@@ -22,6 +23,7 @@ from riverboat.reproduce.framework import Experiment, Report
 from riverboat.reproduce.rows import Row, finding, new, theorem
 
 POTS = (1.0, 2.0, 4.0, 8.0)
+PANELS = 3  # models in the picture, as many as the proposal has figures of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,7 @@ def milliseconds(work: Callable[[ContinuousGame, Forms], object], game: Continuo
 def run(full: bool, seed: int) -> Report:
     """Uniform signals; nothing is random."""
     rows: list[Row] = []
+    drawn: list[tuple[Model, Certificate, Profile]] = []
     notes = ["a model is the moves of every situation from weak to strong; the paper's figures 3 to 5 print no numbers"]
     for pot in POTS if full else POTS[1:3]:
         game = river(pot=pot, raises=(1.0,))
@@ -94,8 +97,10 @@ def run(full: bool, seed: int) -> Report:
         ]
         words = "; ".join(f"{name}: {bands}" for name, bands in model.words(game).items())
         notes.append(f"pot {pot:g}, the simplest: {words}; thresholds {', '.join(f'{c:.6g}' for c in profile.cuts)}")
+        drawn = sorted(found.good, key=lambda g: len(g[0].thresholds))[:PANELS]
     rows += further(2.0)
-    return Report(tuple(rows), tuple(notes))
+    named = [(f"pot {pot:g}, model {n}", profile) for n, (_, _, profile) in enumerate(drawn, start=1)]
+    return Report(tuple(rows), tuple(notes), draw=(lambda path: panels(named, path)) if named else None)
 
 
 def further(pot: float) -> list[Row]:

@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from riverboat.errors import InputError, unknown
@@ -64,6 +65,7 @@ class Report:
     notes: tuple[str, ...] = ()  # conventions, slips of the text, what was left out
     curves: tuple[Curve, ...] = ()
     log: bool = False  # whether the picture's axes are logarithmic
+    draw: Callable[[Path], None] | None = None  # a picture of its own, instead of curves or of rows as bars
 
     @property
     def fine(self) -> bool:
