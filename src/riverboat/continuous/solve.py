@@ -108,15 +108,16 @@ def solve(game: ContinuousGame, steps: int = 60) -> list[Answer]:
     """Models are proposed and tried in order of their fit, until one is an equilibrium; the best answer first.
 
     With discrete signals the game in steps is the game itself, and its solution is tried as it is. Where no model is an
-    equilibrium, the game is read again in twice as many steps: a band may be narrower than one of them.
+    equilibrium, the game is read again in other numbers of steps: which thresholds it shows depends on where steps end, and a
+    band may be narrower than one of them.
     """
     answers: list[Answer] = []
     if game.signals.tied.all():
         answers.append(_as_read(game))
         if answers[0].solved:
             return answers
-    for finer in (steps, 2 * steps):
-        for proposal in propose(game, finer)[:TRIED]:
+    for count in (steps, max(steps // 2, 2), 4 * steps // 3, 2 * steps):
+        for proposal in propose(game, count)[:TRIED]:
             answers.append(solve_model(game, proposal.model, "newton", proposal.profile.cuts))
             if answers[-1].solved:
                 return sorted(answers, key=lambda a: a.share)
