@@ -287,7 +287,7 @@ def work(
     counter,  # int64 [1] INOUT: the next block
     out,  # float [blocks * numbers] OUT: what each block gained
     rooms,  # (Frames, Frames)
-    source,  # (Frames, Frames): room of the thread that opened the root
+    source,  # ((dealt_own, dealt_opp), (…)): of the room of the thread that opened the root
     place,  # int64 [3]: board, street, node of a subtree to be walked alone, reach being set there; or -1
 ):
     """Walks from the root, for one player or both in turn; or a walk of one subtree.
@@ -311,8 +311,8 @@ def work(
                 if gadget.kind != NONE and mode == LEARN:
                     enter(gadget, me, boards.rows[0, gadget.player], steps[i, 4], f.own, f.opp)
             elif first_phase == SHARE:
-                copy(source[me].dealt_own, begin, deals * size, f.dealt_own, begin)
-                copy(source[me].dealt_opp, begin, deals * size, f.dealt_opp, begin)
+                copy(source[me][0], begin, deals * size, f.dealt_own, begin)
+                copy(source[me][1], begin, deals * size, f.dealt_opp, begin)
             phase, block = first_phase, np.int64(0)
             while phase < end_phase:
                 low, high, top, go = np.int64(0), np.int64(1), np.int64(0), np.int64(phase)

@@ -135,7 +135,7 @@ class BoardWalker:
         self.loops.work(
             t.forest, t.seats, t.boards, self._parents, self._dealt, root.state, self._stride, self._tables, steps, mode,
             *players, *phases, self._blocks, self._counter, rooms.out(home), rooms.frames[thread],
-            rooms.frames[home], place,
+            rooms.dealt[home], place,
         )  # fmt: skip
 
     def _threaded(self, step: Array, mode: int, me: int) -> None:
@@ -183,8 +183,8 @@ class BoardWalker:
 
     def earnings(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
         """What a player wins on average from the root, in chips."""
-        values = self._values(RESPOND if respond else EVALUATE, player, None, thread)[0]
-        return self.root.earnings(player, values, respond=respond)
+        unit = self._walk(RESPOND if respond else EVALUATE, player, None, thread)
+        return self.root.earnings(player, self._read(player, 0, 0, thread) * unit, respond=respond)
 
     @property
     def constant(self) -> float | None:
@@ -198,24 +198,31 @@ class BoardWalker:
         return self.root.margins(self._values(RESPOND, self.root.gadget.player, None, 0)[0])
 
     def _values(self, mode: int, me: int, start: Start | None, thread: int) -> Array:
-        board, node = 0, 0
+        unit = self._walk(mode, me, start, thread)
+        f, (board, node) = self.tree.forest, (0, 0) if start is None else (start.board, start.node)
+        nodes, child = [node], node + 1
+        for _ in range(int(f.width[node])):
+            nodes.append(child)
+            child = int(f.end[child])
+        return np.array([self._read(me, board, n, thread) for n in nodes]) * unit
+
+    def _read(self, me: int, board: int, node: int, thread: int) -> Array:
+        """Values that the last walk left at a node, in its unit. float64 [rows]"""
+        at, rows = int(self.tree.seats[me].value[node]), int(self.tree.boards.rows[board, me])
+        found: Array = self._rooms.frames[thread][me].value[at : at + rows].astype(float)
+        return found
+
+    def _walk(self, mode: int, me: int, start: Start | None, thread: int) -> float:
+        """Values of one player at all nodes of the first street, or from a node on. What their unit is in chips."""
         self._dealt, unit = self.root.dealt(1 - me)
         if start is not None:
             place, unit = self._set_out(start, (me,), thread)
-            board, node = start.board, start.node
             self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE), thread, place, thread)
         elif self.threads == 1:
             self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE), thread, FROM_ROOT, thread)
         else:
             self._threaded(NO_STEP, mode, me)
-        tree, f = self.tree, self.tree.forest
-        nodes, child = [node], node + 1
-        for _ in range(int(f.width[node])):
-            nodes.append(child)
-            child = int(f.end[child])
-        room, rows = self._rooms.frames[thread][me].value, int(tree.boards.rows[board, me])
-        found = [room[int(tree.seats[me].value[n]) :][:rows] for n in nodes]
-        return np.array(found, float) * (unit / self.scale)
+        return unit / self.scale
 
     def _set_out(self, start: Start, players: tuple[int, ...], thread: int) -> tuple[Array, float]:
         """Put reach where a walk from a node begins. The place for the loops, and what the opponent's is in units of."""

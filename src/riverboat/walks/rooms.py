@@ -45,6 +45,11 @@ class Rooms:
         """For each thread and player."""
         return [(self._frames(0), self._frames(1)) for _ in range(self.threads)]
 
+    @cached_property
+    def dealt(self) -> list[tuple[tuple[Array, Array], tuple[Array, Array]]]:
+        """What others copy from the room of the thread that opens the root: each array that is handed over costs time."""
+        return [((a.dealt_own, a.dealt_opp), (b.dealt_own, b.dealt_opp)) for a, b in self.frames]
+
     def out(self, home: int) -> Array:
         """Room for what the blocks of boards gain, of the thread that opens the root: others that share it write there."""
         if home not in self._outs:
