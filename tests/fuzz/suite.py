@@ -8,9 +8,21 @@ from functools import cache
 from itertools import zip_longest
 
 from .case import Case
-from .groups import artefacts, cards, extremes, game_files, match_states, names, numbers, places, tables, words
+from .groups import (
+    artefacts,
+    cards,
+    extremes,
+    game_files,
+    match_states,
+    names,
+    numbers,
+    places,
+    tables,
+    tournaments,
+    words,
+)
 
-GROUPS = (names, numbers, cards, tables, game_files, match_states, places, artefacts, words, extremes)
+GROUPS = (names, numbers, cards, tables, game_files, match_states, places, artefacts, words, tournaments, extremes)
 FAST = 200  # cases of the fast tests
 
 

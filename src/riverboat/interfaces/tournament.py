@@ -49,6 +49,10 @@ class Options:
     def __post_init__(self) -> None:
         if self.method is not None and self.method not in METHODS:
             raise unknown("method", self.method, METHODS)
+        if not self.until >= 0:
+            raise InputError(f"--until {self.until}: give % of the fee, such as 0.5")
+        if self.resume and self.out is None:
+            raise InputError("--resume: say where the run lives with --out DIR")
         if self.time is not None:
             duration(self.time)  # refused before anything is read
         if self.plot is not None:

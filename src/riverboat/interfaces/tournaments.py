@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def icm(stacks: str, payouts: str, json: bool) -> None:
     players = range(len(found.stacks))
     small = len(players) <= MOST_SHOWN
     each = [[(i, j) for j in players] for i in players] if small else []
-    factors = [[None if i == j else found.bubble_factor(i, j) for i, j in row] for row in each]
+    factors = [[None if i == j else _known(found.bubble_factor(i, j)) for i, j in row] for row in each]
     calls = [[None if i == j else found.call_off(i, j) for i, j in row] for row in each]
     total = sum(found.payouts)
     if json:
@@ -74,6 +75,11 @@ def icm(stacks: str, payouts: str, json: bool) -> None:
             console.print(ReportTable(title, heads, lines))
 
 
+def _known(factor: float) -> float | None:
+    """None where nothing can be won."""
+    return factor if isfinite(factor) else None
+
+
 def pushfold(
     stacks: str,
     blinds: str,
@@ -105,6 +111,8 @@ def pushfold(
         disk.check_picture(plot)
         if line is None:
             raise InputError("--plot: say which decision with --line, such as --line F")
+    if until is not None and not until >= 0:
+        raise InputError(f"--until {until}: give % of the prizes or of the big blind, such as 0.1")
     if until is None:
         until = _UNTIL.get(spot.players, _UNTIL[MOST])
     goal = until * (sum(prizes) / 100 if prizes is not None else big / 100)

@@ -40,6 +40,10 @@ MODULES: dict[str, str] = {
     "continuous-limit-river": "continuous_limit_river",
     "continuous-holdem-rivers": "continuous_holdem_rivers",
     "continuous-three-players": "continuous_three_players",
+    "tournament-epsilon": "tournament_epsilon",
+    "tournament-icm": "tournament_icm",
+    "tournament-calls": "tournament_calls",
+    "tournament-findings": "tournament_findings",
 }
 
 

@@ -117,13 +117,18 @@ class Iteration:
     def _play_stages(self, done: Callable[[float], None] | None) -> float:
         memory = 0 if self.steps == 1 else MEMORY
 
-        def work(item: tuple[StageGame, Array, Array]) -> tuple[Array, float, SeenStrategy]:
-            stage, strategy, pay = item
+        def work(item: tuple[StageGame, Array, Array, SeenStrategy | None]) -> tuple[Array, float, SeenStrategy]:
+            stage, strategy, pay, seen = item
+            if seen is not None:
+                gain = float(seen.answer(pay)[1].max())
+                if gain <= self.until:  # as it is
+                    return strategy, gain, seen
             found, gain = self.learner(stage, strategy, pay, memory, self.iterations, self.until)
             return found, gain, stage.seen(found)
 
         pays = self.game.pays(self.values)
-        played = self._all(work, list(zip(self.game.stages, self.strategies, pays, strict=True)), done)
+        before: Sequence[SeenStrategy | None] = self._seen or [None] * len(self.strategies)
+        played = self._all(work, list(zip(self.game.stages, self.strategies, pays, before, strict=True)), done)
         self.strategies = [strategy for strategy, _, _ in played]
         self._seen = [seen for _, _, seen in played]
         if self.method == "pi-fp":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from riverboat import artefact
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.fields import Fields
+from riverboat.kept import kept
 from riverboat.strategy import files
 from riverboat.tournaments.iteration import ITERATIONS, METHODS, Iteration
 from riverboat.tournaments.stage_play import play_hand
@@ -25,6 +27,7 @@ from riverboat.tournaments.tournament import Tournament
 KIND, STRATEGY = "tournament", "strategy"
 STEPS = 100
 UNTIL = 0.5  # % of the fee, as in the paper
+_VERSION = 1  # of what is kept
 _STAGES = 25  # times smaller than ε is what may be left in a stage: gains of many hands add up
 
 
@@ -93,6 +96,25 @@ def load(folder: Path) -> SolvedTournament:
         np.array(values),
         np.array(gains),
         found.number("seconds", 0.0),
+    )
+
+
+def kept_solution(tournament: Tournament, method: str = "pi-fp", threads: int = 1) -> SolvedTournament:
+    """A tournament solved to the fifth part of the paper's ε, once: then it is in the cache folder."""
+    words = ",".join(f"{key}={value}" for key, value in sorted(tournament.to_dict().items()))
+    name = f"tournament/{method}-{sha256(words.encode()).hexdigest()[:16]}-{_VERSION}"
+
+    def make() -> dict[str, Array]:
+        found = solve(tournament, method, until=UNTIL / 5, threads=threads)
+        numbers = np.array([found.steps, found.seconds])
+        some = {f"strategies_{n}": strategies for n, strategies in _by_players(found.strategies).items()}
+        return {**some, "values": found.values, "gains": found.gains, "numbers": numbers}
+
+    arrays = kept(name, make)
+    strategies = [row for n in range(2, tournament.players + 1) for row in arrays[f"strategies_{n}"]]
+    steps, seconds = arrays["numbers"]
+    return SolvedTournament(
+        tournament, method, int(steps), strategies, arrays["values"], arrays["gains"], float(seconds)
     )
 
 

@@ -1,0 +1,73 @@
+"""The tournament's reproductions: pieces by hand, and all of them on the solved tournament where it is slow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reference.all_in import classes_of
+from riverboat.cards.deck import Deck
+from riverboat.reproduce.framework import find
+from riverboat.reproduce.tournament_findings import karlson_sklansky, mixing, no_order, value_iteration
+from riverboat.tournaments.hand_tables import Tables
+from riverboat.tournaments.orders import count_two
+from riverboat.tournaments.tournament import Tournament
+from riverboat.tournaments.tournament_run import SolvedTournament
+
+
+def played(*opens: dict[int, float]) -> SolvedTournament:
+    """A tournament of four units whose button goes all-in with these classes in its three states."""
+    asked = Tournament(3, 4.0, 1.0, (1.0, 2.0))
+    strategies = [np.zeros((2, 169)) for _ in range(3)] + [np.zeros((6, 169)) for _ in opens]
+    for strategy, some in zip(strategies[3:], opens, strict=True):
+        for number, chance in some.items():
+            strategy[0, number] = chance
+    places = int(asked.place_of[-1])
+    return SolvedTournament(asked, "pi-fp", 1, strategies, np.zeros(places), np.zeros(places), 0.0)
+
+
+def test_orders_of_hands() -> None:
+    (row,), _ = no_order(played({0: 1, 1: 1}, {0: 1}, {}))
+    assert (row.ours, row.fine) == (0, False)
+    (row,), words = no_order(played({0: 1}, {1: 1}, {2: 0.5}))
+    assert (row.ours, row.fine) == (1, True)
+    assert "AA without AKs in 1 states" in words
+
+
+def test_mixing() -> None:
+    some, none = mixing(played({0: 0.5}, {}, {0: 0.99}))
+    assert some.ours == pytest.approx(6 / 1326 / 18)  # AA, in one of three states and six lines
+    assert none.ours == pytest.approx(17 / 18)
+
+
+def test_value_iteration() -> None:
+    assert all(row.fine for row in value_iteration())
+
+
+def test_the_ranking_of_open_hands() -> None:
+    """By the definition, hand by hand: the stack at which showing a hand and going all-in stops to gain."""
+    deck = Deck.small(5, 2)
+    two = count_two(deck, classes_of(deck), board=2)
+    order = karlson_sklansky(Tables.of(deck, classes_of(deck), two, None, 2))
+
+    def gain(hand: int, stack: float) -> float:
+        total = 0.0
+        for other in range(len(order)):
+            share = two.wins[other, hand] + two.ties[other, hand] / 2
+            called = share * 2 * stack > stack - 1
+            worth = (1 - share) * 2 * stack - stack if called else 1.0
+            total += two.hands[hand, other] / two.hands[hand].sum() * (worth + 0.5)
+        return total
+
+    stacks = np.linspace(0.6, 40, 400)
+    largest = [max((s for s in stacks if gain(int(hand), s) > 0), default=0.0) for hand in order]
+    assert largest == sorted(largest, reverse=True)
+    assert largest[0] > largest[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", ["epsilon", "icm", "calls", "findings"])
+def test_all_rows_agree(name: str) -> None:
+    report = find(f"tournament-{name}").run(full=False, seed=0)
+    assert [row.name for row in report.rows if not row.fine] == []
