@@ -128,6 +128,15 @@ def test_tournament(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert json.loads(out)["method"] == "pi-fp"
 
 
+@pytest.mark.slow
+def test_a_cluster_changes_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "t.toml"
+    file.write_text("players = 2\nchips = 10\nunit = 1\nblinds = [0.5, 1]\npayouts = [60, 40]\n")
+    words = ["tournament", str(file), "--iterations", "2", "--until", "0", "--threads", "1", "--json"]
+    here, there = (json.loads(run(capsys, *words, *more)[1]) for more in ((), ("--cluster", "local")))
+    assert {**here, "seconds": 0} == {**there, "seconds": 0}
+
+
 def test_tournament_estimate(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "tournament", "--estimate", "--json")
     assert code == 0

@@ -89,7 +89,8 @@ def tournament(
     iterations: Annotated[int, typer.Option(min=1, max=1_000_000, help="Steps outside, at most so many.")] = 100,
     until: Annotated[float, typer.Option(min=0, help="Stop at this ε, in % of the entry fee.")] = 0.5,
     time: Annotated[str | None, typer.Option(help="Stop after a step that ends later, as in 30m.")] = None,
-    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads.")] = 2,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads, or workers of --cluster.")] = 2,
+    cluster: Annotated[str | None, typer.Option(help="Play states on Ray: local, auto or an address.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run, written after every step.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on in that folder.")] = False,
     state: Annotated[str | None, typer.Option(help="Show a state: units of button, small and big blind.")] = None,
@@ -103,7 +104,7 @@ def tournament(
     from riverboat.interfaces import tournament as command
 
     options = command.Options(
-        small, method, iterations, until, time, threads, out, resume, state, line, plot, csv, estimate, json
+        small, method, iterations, until, time, threads, cluster, out, resume, state, line, plot, csv, estimate, json
     )
     if not command.tournament(source, options):
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from riverboat.interfaces.terminal import duration, emit, plain_console, say
 from riverboat.interfaces.tournaments import grid_of, numbers, said, write_csv
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.tournaments.equilibrium import share_of_hands
-from riverboat.tournaments.iteration import METHODS
+from riverboat.tournaments.iteration import METHODS, Workers
 from riverboat.tournaments.orders import three_way, two_way
+from riverboat.tournaments.ray_stages import RayStages
 from riverboat.tournaments.tournament import Tournament
 from riverboat.tournaments.tournament_run import Progress, SolvedTournament, load, solve
 from riverboat.words import show_bytes, show_seconds
@@ -37,6 +39,7 @@ class Options:
     until: float = 0.5
     time: str | None = None
     threads: int = 2
+    cluster: str | None = None
     out: Path | None = None
     resume: bool = False
     state: str | None = None
@@ -90,7 +93,7 @@ def _solve(asked: Tournament, options: Options) -> tuple[SolvedTournament, signa
             known = "" if now.epsilon is None else f"ε {100 * now.epsilon / asked.fee:.3g} % of the fee"
             line.update(now.share, known, f"step {now.step}")
 
-        def run() -> SolvedTournament:
+        def run(workers: Workers | None) -> SolvedTournament:
             return solve(
                 asked,
                 options.method or METHODS[1],
@@ -98,16 +101,20 @@ def _solve(asked: Tournament, options: Options) -> tuple[SolvedTournament, signa
                 until=options.until,
                 seconds=None if options.time is None else duration(options.time),
                 threads=options.threads,
+                workers=workers,
                 folder=options.out,
                 resume=options.resume,
                 progress=told,
                 stop=lambda: interrupted() is not None,
             )
 
-        if options.out is None:
-            return run(), interrupted()
-        with disk.held(options.out):
-            return run(), interrupted()
+        with ExitStack() as held:
+            if options.out is not None:
+                held.enter_context(disk.held(options.out))
+            workers = None
+            if options.cluster is not None:
+                workers = held.enter_context(RayStages(asked, options.cluster, options.threads))
+            return run(workers), interrupted()
 
 
 def _asked(asked: Tournament, options: Options) -> tuple[int, ...] | None:

@@ -16,10 +16,10 @@ responses. Neither promises to end. What any player gains at most, ε, is comput
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,22 @@ class Learner(Protocol):
     def __call__(
         self, stage: Any, strategy: Array, pay: Array, memory: int, iterations: int, until: float
     ) -> tuple[Array, float]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A state that is to be played in a step."""
+
+    state: int
+    strategy: Array
+    pay: Array
+    memory: int
+    iterations: int
+    until: float
+
+
+Played: TypeAlias = tuple[Array, float, SeenStrategy]  # a strategy, the largest gain left, and how it is seen
+Workers: TypeAlias = Callable[[Sequence[Job]], Iterator[Played]]  # jobs to their ends, in order
 
 
 def fictitious_play(
@@ -87,6 +103,7 @@ class Iteration:
         iterations: int = ITERATIONS,
         until: float = 0.0,
         threads: int = 1,
+        workers: Workers | None = None,
     ) -> None:
         if method not in METHODS:
             raise unknown("method", method, METHODS)
@@ -95,6 +112,7 @@ class Iteration:
         check_threads(threads)
         self.game, self.method, self.learner = game, method, learner
         self.iterations, self.until, self.threads = iterations, until, threads
+        self.workers = workers or (lambda jobs: each(self._play, jobs, threads))
         self.values = np.zeros(int(game.place_of[-1])) if values is None else values.copy()
         self.strategies = [stage.start for stage in game.stages] if strategies is None else list(strategies)
         self.steps = 0
@@ -104,7 +122,8 @@ class Iteration:
         """All strategies as they are seen."""
         if self._seen is None:
             pairs = list(zip(self.game.stages, self.strategies, strict=True))
-            self._seen = self._all(lambda pair: pair[0].seen(pair[1]), pairs, done)
+            found = each(lambda pair: pair[0].seen(pair[1]), pairs, self.threads)
+            self._seen = list(self._told(found, len(pairs), done))
         return self._seen
 
     def step(self, done: Callable[[float], None] | None = None) -> Step:
@@ -114,21 +133,27 @@ class Iteration:
         gain = self._play_whole(done) if self.method == "fp-mdp" else self._play_stages(done)
         return Step(self.steps, gain, float(np.abs(self.values - before).max(initial=0.0)))
 
+    def _play(self, job: Job) -> Played:
+        stage = self.game.stages[job.state]
+        found, gain = self.learner(stage, job.strategy, job.pay, job.memory, job.iterations, job.until)
+        return found, gain, stage.seen(found)
+
     def _play_stages(self, done: Callable[[float], None] | None) -> float:
         memory = 0 if self.steps == 1 else MEMORY
-
-        def work(item: tuple[StageGame, Array, Array, SeenStrategy | None]) -> tuple[Array, float, SeenStrategy]:
-            stage, strategy, pay, seen = item
-            if seen is not None:
-                gain = float(seen.answer(pay)[1].max())
-                if gain <= self.until:  # as it is
-                    return strategy, gain, seen
-            found, gain = self.learner(stage, strategy, pay, memory, self.iterations, self.until)
-            return found, gain, stage.seen(found)
-
         pays = self.game.pays(self.values)
-        before: Sequence[SeenStrategy | None] = self._seen or [None] * len(self.strategies)
-        played = self._all(work, list(zip(self.game.stages, self.strategies, pays, before, strict=True)), done)
+        still: dict[int, Played] = {}  # states whose strategies are still good enough
+        for state, seen in enumerate(self._seen or ()):
+            gain = float(seen.answer(pays[state])[1].max())
+            if gain <= self.until:
+                still[state] = self.strategies[state], gain, seen
+        jobs = [
+            Job(state, strategy, pays[state], memory, self.iterations, self.until)
+            for state, strategy in enumerate(self.strategies)
+            if state not in still
+        ]
+        for job, end in zip(jobs, self._told(self.workers(jobs), len(jobs), done), strict=True):
+            still[job.state] = end
+        played = [still[state] for state in range(len(pays))]
         self.strategies = [strategy for strategy, _, _ in played]
         self._seen = [seen for _, _, seen in played]
         if self.method == "pi-fp":
@@ -158,13 +183,11 @@ class Iteration:
         best = respond(self.game, seen, values)
         return Check(values, best.values - values, best.steps)
 
-    def _all(self, work: Callable[[_A], _B], items: Sequence[_A], done: Callable[[float], None] | None) -> list[_B]:
-        found = []
-        for answer in each(work, items, self.threads):
-            found.append(answer)
+    def _told(self, answers: Iterable[_A], count: int, done: Callable[[float], None] | None) -> Iterator[_A]:
+        for number, answer in enumerate(answers, 1):
+            yield answer
             if done is not None:
-                done(len(found) / len(items))
-        return found
+                done(number / count)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from riverboat.errors import InputError
 from riverboat.fields import Fields
 from riverboat.kept import kept
 from riverboat.strategy import files
-from riverboat.tournaments.iteration import ITERATIONS, METHODS, Iteration
+from riverboat.tournaments.iteration import ITERATIONS, METHODS, Iteration, Workers
 from riverboat.tournaments.stage_play import play_hand
 from riverboat.tournaments.tournament import Tournament
 
@@ -140,6 +140,7 @@ def solve(
     seconds: float | None = None,
     iterations: int = ITERATIONS,
     threads: int = 1,
+    workers: Workers | None = None,
     folder: Path | None = None,
     resume: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -168,6 +169,7 @@ def solve(
         iterations=iterations,
         until=goal / _STAGES,
         threads=threads,
+        workers=workers,
     )
     spent, begun, epsilon = 0.0, time.monotonic(), None
     if before is not None:
