@@ -39,7 +39,8 @@ from riverboat.games.records import Hands
 from riverboat.games.views import Views
 
 PAIRS = 4096  # played side by side
-PAIRS_OF_A_LOOK = 500  # where estimates take time, or a match may be settled
+PAIRS_OF_A_LOOK = 500  # where a match may be settled
+PAIRS_OF_AIVAT = 2048  # where estimates take time, and who watches wants to see it pass
 _MOVES = 16  # of a line, to begin with
 
 
@@ -93,8 +94,8 @@ def play_match(
     """
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
-    looks = until is not None or aivat is not None
-    at_once = (PAIRS_OF_A_LOOK if looks else PAIRS) if pairs_at_once is None else pairs_at_once
+    usual = PAIRS_OF_A_LOOK if until is not None else PAIRS_OF_AIVAT if aivat is not None else PAIRS
+    at_once = usual if pairs_at_once is None else pairs_at_once
     if at_once < 1:
         raise InputError(f"pairs_at_once={pairs_at_once}: must be at least 1")
     agents = (first, second)
