@@ -178,9 +178,6 @@ class _Kept:
 
 
 def _fingerprint(strategy: BlueprintStrategy, walk: ResponseWalk, dtype: type[np.floating[Any]]) -> str:
-    """Tells walks apart: the tree, the cards, the strategy, who meets it, and how numbers are kept."""
-    known = strategy.tree.fingerprint, strategy.cards.fingerprint, walk.plan.players, np.dtype(dtype).name, walk.pieces
-    digest = hashlib.sha256(repr(known).encode())
-    for table in strategy.average:
-        digest.update(np.ascontiguousarray(table).data)
-    return digest.hexdigest()
+    """Tells walks apart: the strategy, who meets it, and how numbers are kept."""
+    known = strategy.fingerprint, walk.plan.players, np.dtype(dtype).name, walk.pieces
+    return hashlib.sha256(repr(known).encode()).hexdigest()
