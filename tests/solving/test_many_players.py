@@ -143,3 +143,10 @@ def test_what_teams_refuse() -> None:
         team_maxmin(HistoryTree.from_game(rb.game("rps")), 0)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no player 3"):
         team_maxmin(HistoryTree.from_game(rb.game(KUHN)), 3)  # type: ignore[arg-type]
+
+
+def test_selten_s_horse_from_its_file() -> None:
+    """Selten 1975: the perfect equilibria pay 1 to everybody; its file is Gambit's."""
+    found = rb.solve(str(Path(__file__).parents[1] / "games" / "data" / "horse.efg"), until=1e-5)
+    assert found.reached
+    assert found.values == pytest.approx((1.0, 1.0, 1.0), abs=1e-3)
