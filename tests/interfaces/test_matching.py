@@ -13,6 +13,7 @@ from riverboat.evaluation.ledger import read_ledger
 from riverboat.evaluation.matches import play_match
 from riverboat.games.acpc import read_game
 from riverboat.interfaces import demonstration, matching
+from riverboat.interfaces.log_reviews import review
 from riverboat.interfaces.matching import Options, match
 from riverboat.strategy.blueprint import save_blueprint
 
@@ -84,6 +85,28 @@ def test_a_round_robin_with_aivat_goes_into_a_ledger(leduc, tmp_path, capsys):
     assert [rating.matches for rating in taken.ratings()] == [2, 2, 2]
     match(names, Options(hands=400, aivat=True))
     assert "with AIVAT" in capsys.readouterr().out
+
+
+def test_a_match_on_record_is_estimated_as_while_it_was_played(leduc, tmp_path, capsys):
+    """Whatever was asked of the record: both known, one of them, nobody."""
+    names, log = [f"{leduc}?purify&seed=1", "always-raise"], tmp_path / "match.log"
+    match(names, Options(hands=400, aivat=True, worst=2, json=True, histories=log))
+    played = json.loads(capsys.readouterr().out)
+    given = [f"{name}={name}" for name in names]
+    review(log, given, 2, None, 1, True)
+    found = json.loads(capsys.readouterr().out)
+    for key in ("mbb_per_game", "ci95", "hands", "raw", "factor"):
+        assert found[key] == pytest.approx(played[key], rel=1e-9)
+    assert (found["worst"], found["aivat"]) == (played["worst"], played["aivat"])
+    assert found["duplicate"]
+    review(log, given[:1], 0, None, 1, True)
+    one = json.loads(capsys.readouterr().out)
+    assert (one["raw"], one["aivat"]["known"]) == (played["raw"], names[:1])
+    assert found["ci95"] < one["ci95"] < one["raw"]["ci95"]
+    review(log, [], 1, None, 1, False)
+    assert "hand " in capsys.readouterr().out
+    with pytest.raises(InputError, match="write NAME=AGENT, with a player of"):
+        review(log, ["nobody=always-call"], 1, None, 1, False)
 
 
 @pytest.mark.parametrize("text", ["", "5", "a,b", "1,2,3", "50,-50", "0,0", "nan,1", "0,inf"])

@@ -47,6 +47,22 @@ def match(
     matching.match(agents, options)
 
 
+def review(
+    log: Annotated[Path, typer.Argument(help="A match on record with all cards: FILE.log (ACPC) or FILE.phhs.")],
+    agent: Annotated[
+        list[str] | None, typer.Option(help="NAME=AGENT: who a player of the record was, so that its moves are known.")
+    ] = None,
+    worst: Annotated[int, typer.Option(min=0, max=1000, help="Replay so many hands that cost the first most.")] = 5,
+    game: Game = None,
+    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads.")] = 2,
+    json: Json = False,
+) -> None:
+    """A match on record without its luck (AIVAT), and its most expensive hands."""
+    from riverboat.interfaces import log_reviews
+
+    log_reviews.review(log, agent or [], worst, game, threads, json)
+
+
 def ledger(
     file: Annotated[Path, typer.Argument(help="The ledger: a text file, one result in a line.")] = Path("ledger.jsonl"),
     add: Annotated[
@@ -61,4 +77,4 @@ def ledger(
     ledgers.ledger(file, add or [], write, json)
 
 
-COMMANDS = (match, ledger)
+COMMANDS = (match, review, ledger)

@@ -128,7 +128,7 @@ def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
     console.print(results([found]))
     console.print(_told(found, rules))
     if found.raw is not None:
-        console.print(_compared(found))
+        console.print(compared(found))
     if found.verdict is not None:
         console.print(_settled(found))
     print_reviews(console, reviews, rules.big_blind)
@@ -160,7 +160,7 @@ def told_of(aivat: Aivat | None) -> dict[str, Any]:
     return {"aivat": {"known": [a.name for a, used in zip(aivat.agents, aivat.known, strict=True) if used]}}
 
 
-def _compared(found: Match) -> str:
+def compared(found: Match) -> str:
     """What AIVAT made of it."""
     assert found.raw is not None
     raw, half = (1000 * x / found.big_blind for x in (found.raw.mean, found.raw.half_width))

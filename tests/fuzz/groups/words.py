@@ -116,6 +116,8 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "worst hands without AIVAT": said("match always-call always-fold --game leduc --hands 4 --worst 2"),
     "bounds the wrong way round": said("match always-call always-fold --game leduc --until-settled 5,-5"),
     "bounds of three": said("match always-call always-fold --game leduc --until-settled 1,2,3"),
+    "a review of nothing": ("review", "nowhere.log"),
+    "a review of no record": ("review", "../world/boards.txt"),
     "a ledger of nothing": ("ledger", "nowhere.jsonl"),
     "a ledger that is none": ("ledger", "../world/boards.txt"),
     "a ledger that is a folder": ("ledger", "../world/kuhn", "--json"),
