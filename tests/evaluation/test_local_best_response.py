@@ -110,17 +110,22 @@ def test_every_hand_takes_the_twins_move(actions: str, rules: Rules, line: str, 
 
 @pytest.mark.parametrize(
     ("rules", "actions", "start"),
-    [(LEDUC, "fc", "preflop"), (LEDUC, "fcpa", "preflop"), (SHORT, "fcpa", "flop"), (UNEQUAL, "56", "preflop"),
-     (PAIRS, "fcpa", "preflop")],
-)  # fmt: skip
+    [
+        (LEDUC, "fcpa", "preflop"),
+        (PAIRS, "fcpa", "preflop"),
+        pytest.param(LEDUC, "fc", "preflop", marks=pytest.mark.slow),
+        pytest.param(SHORT, "fcpa", "flop", marks=pytest.mark.slow),
+        pytest.param(UNEQUAL, "56", "preflop", marks=pytest.mark.slow),
+    ],
+)
 def test_the_mean_is_the_twins(rules: Rules, actions: str, start: str) -> None:
     """The sample has the right mean in both seats: every deal and every move with its weight."""
     agent = random_agent(rules)
     twin = Twin(agent, rules, actions, rules.streets.index(start))
-    found = local_best_response(agent, rules, actions=actions, start=start, hands=24_000, walkers=60)
+    found = local_best_response(agent, rules, actions=actions, start=start, hands=16_000, walkers=60)
     wanted = 1000 * (twin.value(0) + twin.value(1)) / 2 / rules.big_blind
     assert abs(found.mbb_per_game - wanted) < 2 * found.ci95
-    assert found.ci95 < 0.2 * max(abs(wanted), 400)
+    assert found.ci95 < 0.3 * max(abs(wanted), 400)
 
 
 @pytest.mark.slow
