@@ -26,6 +26,7 @@ from riverboat.interfaces.matching import compared, estimator, facts, results, t
 from riverboat.interfaces.terminal import emit, plain_console
 
 AT_ONCE = 1024  # hands
+_UNKNOWN = ("seed", "pairs", "seconds", "hands_per_second")  # of a match that was played elsewhere
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,10 @@ def review(log: Path, agents: list[str], worst: int, game: str | None, threads: 
     match = Match(len(hands) // 2, 0, rules.big_blind, found, 0.0, (first.name, second.name), without, factor)
     reviews = [] if kept is None else kept.reviews(aivat)
     if json:
-        told_facts = {
-            "hands": len(hands),
-            "duplicate": paired,
-            "worst": [record(hand, rules.big_blind) for hand in reviews],
-        }
-        emit(facts(match, rules) | told_of(aivat) | told_facts | about("match", rules, first, second))
+        told_facts = {key: value for key, value in facts(match, rules).items() if key not in _UNKNOWN}
+        told_facts |= {"hands": len(hands), "duplicate": paired}
+        told_facts |= {"worst": [record(hand, rules.big_blind) for hand in reviews]} if reviews else {}
+        emit(told_facts | told_of(aivat) | about("match", rules, first, second))
         return
     console = plain_console()
     console.print(results([match]))
