@@ -19,6 +19,7 @@ from riverboat.errors import InputError, MemoryLimitError
 from riverboat.evaluation import best_response, response_walk
 from riverboat.evaluation.best_response import estimate, quality
 from riverboat.evaluation.duel import yardstick
+from riverboat.evaluation.lower_bound import lower_bound
 from riverboat.evaluation.response_layout import RESPONDERS
 from riverboat.evaluation.response_pieces import Means
 from riverboat.evaluation.response_walk import Plan, ResponseWalk
@@ -279,6 +280,9 @@ def test_what_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(best_response, "MOST_BYTES", 100)
     with pytest.raises(MemoryLimitError, match="fewer threads"):
         quality(blueprint(rules, None, lossless((), rules.deck), 0))
+    leduc = read_game("leduc")
+    with pytest.raises(MemoryLimitError, match="fewer threads"):
+        lower_bound(blueprint(leduc, None, lossless((1,), leduc.deck), 0), 10)
 
 
 def test_wrong_questions() -> None:

@@ -94,6 +94,7 @@ until = 100000
 prune = 300
 prune_after = 1000
 dtype = "float32"
+traversal = "external"
 """
 LEDUC = """\
 game = "leduc"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import comb, nan
 from typing import Any
 
@@ -102,6 +103,7 @@ def number_type(work: Work) -> type[np.floating[Any]]:
     return np.float32 if work.seconds > LONG else np.float64
 
 
+@lru_cache(maxsize=1)  # training asks at every check
 def estimate(tree: ActionTree) -> Work:
     """How many boards a best response walks, and what that takes."""
     rules, plan = tree.rules, Plan.of(tree, RESPONDERS, np.float32)
@@ -124,10 +126,9 @@ def estimate(tree: ActionTree) -> Work:
     return Work(tuple(boards), plan.room_bytes(0), plan.rows_bytes(1), float(seconds))
 
 
-def _check(strategy: BlueprintStrategy, threads: int, most_minutes: float) -> Work:
-    rules, work = strategy.rules, estimate(strategy.tree)
-    if rules.board[0]:
-        raise InputError(f"{rules.name}: {rules.board[0]} board cards before the first round: none can be there")
+def check_memory(strategy: BlueprintStrategy, threads: int, work: Work) -> None:
+    """Refuse a walk that needs too much."""
+    rules = strategy.rules
     rows = work.row_bytes * strategy.buckets[-1]  # shared by all threads, where they are not made board by board
     lazy = rows > ROWS_BYTES
     each = work.bytes + (work.row_bytes * rules.deck.hand_count if lazy else 0)
@@ -137,6 +138,13 @@ def _check(strategy: BlueprintStrategy, threads: int, most_minutes: float) -> Wo
             f"{show_bytes(each)} for each of {threads} threads, {show_bytes(MOST_BYTES)} are allowed: "
             "take fewer threads, or measure by duels"
         )
+
+
+def _check(strategy: BlueprintStrategy, threads: int, most_minutes: float) -> Work:
+    rules, work = strategy.rules, estimate(strategy.tree)
+    if rules.board[0]:
+        raise InputError(f"{rules.name}: {rules.board[0]} board cards before the first round: none can be there")
+    check_memory(strategy, threads, work)
     minutes = work.seconds / threads / 60
     if minutes > most_minutes:
         raise InputError(

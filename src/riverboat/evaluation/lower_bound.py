@@ -23,7 +23,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.errors import InputError, check_threads
 from riverboat.evaluation import _response_kernels as kernels
-from riverboat.evaluation.best_response import estimate, number_type
+from riverboat.evaluation.best_response import check_memory, estimate, number_type
 from riverboat.evaluation.intervals import Interval, interval
 from riverboat.evaluation.response_layout import Player
 from riverboat.evaluation.response_pieces import Progress
@@ -76,7 +76,9 @@ def lower_bound(
     _check(strategy.rules, boards)
     start, threads = time.perf_counter(), min(threads, os.cpu_count() or 1)
     some = max(1, boards // 10) if fitted is None else fitted
-    dtype = number_type(estimate(strategy.tree))
+    work = estimate(strategy.tree)
+    check_memory(strategy, threads, work)
+    dtype = number_type(work)
     streets, done = strategy.rules.rounds - 1, 0
 
     def told(count: int) -> None:

@@ -238,6 +238,7 @@ OPTIONAL = {
         "training.prune",
         "training.prune_after",
         "training.dtype",
+        "training.traversal",
     },
     "signals": {"name", "signals", "river.pot", "river.bets", "river.street"},
     "moves": {

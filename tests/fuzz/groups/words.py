@@ -150,6 +150,9 @@ GOOD: dict[str, tuple[str, ...]] = {
     "cache": ("cache",),
     "lists": ("abstract", "--list"),
     "train lists": ("train", "--list"),
+    "train with exploitability in the log": said(
+        "train ../world/leduc.toml --iterations 200 --check 0s --log-exploitability --out run --json"
+    ),
     "reproduce lists": ("reproduce", "--list"),
     "schedule in capitals": (*KUHN, "--schedule", "DCFR"),
     "schedule by alias": (*KUHN, "--schedule", "cfrplus"),
