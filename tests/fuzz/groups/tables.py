@@ -1,4 +1,7 @@
-"""Files in TOML: spots, recipes of cards and of blueprints. One entry at a time is taken away or given another value."""
+"""Files in TOML: spots, recipes of cards and of blueprints, checks of litmus.
+
+One entry at a time is taken away or given another value.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,16 @@ pot = 2
 bets = [1]
 street = "half"
 """
+LITMUS = """\
+[[check]]
+name = "the nuts are bet when the other has checked last"
+kind = "never"
+move = "call"
+hands = "nuts"
+lines = ["~ c"]
+boards = 2
+tolerance = 1.0
+"""  # in place of the one check that always-call fails in Leduc
 
 # What an entry may also be. Keys are places, with * for any; values are labels of `toml.VALUES`.
 FINE: dict[str, set[str]] = {
@@ -135,6 +148,8 @@ FINE: dict[str, set[str]] = {
     "joint.river": {"table"},
     "joint.signals.tied": {"true"},
     "models.model.0.name": {"text", "long text", "tag", "empty text"},
+    "litmus.check.0.boards": {"whole", "zero"},
+    "litmus.check.0.lines.0": {"empty text"},
 }
 # What is refused or not: either way, not with a crash.
 OPEN: dict[str, set[str]] = {
@@ -172,6 +187,8 @@ OPEN: dict[str, set[str]] = {
     "moves.tree.moves.x.prize": {"whole", "fraction", "zero", "negative"},
     "moves.tree.moves.b.moves.c.prize": {"whole", "fraction", "zero", "negative"},
     "auction.auction.players": {"whole"},
+    "litmus.check.0.name": {"text", "long text", "tag"},
+    "litmus.check.0.tolerance": {"zero", "fraction"},
 }
 # Entries that a file can do without.
 OPTIONAL = {
@@ -253,6 +270,7 @@ OPTIONAL = {
     "auction": {"signals", "signals.density", "auction.bids", "auction.price", "auction.players"},
     "joint": {"signals", "signals.tied", "river.pot", "river.bets"},
     "models": {"model.0.name", "model.0.order"},
+    "litmus": {"check.0.boards"},
 }
 # Left out, they make what is left contradict itself or mean nothing; the file says which.
 LEFT_OPEN: dict[str, set[str]] = {
@@ -272,6 +290,7 @@ LEFT_OPEN: dict[str, set[str]] = {
     "auction": set(),
     "joint": {"river.street"},
     "models": set(),
+    "litmus": {"check.0.tolerance"},
 }
 
 CONTINUOUS = ("continuous", "file.toml", "--steps", "10")
@@ -285,6 +304,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "auction": (AUCTION, CONTINUOUS),
     "joint": (JOINT, CONTINUOUS),
     "models": (MODELS, ("continuous", "../world/neumann.toml", "--models", "file.toml")),
+    "litmus": (LITMUS, ("litmus", "always-call", "--game", "leduc", "--checks", "file.toml")),
 }
 
 
