@@ -10,6 +10,7 @@ from reference.matches import all_hands
 from riverboat import kept
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.errors import InputError
+from riverboat.evaluation import value_tables as module
 from riverboat.evaluation.value_tables import value_tables
 
 DEALS = 60_000
@@ -39,6 +40,7 @@ def test_values_against_all_hands() -> None:
 
 def test_tables_are_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setattr(kept, "folder", lambda: tmp_path)
+    monkeypatch.setattr(module, "kept", kept.kept)
     strategy, calls = random_blueprint("leduc", 5), []
     one = value_tables(strategy, deals=50, progress=calls.append)
     assert calls == [1.0]
