@@ -22,7 +22,7 @@ from riverboat.evaluation.duel import yardstick
 from riverboat.evaluation.lower_bound import lower_bound
 from riverboat.evaluation.response_layout import RESPONDERS
 from riverboat.evaluation.response_pieces import Means
-from riverboat.evaluation.response_walk import Plan, ResponseWalk
+from riverboat.evaluation.response_walk import Plan, ResponseWalk, StoppedError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import Menu, one_size, parse_menu
@@ -289,3 +289,20 @@ def test_wrong_questions() -> None:
     rules = read_game("kuhn")
     with pytest.raises(InputError, match="threads=0"):
         quality(blueprint(rules, None, lossless((), rules.deck), 0), threads=0)
+
+
+def test_a_piece_is_given_up_between_boards() -> None:
+    """Who interrupts a walk waits for one board of the second street, not for all of a piece."""
+    rules = read_game("bench-3x20")
+    strategy = blueprint(rules, one_size("100%"), bucketed(rules, (5, 7, 9), 5), 6)
+    walk = ResponseWalk(strategy, Plan.of(strategy.tree, RESPONDERS))
+    walk.pieces, asked = 2, []
+
+    def stop() -> bool:
+        asked.append(True)
+        return len(asked) > 3
+
+    room = walk.room()
+    with pytest.raises(StoppedError, match="piece 1"):
+        walk.piece(1, room, stop)
+    assert room.walked[1] == 3

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,10 +73,11 @@ def walk_all(
 
 def _on_threads(walk: ResponseWalk, numbers: Sequence[int], threads: int) -> Iterator[_Found]:
     spare: list[kernels.Room] = []  # rooms that no thread uses now
+    over = Event()  # nobody waits any more: who interrupts a walk does not want to wait for pieces of minutes
 
     def work(number: int) -> _Found:
         room = spare.pop() if spare else walk.room()
-        found = walk.piece(number, room)
+        found = walk.piece(number, room, over.is_set)
         spare.append(room)
         return number, *found
 
@@ -87,6 +89,7 @@ def _on_threads(walk: ResponseWalk, numbers: Sequence[int], threads: int) -> Ite
             for future in as_completed([pool.submit(work, number) for number in numbers]):
                 yield future.result()
         finally:
+            over.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -6,6 +6,7 @@ their order, so the result does not depend on who walked them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.errors import RiverboatError
 from riverboat.evaluation import _response_kernels as kernels
 from riverboat.evaluation import response_layout as layout
 from riverboat.evaluation._last_street_kernels import LastStreet
@@ -48,6 +50,10 @@ class Plan:
         """Room of one thread."""
         lazy = self.rows_bytes(buckets) > ROWS_BYTES
         return layout.room_bytes(self.items, self.last, self.tree.rules.deck.hand_count, lazy=lazy)
+
+
+class StoppedError(RiverboatError):
+    """A piece was given up, because nobody waits for it."""
 
 
 class ResponseWalk:
@@ -88,11 +94,17 @@ class ResponseWalk:
         """Room for a thread that walks pieces."""
         return layout.copied(self.root)
 
-    def piece(self, number: int, room: kernels.Room) -> tuple[Array, Array]:
-        """What a piece adds to the exits of the first street, and the boards that were walked, by street."""
-        before = room.walked.copy()
-        some = [np.ascontiguousarray(part[number :: self.pieces]) for part in self.boards]
-        return self.walk_boards(room, *some), room.walked - before
+    def piece(self, number: int, room: kernels.Room, stop: Callable[[], bool] = lambda: False) -> tuple[Array, Array]:
+        """What a piece adds to the exits of the first street, and the boards that were walked, by street.
+
+        `stop` is asked before each board of the second street, which may take seconds: then the piece is lost.
+        """
+        before, gained = room.walked.copy(), np.zeros((len(self.exits), len(self.cards.mask)))
+        for k in range(number, len(self.boards[0]), self.pieces):
+            if stop():
+                raise StoppedError(f"piece {number} of a best response was stopped")
+            gained += self.walk_boards(room, *(part[k : k + 1] for part in self.boards))
+        return gained, room.walked - before
 
     def walk_boards(self, room: kernels.Room, boards: Array, times: Array, groups: Array) -> Array:
         """What some boards add to the exits of the first street. float64 [exits, hands]"""
