@@ -180,6 +180,16 @@ def test_equal_seeds_mean_equal_results_on_any_number_of_threads() -> None:
     assert one.by_seat == two.by_seat
 
 
+def test_answers_that_are_alike_for_all_hands_are_kept_as_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of `random` are, which bets every number of chips: nothing else changes."""
+    agents = Yardstick("random"), Yardstick("rule-based")
+    plain = [local_best_response(agent, SHORT, hands=200) for agent in agents]
+    monkeypatch.setattr("riverboat.evaluation.local_choice._WIDE", 0)
+    for agent, wanted in zip(agents, plain, strict=True):
+        found = local_best_response(agent, SHORT, hands=200)
+        assert (found.chips.mean, found.chips.half_width) == pytest.approx((wanted.chips.mean, wanted.chips.half_width))
+
+
 def test_hands_are_rounded_up_to_deals_and_time_ends_a_run() -> None:
     told: list[float] = []
     found = local_best_response(Yardstick("always-call"), LEDUC, hands=1001, walkers=10, progress=told.append)

@@ -21,6 +21,7 @@ from riverboat.strategy.public_answers import Answering, Row, rows
 
 POTS = (*(0.05 * 1.15**k for k in range(53)),)
 ACTIONS: dict[str, tuple[float, ...] | None] = {"fc": None, "fcpa": (1.0,), "56": POTS}  # raises in pots; all-in beside
+_WIDE = 256  # moves of an answer that is large: of who bets every number of chips
 _ZERO = 1e-9  # of the pot: rounding
 
 
@@ -67,7 +68,7 @@ class Responder:
         places = Places(self.rules, moves, np.array([len(node.moves) for node in nodes], np.int32), board)
         for node, answer in zip(nodes, rows(self.agent, places), strict=True):
             self._check(answer, node)
-            node.answer = answer
+            node.answer = _compact(answer, node) if len(answer.moves) > _WIDE else answer
 
     def _check(self, answer: Row, node: Node) -> None:
         """Refuse what no agent may answer."""
@@ -114,6 +115,14 @@ class Responder:
         moves = [CALL, *(place.moves[-1] for place in raised)]
         chosen = [(move, (best == k) & ~(folds & (asked > 0))) for k, move in enumerate(moves)]
         return [(FOLD, folds), *chosen] if asked > 0 else chosen
+
+
+def _compact(answer: Row, node: Node) -> Row:
+    """A large answer that is the same with all hands, as one row of it."""
+    held = np.flatnonzero(node.other > 0)
+    if len(held) and (answer.chances[held] == answer.chances[held[0]]).all():
+        return Row(answer.moves, np.broadcast_to(answer.chances[held[0]].copy(), answer.chances.shape))
+    return answer
 
 
 def _answer(place: Node) -> Row:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -22,7 +24,7 @@ class Branches:
 
     paid: float = 0.0  # to the responder where somebody folds, summed over pairs of hands
     shown: list[Node] = field(default_factory=list)  # hands are shown
-    onward: list[Node] = field(default_factory=list)
+    onward: list[Callable[[], Node]] = field(default_factory=list)  # made when a walker goes there
     stake: list[float] = field(default_factory=list)  # of those: pairs of hands times chips in the middle
 
 
@@ -100,9 +102,8 @@ class _Deal:
             own = node.own * hands
             mass = float(own @ met)
             if mass > 0:
-                self._add(
-                    out, node.after(move, core.step(self.book, node.at, move), own, node.other, answers.get(move)), mass
-                )
+                at = core.step(self.book, node.at, move)
+                self._add(out, at, mass, partial(node.after, move, at, own, node.other, answers.get(move)))
         return out
 
     def _agents(self, node: Node) -> Branches:
@@ -113,20 +114,19 @@ class _Deal:
         out = Branches()
         for k, move in enumerate(node.answer.moves.tolist()):
             if masses[k] > 0:
-                other = node.other * node.answer.chances[:, k]
-                self._add(out, node.after(move, core.step(self.book, node.at, move), node.own, other), float(masses[k]))
+                at = core.step(self.book, node.at, move)
+                self._add(out, at, float(masses[k]), partial(_moved, node, k, move, at))
         return out
 
-    def _add(self, out: Branches, node: Node, mass: float) -> None:
+    def _add(self, out: Branches, at: State, mass: float, make: Callable[[], Node]) -> None:
         """A place that somebody's move leads to, for so many pairs of hands."""
-        at = node.at
         if at.over == FOLDED:
             stake = min(at.spent0, at.spent1)
             out.paid += mass * (-stake if at.turn == self.seat else stake)
         elif at.over == SHOWDOWN:
-            out.shown.append(node)
+            out.shown.append(make())
         else:
-            out.onward.append(node)
+            out.onward.append(make)
             out.stake.append(mass * max(at.spent0, at.spent1))
 
     # --- hands are shown --------------------------------------------------------------------------
@@ -161,9 +161,9 @@ class _Deal:
         counts = np.where(expected < 1, drawn, np.floor(expected))
         weights = node.walkers * node.weight / np.where(expected < 1, expected, counts)
         out: list[Node] = []
-        for child, walkers, weight in zip(branches.onward, counts.tolist(), weights.tolist(), strict=True):
+        for make, walkers, weight in zip(branches.onward, counts.tolist(), weights.tolist(), strict=True):
             if walkers:
-                out += self._dealt(replace(child, walkers=int(walkers), weight=weight))
+                out += self._dealt(replace(make(), walkers=int(walkers), weight=weight))
         return out
 
     def _dealt(self, node: Node) -> list[Node]:
@@ -189,3 +189,9 @@ class _Deal:
             live = self.showdowns.live(board)
             out.append(Node(node.moves, board, at, node.own * live, node.other * live, walkers, node.weight))
         return out
+
+
+def _moved(node: Node, k: int, move: int, at: State) -> Node:
+    """The place behind move k of the agent's answer."""
+    assert node.answer is not None
+    return node.after(move, at, node.own, node.other * node.answer.chances[:, k])
