@@ -190,7 +190,7 @@ def assert_estimates(game: object, tree: Tree, traversal: str) -> None:
     assert slope == pytest.approx(1, abs=0.1)
 
 
-@pytest.mark.parametrize("traversal", ["external", "pcs"])
+@pytest.mark.parametrize("traversal", ["external", pytest.param("pcs", marks=pytest.mark.slow)])
 def test_sampled_instant_is_an_estimate_of_it(traversal: str) -> None:
     game = WATCHED["random 4"]
     assert_estimates(game, compile_game(game), traversal)
@@ -206,6 +206,7 @@ def test_sampled_instant_everywhere(name: str, traversal: str) -> None:
             assert_estimates(WATCHED[name], compiled, traversal)
 
 
+@pytest.mark.slow  # docs/your-own-rule.md runs it each time
 def test_hedge_converges() -> None:
     solver = CFR(compile_game(make("kuhn")), HEDGE, "external", seed=1, tick=10)
     assert str(solver.schedule) == "hedge"
@@ -307,6 +308,7 @@ def test_rules_know_the_time() -> None:
     np.testing.assert_allclose(told[0] / 4 + told[1] * 3 / 4, 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_sampled_rules_know_the_tick() -> None:
     """What `current` shows is what the next walk would play: a sampled run counts ticks."""
     solver = CFR(compile_game(make("kuhn")), CLOCK, "external", tick=10)
