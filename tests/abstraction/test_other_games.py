@@ -139,7 +139,7 @@ def by_public(deck: Deck, deals: tuple[int, ...], publics: int, k: int) -> tuple
     return CardAbstraction(tuple(streets), deals, deck, public), inside
 
 
-@pytest.mark.parametrize(("spec", "deck", "deals"), [LEDUC, EIGHT])
+@pytest.mark.parametrize(("spec", "deck", "deals"), [LEDUC, pytest.param(*EIGHT, marks=pytest.mark.slow)])
 def test_nothing_lost(spec: str, deck: Deck, deals: tuple[int, ...]) -> None:
     """Suits and the order of the board are forgotten, and cost nothing."""
     game, tree = full(spec)

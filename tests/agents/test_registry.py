@@ -87,7 +87,7 @@ def test_default_is_what_the_demo_builds(run: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_folder_of_earlier_demos_is_still_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(registry.platformdirs, "user_data_dir", lambda _: str(tmp_path))
+    monkeypatch.setattr(registry, "own_folder", lambda kind: tmp_path if kind == "data" else None)
     assert registry.demo_folder() == tmp_path / "demo"
     (tmp_path / "default").mkdir()
     assert registry.demo_folder() == tmp_path / "default"

@@ -99,8 +99,9 @@ def floor_and_predict(regret, prediction, instant, t):
             prediction[a, h] = instant[a, h]
 
 
-@pytest.mark.parametrize("spec", ["kuhn", pytest.param("leduc", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("unroll", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["kuhn", "leduc"])
+@pytest.mark.parametrize("unroll", [False, True])
 def test_predictive_cfr_as_a_rule(spec: str, unroll: bool) -> None:
     """Another update, another strategy and a prediction, on hands as vectors and history by history.
 
