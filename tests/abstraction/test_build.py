@@ -112,6 +112,7 @@ def test_folders_that_are_taken(made_up, tmp_path):
         build(recipe, tmp_path / "new", threads=0)
 
 
+@pytest.mark.slow
 def test_public_buckets_hold_their_hands(made_up, tmp_path):
     text = FLOP_ONLY.replace('"lossless"', '"histogram"\nbuckets = 3', 1)
     recipe = loads(text.replace('"lossless"', '"ochs"\nbuckets = 3') + "[public]\nbuckets = 4\nbase = 20\n")

@@ -194,6 +194,7 @@ def test_eight_cards_by_potential() -> None:
     assert falls([loss(spec, by_potential(*game, k)) for k in (1, 4, 8, 16)], to_nothing=True)
 
 
+@pytest.mark.slow
 def test_eight_cards_by_public_flops() -> None:
     spec, *game = EIGHT
     assert falls([loss(spec, by_public(*game, *sizes)[0]) for sizes in ((2, 2), (28, 10))], to_nothing=True)

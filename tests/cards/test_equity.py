@@ -39,6 +39,7 @@ def test_known_matchups(hands, counts):
     assert found.showdowns == 1712304
 
 
+@pytest.mark.slow
 def test_ranges_before_the_flop():
     assert equity("AA", "KK").shares[0] == pytest.approx(0.819461, abs=5e-7)
 

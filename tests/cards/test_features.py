@@ -91,6 +91,7 @@ def test_groups_add_up():
         assert out[0, h, g] == pytest.approx(brute, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_preflop_table():
     found = features.features("preflop", bins=50, threads=2)
     at = Indexer((2,)).index(np.array([parse_cards("AsAh"), parse_cards("7s2h")], np.uint8))

@@ -101,6 +101,7 @@ def test_one_raise() -> None:
         assert other.certificate.values == pytest.approx(answer.certificate.values, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_proposals_solve_rivers_without_help() -> None:
     two_raises = river(pot=2.0, raises=(1.0,), cap=2)
     for game in (river(pot=3.0), river(pot=2.0, bets=(1.0, 2.0)), river(pot=2.0, raises=(2.0,)), two_raises):

@@ -147,6 +147,7 @@ def test_safe_methods_on_all_endgames_of_leduc(spec: str, seed: int) -> None:
     check_safe(some_base(tree, np.random.default_rng(seed)), after_chance(tree))
 
 
+@pytest.mark.slow
 @given(public_games(), SEEDS)
 @example(random_public_game(1363), 22492)  # an endgame that the base meets once in 10^22 deals
 @settings(max_examples=25, deadline=None)

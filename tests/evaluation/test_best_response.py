@@ -251,6 +251,7 @@ def test_flops_of_the_whole_deck_against_the_engine_of_spots() -> None:
                 assert found[mine] == pytest.approx(net[mine], abs=1e-5 * np.abs(net[mine]).max())
 
 
+@pytest.mark.slow
 def test_a_response_is_at_least_as_good_as_the_strategy_itself() -> None:
     rules = read_game("bench-2x52")
     cards = lossless((3,), rules.deck)

@@ -273,6 +273,7 @@ def test_kuhn_row_by_row() -> None:
     assert policy.policy_for_key("1pb").tolist() == [0.4, 0.6]
 
 
+@pytest.mark.slow
 def test_bluff_with_one_die_each_is_liars_dice() -> None:
     """The walk compares all pay-offs, so the star is OpenSpiel's six: wild, and the highest face."""
     tree = tree_of("bluff:1,1")

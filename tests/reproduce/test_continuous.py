@@ -29,6 +29,7 @@ def test_von_neumann(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.slow
 def test_limit_river(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(continuous_limit_river, "POTS", (1.0, 2.0))
     report = continuous_limit_river.run(False, 0)

@@ -167,6 +167,7 @@ def by_hand(game: object) -> dict[str, np.ndarray]:
 WATCHED = {"kuhn": make("kuhn"), **{f"random {seed}": random_public_game(seed, hands=3) for seed in (4, 11)}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WATCHED)
 def test_instant_is_the_counterfactual_regret(name: str) -> None:
     """Hands as vectors, and history by history: the same numbers as those of the definition."""

@@ -186,7 +186,7 @@ KILLED = (
 )
 
 
-@pytest.mark.parametrize("pause", [0.0, 0.05, 0.11, 0.23])
+@pytest.mark.parametrize("pause", [0.05, *(pytest.param(p, marks=pytest.mark.slow) for p in (0.0, 0.11, 0.23))])
 def test_a_killed_run_goes_on(tmp_path, pause):
     """SIGKILL at some moment of a run that writes checkpoints all the time: what is there is whole."""
     rb.game("bluff:2,1")  # its smaller game is solved and cached

@@ -60,7 +60,9 @@ def test_iterations_are_those_of_the_general_walk(name: str, schedule: str) -> N
     assert_same_state(*same_run(tree, oracle, schedule, 5, places), places)
 
 
-@pytest.mark.parametrize("name", ["no board", "two rounds", pytest.param("three suits", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["no board", *(pytest.param(name, marks=pytest.mark.slow) for name in ("two rounds", "three suits"))]
+)
 def test_value_is_that_of_the_linear_program(name: str) -> None:
     exact = solve_lp(PublicTree(game(name)))
     solver = run(name, 2000)

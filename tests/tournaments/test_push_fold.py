@@ -112,7 +112,7 @@ def stage(spot: PushFold) -> Stage:
     [
         PushFold((6, 4)),
         PushFold((3, 9), ante=0.25, payouts=(70, 30)),
-        PushFold((6, 4, 9), payouts=(50, 30, 20)),
+        pytest.param(PushFold((6, 4, 9), payouts=(50, 30, 20)), marks=pytest.mark.slow),
         pytest.param(PushFold((2, 8, 5), ante=0.5), marks=pytest.mark.slow),
     ],
 )
