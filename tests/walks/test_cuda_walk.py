@@ -13,6 +13,8 @@ import pytest
 import riverboat as rb
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
+from riverboat.interfaces import solving
+from riverboat.interfaces.cli import main
 from riverboat.walks import devices
 
 # Sixteen-bit regrets and averages are rounded by the same thresholds, so a difference is one in the last bit of few.
@@ -69,3 +71,17 @@ def test_other_words_and_games() -> None:
         rb.solve(Spot.make(**SMALL), device="tpu", iterations=1)
     with pytest.raises(InputError, match="kuhn: device 'cuda' is for spots and whole games of hold'em"):
         rb.solve("kuhn", device="cuda", iterations=1)
+
+
+def test_the_command_says_where_it_runs(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    for module in (devices, solving):
+        monkeypatch.setattr(module, "why_not", lambda: "no CUDA device is there")
+    flags = [x for key, value in SMALL.items() for x in (f"--{key}", str(value))]
+    for device, code, said in (
+        ("auto", 0, "device auto: cpu; no CUDA device is there"),
+        ("cuda", 2, "device 'cuda': no CUDA device is there; take 'cpu', or 'auto'"),
+        ("tpu", 2, "device 'tpu': one of cpu, cuda, auto"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["solve", "spot", *flags, "--iterations", "5", "--device", device, "--json"])
+        assert (ended.value.code or 0, said in capfd.readouterr().err) == (code, True)

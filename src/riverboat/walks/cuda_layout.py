@@ -14,12 +14,12 @@ import numpy as np
 from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.games.board_game import BettingTree
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.streets import Shape
 from riverboat.walks._cuda_kernels import Boards, Items, Nodes
 from riverboat.walks._cuda_node_kernels import END, EXIT, NONE
 from riverboat.walks.locks import lock_arrays
+from riverboat.walks.rooms import scale_of
 from riverboat.walks.tables import BEHIND, Format, hold
 
 CARDS_OF = np.zeros((HANDS, 52), np.int32)
@@ -42,11 +42,6 @@ class Layout(NamedTuple):
     table: Array  # int64 [games + 1]: where the tables of each game begin
     lock: Array  # int32 [locks * 2], see `_cuda_kernels.Tables`
     locked: Array  # float [numbers]
-
-
-def scale_of(betting: BettingTree) -> float:
-    """Pay-offs times this are what walks see: regrets of many iterations stay below two, where 16-bit tables end."""
-    return 1.0 / (256.0 * max(float(np.abs(betting.pay).max(initial=0.0)), 1e-9))
 
 
 def lay_out(trees: Sequence[BoardTree], work: str, blocks: int) -> Layout:
@@ -73,12 +68,8 @@ def lay_out(trees: Sequence[BoardTree], work: str, blocks: int) -> Layout:
     below = [np.concatenate([[1], nodes.below[r : nodes.end[r]] + nodes.width[r : nodes.end[r]]]).max() for r in roots]
     return Layout(
         nodes, boards, items, streets, stride, int(max(below)), int((nodes.end[last] - last).max()), exits, inner,
-        int(nodes.width[_firsts(shapes, offsets)].max()), table, lock, locked,
+        int(nodes.width[list(offsets.values())].max()), table, lock, locked,
     )  # fmt: skip
-
-
-def _firsts(shapes: dict[int, Shape], offsets: dict[int, int]) -> Array:
-    return np.array([offsets[key] for key in shapes])
 
 
 def _roots(shape: Shape, street: int) -> Array:

@@ -15,8 +15,9 @@ from riverboat.walks._cuda_node_kernels import EVALUATE, LEARN, RESPOND
 from riverboat.walks._gadget_kernels import NONE, enter, learn_root
 from riverboat.walks.board_walk import NO_STEP, BoardWalker
 from riverboat.walks.cuda_code import SIMULATED, compiled, cuda, why_not
-from riverboat.walks.cuda_layout import first_regrets, lay_out, scale_of
+from riverboat.walks.cuda_layout import first_regrets, lay_out
 from riverboat.walks.protocol import Start
+from riverboat.walks.rooms import scale_of
 from riverboat.walks.roots import Root
 from riverboat.walks.tables import BEHIND, Format, table_bytes
 from riverboat.words import show_bytes
@@ -29,7 +30,8 @@ FEW = 3  # threads of a block in the simulator, where each is a thread of Python
 class CudaBatch:
     """Trees of one number of streets, learning side by side on a device.
 
-    What a tree learns does not depend on its neighbours, nor on how many blocks the device runs.
+    What a tree learns does not depend on how many blocks the device runs. On its neighbours it depends only where it has
+    several streets, and to rounding: by the work of all it is chosen how many boards are summed together.
     """
 
     def __init__(

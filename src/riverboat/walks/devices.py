@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from riverboat.errors import InputError
 from riverboat.trees.boards import BoardTree
@@ -14,10 +14,7 @@ from riverboat.walks.tables import Format
 if TYPE_CHECKING:
     from riverboat.walks.cuda_walk import CudaWalker
 
-    AnyWalker = BoardWalker | CudaWalker
-else:
-    AnyWalker = BoardWalker
-
+AnyWalker: TypeAlias = "BoardWalker | CudaWalker"
 CPU, CUDA, AUTO = "cpu", "cuda", "auto"
 DEVICES = (CPU, CUDA, AUTO)
 

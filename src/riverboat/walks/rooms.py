@@ -12,6 +12,7 @@ import numpy as np
 
 from riverboat.errors import check_threads
 from riverboat.games.base import Array
+from riverboat.games.board_game import BettingTree
 from riverboat.lanes import LANES
 from riverboat.trees.boards import BoardTree
 from riverboat.walks import _board_kernels as kernels
@@ -27,6 +28,11 @@ def aligned(count: int, dtype: Any) -> Array:
     return room[start : start + count * size].view(dtype)
 
 
+def scale_of(betting: BettingTree) -> float:
+    """Pay-offs times this are what walks see: regrets of many iterations stay below two, where 16-bit tables end."""
+    return 1.0 / (256.0 * max(float(np.abs(betting.pay).max(initial=0.0)), 1e-9))
+
+
 class Rooms:
     """Room for walks of a tree on some threads. Pay-offs are kept here as walks see them, times `scale`."""
 
@@ -35,9 +41,7 @@ class Rooms:
         self.tree, self.dtype = tree, np.dtype(dtype)
         self.threads = min(threads, os.cpu_count() or 1)
         self.hands = int(tree.hand_counts.max()) if hands is None else hands
-        # pay-offs and reach are scaled so that regrets of many iterations stay below two (16-bit tables end there)
-        largest = max(float(np.abs(tree.betting.pay).max(initial=0.0)), 1e-9)
-        self.scale = 1.0 / (256.0 * largest)
+        self.scale = scale_of(tree.betting)
         self._outs: dict[int, Array] = {}
 
     @cached_property
