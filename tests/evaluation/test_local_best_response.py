@@ -15,6 +15,7 @@ from riverboat.agents.yardsticks import Yardstick
 from riverboat.errors import InputError
 from riverboat.evaluation.local_best_response import local_best_response
 from riverboat.evaluation.local_choice import Node, Responder
+from riverboat.evaluation.local_walk import Walk
 from riverboat.evaluation.quality import EXACT, quality
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
@@ -178,6 +179,18 @@ def test_equal_seeds_mean_equal_results_on_any_number_of_threads() -> None:
     )
     assert one.chips == two.chips != other.chips
     assert one.by_seat == two.by_seat
+
+
+def test_what_is_asked_together_changes_nothing() -> None:
+    """Whichever lines before the first cards are known already, as other threads leave them."""
+    responder = Responder(random_agent(SHORT), SHORT, "fcpa", 0)
+    first = Walk(responder, 32, 7)
+    wanted = [first.deal(number) for number in range(4)]
+    for line in first.first:
+        for known in ({line}, first.first.keys() - {line}):
+            walk = Walk(responder, 32, 7)
+            walk.first.update({key: first.first[key] for key in known})
+            assert [walk.deal(number) for number in range(4)] == wanted, known
 
 
 def test_answers_that_are_alike_for_all_hands_are_kept_as_one_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,8 @@ def rows(player: Answering, places: Places, at_once: int = 64) -> Iterator[Row]:
             continue
         for i in range(len(some)):
             used = int((found.moves[i] != END).sum())
-            yield Row(found.moves[i, :used], found.probabilities[i, :, :used])
+            # Copied: sums over a view would round by the width of what is asked beside it.
+            yield Row(found.moves[i, :used], found.probabilities[i, :, :used].copy())
 
 
 def reach(player: Answering, places: Places, seat: int) -> Array:
