@@ -1,8 +1,9 @@
 """Exploitability against time of the ways to sample a blueprint, and a blueprint against its own past.
 
-Johanson et al. 2012, Figure 3, in kind: their games are two-round hold'em with percentile buckets of E[HS²], and what they
-measure is a best response inside the abstract game. Here there are 20 cards and three streets, and best responses are exact
-in both games: the abstract one, which training closes, and the real one, in which coarse buckets have a floor.
+Johanson et al. 2012, Figure 3, in kind: theirs is limit hold'em of four rounds with percentile buckets of E[HS²], and what
+they measure is a best response inside the abstract game (`pcs-figure-3` is that game). Here there are 20 cards and three
+streets, and best responses are exact in both games: the abstract one, which training closes, and the real one, in which
+coarse buckets have a floor.
 """
 
 from __future__ import annotations
@@ -136,10 +137,10 @@ def compare(seconds: float, checks: int, seed: int) -> Report:
         "one core, without the measuring.",
         "ES, CS: an iteration is one deal; PCS: one board with all hands of both players; all update both players. A visit "
         "is a decision with one hand: a decision counts once for every hand that PCS carries there.",
-        "Figure 3 has two-round hold'em, 1,326 hands, 5 to 12 percentile buckets and best responses in the abstract game: "
-        "PCS is below CS at equal time. On the machine tried that held for 12 parts (0.73) and not for 5 (1.14), probably "
-        "for want of buckets: a deal visits two of 5, of 25 and of 125, and a board visits all again and again; the paper's "
-        "game has 3.6 million information sets at 5 buckets, this one a few thousand. One run each, no intervals.",
+        "Figure 3 has limit hold'em of four rounds with 5 to 12 percentile buckets and best responses in the abstract game "
+        "(pcs-figure-3): with 5 buckets CS converges faster, and PCS overtakes it as buckets grow. It is alike here: in the "
+        "runs tried PCS ended at 0.93 to 1.14 times the exploitability of CS with 5 parts, and at 0.59 to 0.73 with 12. A "
+        "deal visits one bucket of each seat on a street and a board all of them, which pays where they are many.",
     )
     return Report(tuple(rows), notes, tuple(curves), log=True)
 

@@ -33,6 +33,7 @@ MODULES: dict[str, str] = {
     "coin-toss": "coin_toss",
     "endgame-bound": "endgame_bound",
     "pcs-bound": "pcs_bound",
+    "tartanian7-sizes": "tartanian7_sizes",
     "blueprint-convergence": "blueprint_convergence",
     "proposal-figure-6": "overfitting",
     "cfr-br": "cfr_br",
