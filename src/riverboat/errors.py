@@ -2,7 +2,8 @@
 
 RiverboatError
 ├── InputError          bad names, options, files, strategies       exit code 2
-│   └── GameFileError   a malformed game file, with its line
+│   ├── GameFileError   a malformed game file, with its line
+│   └── UnknownKeyError a name that a mapping does not have: a KeyError too
 ├── RecallError         perfect recall is needed and missing        exit code 2
 ├── ZeroSumError        a zero-sum game is needed                   exit code 2
 ├── NumericalError      numbers overflowed: no answer is given     exit code 2
@@ -49,6 +50,12 @@ class GameFileError(InputError):
     def __init__(self, path: str, line: int, problem: str) -> None:
         super().__init__(f"{path}, line {line}: {problem}")
         self.path, self.line, self.problem = path, line, problem
+
+
+class UnknownKeyError(InputError, KeyError):
+    """A mapping has no such key, so that `in`, `get` and `except KeyError` work as everywhere."""
+
+    __str__ = Exception.__str__  # that of KeyError writes the message in quotes
 
 
 class RecallError(InputError):

@@ -18,6 +18,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from riverboat.errors import InputError, unknown
+from riverboat.frames import frame
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -138,6 +139,10 @@ class ReportTable:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"title": self.title, "rows": list(self)}
+
+    def to_frame(self) -> Any:
+        """For pandas, under the names of the columns."""
+        return frame({name: self.column(name) for name in self.names})
 
     def text(self, width: int | None = None) -> str:
         """Without the title, as wide as it is or in the width given; names of columns that found no room come last."""

@@ -29,6 +29,7 @@ from riverboat.games.betting import Betting
 from riverboat.games.menus import every_size
 from riverboat.games.moves import read_move
 from riverboat.games.places import Places
+from riverboat.report_table import COUNT, Column, ReportTable
 from riverboat.solving import response
 from riverboat.solving.response import Quality
 from riverboat.strategy.asking import Asked, rules_of
@@ -104,6 +105,20 @@ class Measured(Quality):
             if not isnan(value)
         ]
         return tuple(found)
+
+    def report(self) -> ReportTable:
+        """A row for each figure."""
+        columns = (
+            Column("figure"),
+            Column("value", COUNT),
+            Column("half_width", COUNT, "±"),
+            Column("unit"),
+            Column("kind"),
+        )
+        rows = tuple(
+            (f.name, f.value, f.half_width, f.unit, f"{f.kind}{f', {f.of}' if f.of else ''}") for f in self.figures
+        )
+        return ReportTable("", columns, rows)
 
 
 def quality(

@@ -11,11 +11,13 @@ from __future__ import annotations
 import ctypes
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from riverboat.errors import InputError, ZeroSumError
 from riverboat.games.base import TERMINAL, Array
+from riverboat.report_table import COUNT, Column, ReportTable, known
 from riverboat.solving import _kernels
 from riverboat.solving.threads import Walker
 from riverboat.strategy.table import Strategy, Tree
@@ -59,6 +61,20 @@ class Quality:
         if self.total is None:
             return self.values[0], self.values[0]
         return self.total - self.best[1], self.best[0]
+
+    def report(self) -> ReportTable:
+        """A row for each player: what it earns, what its best response earns, and the difference."""
+        columns = Column("player"), *(Column(name, COUNT) for name in ("value", "best response", "gain"))
+        rows = enumerate(zip(self.values, self.best, self.gains, strict=True))
+        title = f"exploitability {self.exploitability:.6g}, NashConv {self.nash_conv:.6g}"
+        return ReportTable(title, columns, tuple((f"{p}", *map(known, row)) for p, row in rows))
+
+    def to_frame(self) -> Any:
+        """The report for pandas."""
+        return self.report().to_frame()
+
+    def _repr_html_(self) -> str:
+        return self.report()._repr_html_()
 
 
 def check_solvable(tree: Tree) -> None:

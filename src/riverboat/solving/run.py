@@ -8,7 +8,7 @@ import shutil
 import time as clock
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -16,8 +16,10 @@ import numpy as np
 
 from riverboat import artefact, disk
 from riverboat.errors import DiskError, InputError, NumericalError, UnsavedError, shown
+from riverboat.frames import frame
 from riverboat.games import registry
 from riverboat.games.base import Game
+from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving import ladder
 from riverboat.solving.best import Best
 from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
@@ -131,6 +133,27 @@ class Result:
             found["exploitability_is"] = "exact: the largest gain of a player"
             found["guarantee"] = NO_GUARANTEE
         return found
+
+    def report(self) -> ReportTable:
+        """What it is and how good, line by line."""
+        how = " ".join(filter(None, (self.method, self.schedule, self.traversal)))
+        value = f"between {self.value_low:.6g} and {self.value_high:.6g}" if self.certified else "none is claimed"
+        lines = [
+            ("method", f"{how}, {self.iterations:,} iterations, {self.seconds:.3g} s"),
+            ("exploitability", f"{self.exploitability:.6g} {self.unit}"),
+            ("value to player 0", value),
+            *((f"player {p} earns", f"{earned:.6g} {self.unit}") for p, earned in enumerate(self.values)),
+            ("information sets", f"{self.infosets:,}"),
+        ]
+        return ReportTable(self.game, (Column("figure", title=" "), Column("is", PROSE, " ")), tuple(lines))
+
+    def to_frame(self) -> Any:
+        """The checks on the way, for pandas: iterations, seconds, nodes and figures of each."""
+        names = [each.name for each in fields(Progress) if each.name != "checked"]
+        return frame({name: [getattr(check, name) for check in self.history] for name in names})
+
+    def _repr_html_(self) -> str:
+        return self.report()._repr_html_()
 
 
 class Run:

@@ -46,6 +46,9 @@ class Solution:
         self.tree, self.table, self.root = tree, table, root  # root: averages of what stands there, if known
         self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Solution, (self.tree, np.asarray(self.table), dict(self.provenance), self.root)
+
     def __repr__(self) -> str:
         return f"<Solution of {self.tree.name}: {self.tree.infoset_count:,} information sets>"
 

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, UnknownKeyError
+from riverboat.frames import frame
 from riverboat.games.base import Array
+from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.strategy import _kernels
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
 
 Tree: TypeAlias = PublicTree | HistoryTree
 CLOSE = 1e-6  # what probabilities may be off by
+SHOWN = 20  # information sets in a notebook
 
 
-class Strategy:
-    """What every player does everywhere. Immutable; needs no solver to be read."""
+class Strategy(Mapping[str, dict[str, float]]):
+    """What every player does everywhere: a mapping from information sets to probabilities of moves.
+
+    Immutable; needs no solver to be read. Two strategies are equal when all their probabilities are.
+    """
 
     def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
         if probabilities.shape != (tree.table,):
@@ -74,8 +81,18 @@ class Strategy:
         row: Array = self.probabilities[infoset.offset : stop : infoset.stride]
         return row
 
+    # --- as a mapping -----------------------------------------------------------------------
+
     def __getitem__(self, name: str) -> dict[str, float]:
-        infoset = self.tree.infoset(name)
+        if not isinstance(name, str):
+            raise UnknownKeyError(f"{self.tree.name}: {name!r} is no name of an information set")
+        try:
+            infoset = self.tree.infoset(name)
+        except InputError as error:
+            raise UnknownKeyError(str(error)) from None
+        return self._dict(infoset)
+
+    def _dict(self, infoset: Infoset) -> dict[str, float]:
         return dict(zip(infoset.actions, self.row(infoset).tolist(), strict=True))
 
     def __iter__(self) -> Iterator[str]:
@@ -84,14 +101,59 @@ class Strategy:
     def __len__(self) -> int:
         return self.tree.infoset_count
 
-    def items(self) -> Iterator[tuple[str, dict[str, float]]]:
+    def items(self) -> ItemsView[str, dict[str, float]]:
         """Every information set with its probabilities."""
-        for infoset in self.tree.infosets():
-            yield infoset.name, dict(zip(infoset.actions, self.row(infoset).tolist(), strict=True))
+        return _Items(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Strategy):
+            return Mapping.__eq__(self, other)
+        same = self.tree is other.tree or self.tree.fingerprint == other.tree.fingerprint
+        return same and np.array_equal(self.probabilities, other.probabilities)
+
+    def __hash__(self) -> int:
+        return hash(self.tree.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Strategy, (self.tree, np.asarray(self.probabilities), dict(self.provenance))
+
+    # --- elsewhere --------------------------------------------------------------------------
 
     def mapping(self) -> dict[str, dict[str, float]]:
         """The same as a plain dictionary."""
         return dict(self.items())
 
+    def to_frame(self) -> Any:
+        """For pandas: a row for each move of each information set."""
+        rows = [
+            (infoset.name, infoset.player, action, probability)
+            for infoset in self.tree.infosets()
+            for action, probability in self._dict(infoset).items()
+        ]
+        names = ("infoset", "player", "action", "probability")
+        return frame({name: [row[k] for row in rows] for k, name in enumerate(names)})
+
     def __repr__(self) -> str:
         return f"<Strategy for {self.tree.name}: {len(self)} information sets>"
+
+    def _repr_html_(self) -> str:
+        rows = tuple(
+            (infoset.name, f"{infoset.player}", "  ".join(f"{a} {p:.1%}" for a, p in self._dict(infoset).items()))
+            for infoset in islice(self.tree.infosets(), SHOWN)
+        )
+        more = f"; the first {SHOWN}" if len(self) > SHOWN else ""
+        title = f"{self.tree.name}: {len(self):,} information sets{more}"
+        columns = Column("infoset", title="information set"), Column("player"), Column("strategy", PROSE)
+        return ReportTable(title, columns, rows)._repr_html_()
+
+
+class _Items(ItemsView[str, dict[str, float]]):
+    """Pairs without looking up each name."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        super().__init__(strategy)
+        self._strategy = strategy
+
+    def __iter__(self) -> Iterator[tuple[str, dict[str, float]]]:
+        strategy = self._strategy
+        return ((infoset.name, strategy._dict(infoset)) for infoset in strategy.tree.infosets())

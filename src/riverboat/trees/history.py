@@ -12,6 +12,7 @@ from array import array as column
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -114,6 +115,10 @@ class HistoryTree:
         """A flat table as rows of one hand: every player sees all of it. float [rows, 1]"""
         rows: tuple[Array, ...] = (table.reshape(-1, 1),) * self.players
         return rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: the names themselves in place of the function that makes them."""
+        return {**self.__dict__, "_info": self._info, "_infoset_info": None}
 
     # --- names ------------------------------------------------------------------------------
 
