@@ -16,14 +16,14 @@ from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL, PublicGame
 from riverboat.games.board_game import BoardGame
-from riverboat.games.holdem import LimitHoldem, holdem
+from riverboat.games.holdem import Holdem, holdem
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.response import quality
 from riverboat.testing import check_game
 from riverboat.trees.compile import compile_game
 
 
-def decisions(game: LimitHoldem) -> list[int]:
+def decisions(game: Holdem) -> list[int]:
     """Betting decisions of each round."""
     betting = game.betting
     return [int(((betting.street == k) & (betting.actor >= 0)).sum()) for k in range(len(game.deals) + 1)]
@@ -55,7 +55,7 @@ def test_the_game() -> None:
     game = registry.make("holdem:2-1")
     assert isinstance(game, BoardGame)
     assert isinstance(game, PublicGame)
-    assert isinstance(game, LimitHoldem)
+    assert isinstance(game, Holdem)
     assert (game.deals, game.board, game.deck, game.big_blind, game.unit) == ((3,), (), FULL_DECK, 10, "chips")
     assert [w.sum() for w in game.weights] == [1326, 1326]
     assert holdem().deals == (3, 1, 1)

@@ -16,7 +16,7 @@ from riverboat.cards.deck import HAND_CARDS, hand_index
 from riverboat.cards.notation import parse_cards
 from riverboat.games import spot_file
 from riverboat.games.acpc import Rake
-from riverboat.games.holdem import LimitHoldem, holdem
+from riverboat.games.holdem import Holdem, holdem
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.schedules import SCHEDULES
@@ -36,7 +36,7 @@ GAMES: dict[str, dict[str, Any]] = {
 
 
 @cache
-def game(name: str) -> LimitHoldem:
+def game(name: str) -> Holdem:
     return holdem(**GAMES[name])
 
 

@@ -7,6 +7,7 @@ each hand (`BoardGame`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,6 +22,7 @@ from riverboat.games.base import CHANCE, TERMINAL
 Pay: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 Dealt: TypeAlias = tuple[tuple[int, ...], ...]  # the cards of each deal on the way to a node
 
+_MOVE = re.compile(r"\D\d*|\d+")
 ANY: tuple[int, ...] = ()  # a deal that a line writes as `*`: whatever comes
 
 
@@ -93,10 +95,10 @@ class BettingTree:
 
 
 def _steps(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
-    """Deals (true) and moves of a line. Without a joiner a move is one letter, and a deal stands between two slashes."""
+    """Deals (true) and moves of a line. Without a joiner a move is a letter that a total may follow, a deal is in slashes."""
     for place, part in enumerate(line.split("/")):
         if not joiner:
-            yield from [(True, part)] if place % 2 else [(False, move) for move in part]
+            yield from [(True, part)] if place % 2 else [(False, move) for move in _MOVE.findall(part)]
             continue
         steps = part.split(joiner) if part else []
         if place:

@@ -1,8 +1,8 @@
-"""Limit hold'em from the deal, also with fewer rounds, raises or cards.
+"""Hold'em from the deal, also with fewer rounds, raises or cards: any rules, and a menu of sizes where there is no limit.
 
 Seats are those of all hold'em: player 0 has the big blind and acts first from the flop on; player 1 is the dealer, posts the
-small blind and acts first before it. Moves are written as in the ACPC protocol: `f`, `c` (check or call), `r` (bet or raise),
-and a flop as `/8h7d2c/`.
+small blind and acts first before it. Moves are written as in the ACPC protocol: `f`, `c` (check or call), `r` (bet or raise;
+without a limit `r300`, with the total over the whole hand), and a flop as `/8h7d2c/`.
 
 [2-1] and [2-4] hold'em (Johanson et al. 2012) are the first two rounds, with at most one or four bets in a round. The big
 blind counts as the first of four bets, but leaves room for one raise in [2-1].
@@ -24,15 +24,18 @@ from riverboat.games.betting import Betting
 from riverboat.games.betting_tree import make
 from riverboat.games.board_game import BettingTree
 from riverboat.games.board_states import BoardStates
+from riverboat.games.menus import Menu
 
 BOARD = (0, 3, 1, 1)
+OPENERS = (1, 0, 0, 0)  # the dealer speaks first before the flop alone
 
 
 @dataclass(frozen=True)
-class LimitHoldem(BoardStates):
-    """Limit hold'em of one to four rounds with any deck."""
+class Holdem(BoardStates):
+    """Hold'em of one to four rounds with any deck."""
 
     rules: Rules
+    menu: Menu | None = None  # None in limit games
     name: str = "holdem"
     unit: str = field(default="chips", init=False)
     joiner: str = field(default="", init=False)
@@ -40,8 +43,11 @@ class LimitHoldem(BoardStates):
 
     def __post_init__(self) -> None:
         rules = self.rules
-        if not rules.limit or rules.hole != 2 or rules.board != BOARD[: rules.rounds]:
-            raise InputError(f"{self.name}: rules of {shown(rules.name)}: they are not those of limit hold'em")
+        if rules.hole != 2 or rules.board != BOARD[: rules.rounds] or rules.first != OPENERS[: rules.rounds]:
+            raise InputError(f"{self.name}: rules of {shown(rules.name)}: they are not those of hold'em for two")
+        if rules.limit != (self.menu is None):
+            which = "has no menu" if rules.limit else "needs a menu of sizes"
+            raise InputError(f"{self.name}: rules of {shown(rules.name)}: this game {which}")
 
     @property
     def deck(self) -> Deck:  # type: ignore[override]
@@ -72,7 +78,7 @@ class LimitHoldem(BoardStates):
     @cached_property
     def betting(self) -> BettingTree:  # type: ignore[override]
         """The tree of betting."""
-        return make(Betting.start(self.rules), self.name)
+        return make(Betting.start(self.rules), self.name, self.menu)
 
 
 def holdem(
@@ -82,7 +88,7 @@ def holdem(
     raises: str = "",
     bets: str = "10/10/20/20",
     blinds: str = "5/10",
-) -> LimitHoldem:
+) -> Holdem:
     """Limit hold'em: `holdem:2-1` has two rounds with at most one bet in each.
 
     `raises` names the raises of each round instead, `3/4/4/4`; `ranks` and `suits` make the deck smaller, from the top.
@@ -99,13 +105,13 @@ def holdem(
         raise InputError(f"holdem: blinds={shown(blinds)}: write the small and the big one, such as 5/10")
     sizes = _numbers(bets, "bets")[:rounds]
     _check(counts, sizes, posted, Deck.small(ranks, suits))
-    return LimitHoldem(
+    return Holdem(
         Rules(
             limit=True,
             blinds=(posted[1], posted[0]),
             raise_sizes=sizes,
             most_raises=counts,
-            first=(1, 0, 0, 0)[:rounds],
+            first=OPENERS[:rounds],
             suits=suits,
             ranks=ranks,
             board=BOARD[:rounds],

@@ -12,7 +12,7 @@ from typing import Any
 
 from riverboat import own
 from riverboat.errors import InputError, shown, unknown
-from riverboat.games import half_street, holdem, normal_form, ring_poker, toy
+from riverboat.games import flop_holdem, half_street, holdem, normal_form, ring_poker, toy
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.bluff import Bluff
 
@@ -34,6 +34,9 @@ GAMES: dict[str, Entry] = {
     "leduc": Entry(ring_poker.leduc, "Leduc poker: one card each, a public card, two rounds; leduc:players=3"),
     "bluff": Entry(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2"),
     "holdem": Entry(holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
+    "flop_holdem": Entry(
+        flop_holdem.flop_holdem, "no-limit hold'em of two rounds; flop_holdem:small, large, nested, one-bet"
+    ),
     "coin_toss": Entry(toy.CoinToss, "Coin Toss, the smallest endgame-solving example"),
     "clairvoyance": Entry(half_street.clairvoyance_with_chips, "one player knows who wins and bets any size"),
     "rps": Entry(normal_form.rock_paper_scissors, "rock-paper-scissors"),

@@ -13,7 +13,7 @@ from riverboat.fields import Fields
 from riverboat.games import registry, spot_file
 from riverboat.games.base import Game
 from riverboat.games.bluff import Bluff
-from riverboat.games.holdem import LimitHoldem
+from riverboat.games.holdem import Holdem
 from riverboat.games.spot import Spot
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
@@ -62,9 +62,7 @@ def rebuild(folder: Path, found: Fields, game: Game | None = None) -> tuple[Game
     if tree.fingerprint != found.text("fingerprint"):
         # Once player 0 of this game was the dealer: the arrays of such a folder are in another order.
         why = (
-            "; player 0 is now the big blind, no longer the dealer: solve it again"
-            if isinstance(game, LimitHoldem)
-            else ""
+            "; player 0 is now the big blind, no longer the dealer: solve it again" if isinstance(game, Holdem) else ""
         )
         raise InputError(f"{folder}: solved for {shown(name)}, another game or version of it: the trees differ{why}")
     return game, tree
