@@ -126,8 +126,7 @@ class BoardTree:
     def _boards(self, grown: Growth) -> Boards:
         """Tables, maps between boards, and hands by strength on the boards of the last street."""
         d, rows, count = self.deals, self.rows, len(self.deals.masks)
-        street = np.repeat(np.arange(self.streets), np.diff(self.street_at))
-        table = self.forest.slots[street].astype(np.int64) * rows
+        table = self._table_sizes()
         self.table = int(table.sum())  # numbers in a table: one for each information set and action
         members = np.repeat(rows[d.parents], np.diff(d.member), axis=0)  # rows of the board before, for each member
         members[0] = 0  # the root has none
@@ -160,6 +159,12 @@ class BoardTree:
             for k in range(len(order)):
                 self._order(boards, low + k, order[k], strength[k])
         return boards
+
+    def _table_sizes(self) -> Array:
+        """Numbers of each player on each board in a table. int64 [boards, 2]"""
+        street = np.repeat(np.arange(self.streets), np.diff(self.street_at))
+        found: Array = self.forest.slots[street].astype(np.int64) * self.rows
+        return found
 
     def _map(self, boards: Boards, b: int) -> None:
         """Where the rows of a board come from, and where those of the board before go."""
@@ -249,6 +254,36 @@ class BoardTree:
         tree = copy(self)
         tree.game = game
         for name in ("weights", "total", "fingerprint"):
+            tree.__dict__.pop(name, None)
+        return tree
+
+    def with_game(self, game: BoardGame) -> BoardTree:
+        """The boards and rows of this tree for a game of the same cards with other betting, ranges or gadget; shared arrays.
+
+        Ranges and gadgets must not tell hands apart that share a row here. A part of the betting cut out of this tree
+        (`riverboat.games.betting_parts`) may begin with a deal.
+        """
+        mine = self.game
+        if (game.deck, game.board, game.deals) != (mine.deck, mine.board, mine.deals):
+            raise InputError(f"{game.name}: other cards than {self.name}; build a tree of its own")
+        if any(not np.array_equal(held, own) for held, own in zip(game.held, self.held, strict=True)):
+            raise InputError(f"{game.name}: other hands have places in its tables than in those of {self.name}")
+        gadget = getattr(game, "gadget", None)
+        vectors = [*game.weights, *(() if gadget is None else gadget.vectors)]
+        if any(
+            np.abs(v[image] - v).max() > 1e-9 * max(1.0, np.abs(v).max())
+            for image in self.deals.hand_maps
+            for v in vectors
+        ):
+            raise InputError(f"{game.name}: its ranges or its gadget tell suits apart that share rows in {self.name}")
+        tree = copy(self)
+        tree.game, tree.name, tree.betting = game, game.name, game.betting
+        tree.unit, tree.per_chip = game.scale
+        tree.shape = streets.shape(tree.betting, self.streets, int(self.rows.max()))
+        tree.forest, tree.stride, tree.seats = tree.shape.forest, tree.shape.stride, tree.shape.seats
+        table = tree._table_sizes()
+        tree.table, tree.boards = int(table.sum()), self.boards._replace(base=_starts(table))
+        for name in ("weights", "total", "constant", "fingerprint", "nodes_by_street", "infoset_count"):
             tree.__dict__.pop(name, None)
         return tree
 

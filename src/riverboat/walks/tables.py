@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,3 +106,27 @@ def block(tree: BoardTree, board: int, node: int) -> tuple[int, int, int]:
     who = int(f.actor[node])
     rows = int(boards.rows[board, who])
     return int(boards.base[board, who]) + int(f.slot[node]) * rows, int(f.width[node]), rows
+
+
+def copy_play(
+    source: BoardTree, given: Array, target: BoardTree, table: Array, pairs: Iterable[tuple[int, int]]
+) -> None:
+    """Write what a table plays at some nodes into the table of another tree of the same boards and rows.
+
+    Pairs are nodes of the two forests; each pair has the same player and moves.
+    """
+    if given.dtype != table.dtype:
+        raise InputError(f"{source.name}: a table of {given.dtype} is not written into one of {table.dtype}")
+    if not np.array_equal(source.boards.rows, target.boards.rows):
+        raise InputError(f"{source.name}: other boards or rows than in {target.name}")
+    for here, there in pairs:
+        if (source.forest.actor[here], source.forest.width[here]) != (
+            target.forest.actor[there],
+            target.forest.width[there],
+        ):
+            raise InputError(f"{source.name}: node {here} is another decision than node {there} of {target.name}")
+        street = int(np.searchsorted(source.forest.first, here, "right")) - 1
+        for board in range(source.street_at[street], source.street_at[street + 1]):
+            at, width, rows = block(source, board, here)
+            to, _, _ = block(target, board, there)
+            table[to : to + width * rows] = given[at : at + width * rows]
