@@ -18,51 +18,41 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "CFR": "riverboat.solving.cfr",
+    "Claim": "riverboat.claims",
     "Result": "riverboat.solving.run",
     "RiverboatError": "riverboat.errors",
-    "Rule": "riverboat.solving.schedules",
-    "Run": "riverboat.solving.run",
-    "Schedule": "riverboat.solving.schedules",
     "Solution": "riverboat.strategy.solution",
     "Spot": "riverboat.games.spot",
     "Strategy": "riverboat.strategy.table",
     "ask": "riverboat.strategy.asking",
     "best_response": "riverboat.solving.response",
-    "cfr_plus": "riverboat.solving.schedules",
     "compile_game": "riverboat.trees.compile",
     "dcfr": "riverboat.solving.schedules",
-    "draw": "riverboat.trees.draw",
     "game": "riverboat.solving.values",
-    "linear": "riverboat.solving.schedules",
     "load": "riverboat.strategy.files",
     "matrix": "riverboat.games.normal_form",
-    "pcfr_plus": "riverboat.solving.schedules",
     "quality": "riverboat.evaluation.quality",
     "save": "riverboat.strategy.files",
     "solve": "riverboat.solving.run",
     "trace": "riverboat.solving.trace",
-    "vanilla": "riverboat.solving.schedules",
 }
 
-__all__ = sorted(_PLACES)
+_MODULES = {"schedules": "riverboat.solving.schedules"}  # names for more names
+
+__all__ = sorted([*_PLACES, *_MODULES])
 
 if TYPE_CHECKING:
+    from riverboat.claims import Claim as Claim
     from riverboat.errors import RiverboatError as RiverboatError
     from riverboat.evaluation.quality import quality as quality
     from riverboat.games.normal_form import matrix as matrix
     from riverboat.games.spot import Spot as Spot
+    from riverboat.solving import schedules as schedules
     from riverboat.solving.cfr import CFR as CFR
     from riverboat.solving.response import best_response as best_response
     from riverboat.solving.run import Result as Result
-    from riverboat.solving.run import Run as Run
     from riverboat.solving.run import solve as solve
-    from riverboat.solving.schedules import Rule as Rule
-    from riverboat.solving.schedules import Schedule as Schedule
-    from riverboat.solving.schedules import cfr_plus as cfr_plus
     from riverboat.solving.schedules import dcfr as dcfr
-    from riverboat.solving.schedules import linear as linear
-    from riverboat.solving.schedules import pcfr_plus as pcfr_plus
-    from riverboat.solving.schedules import vanilla as vanilla
     from riverboat.solving.trace import trace as trace
     from riverboat.solving.values import game as game
     from riverboat.strategy.asking import ask as ask
@@ -71,13 +61,15 @@ if TYPE_CHECKING:
     from riverboat.strategy.solution import Solution as Solution
     from riverboat.strategy.table import Strategy as Strategy
     from riverboat.trees.compile import compile_game as compile_game
-    from riverboat.trees.draw import draw as draw
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name in _MODULES:
+        value: Any = importlib.import_module(_MODULES[name])
+    elif name in _PLACES:
+        value = getattr(importlib.import_module(_PLACES[name]), name)
+    else:
         raise AttributeError(f"module 'riverboat' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_PLACES[name]), name)
     globals()[name] = value
     return value
 

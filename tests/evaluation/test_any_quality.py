@@ -14,10 +14,11 @@ from riverboat.abstraction.card_abstraction import lossless
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.cards.deck import HANDS
+from riverboat.claims import EXACT, LOWER
 from riverboat.errors import InputError
 from riverboat.evaluation import best_response
 from riverboat.evaluation.local_best_response import local_best_response
-from riverboat.evaluation.quality import EXACT, LOWER, Figure, quality, tabulated, whole_tree
+from riverboat.evaluation.quality import quality, tabulated, whole_tree
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import one_size
@@ -37,8 +38,8 @@ def test_small_games_and_spots_are_exact() -> None:
     result = rb.solve("leduc", iterations=20)
     found, plain = quality(result.strategy), response.quality(result.strategy)
     assert (found.best, found.values, found.exploitability) == (plain.best, plain.values, plain.exploitability)
-    assert {figure.kind for figure in found.figures} == {EXACT}
-    assert found.figures[0].unit == result.strategy.tree.unit
+    assert {figure.kind for figure in found.claims} == {EXACT}
+    assert found.claims[0].unit == result.strategy.tree.unit
     assert rb.quality is quality
 
 
@@ -56,11 +57,11 @@ def test_a_blueprint_of_a_limit_game_is_exact_and_of_a_no_limit_game_a_bound() -
     limit = random_blueprint("leduc")
     found = quality(limit)
     assert (found.kind, found.of) == (EXACT, "")
-    assert found.figures[0].value == pytest.approx(best_response.quality(limit).mbb_per_game)
-    assert found.figures[0].unit == "mbb/g"
+    assert found.claims[0].value == pytest.approx(best_response.quality(limit).mbb_per_game)
+    assert found.claims[0].unit == "mbb/g"
     wide = quality(blueprint_of("pairs"))
     assert wide.kind == LOWER
-    kinds = {(figure.name, figure.kind, bool(figure.of)) for figure in wide.figures}
+    kinds = {(figure.name, figure.kind, bool(figure.of)) for figure in wide.claims}
     assert {("exploitability", LOWER, False), ("exploitability", EXACT, True)} <= kinds
 
 
@@ -133,12 +134,12 @@ def test_of_other_agents_a_local_best_response_is_a_bound() -> None:
     assert whole_tree(rules) is None
     agent = Yardstick("rule-based")
     found, plain = quality(agent, rules=rules, hands=640), local_best_response(agent, rules, hands=640)
-    first = found.figures[0]
+    first = found.claims[0]
     assert (first.name, first.kind, first.unit) == ("exploitability", LOWER, "mbb/g")
     assert (first.value, first.half_width) == pytest.approx((plain.mbb_per_game, plain.ci95))
-    assert [figure.name for figure in found.figures[2:]] == ["best response of player 0", "best response of player 1"]
-    assert [figure.value / 500 for figure in found.figures[2:]] == pytest.approx(plain.by_seat)
-    assert all(figure.half_width is not None for figure in found.figures)
+    assert [figure.name for figure in found.claims[2:]] == ["best response of player 0", "best response of player 1"]
+    assert [figure.value / 500 for figure in found.claims[2:]] == pytest.approx(plain.by_seat)
+    assert all(figure.half_width is not None for figure in found.claims)
     assert found.bracket == (-math.inf, math.inf)  # an estimate guarantees nothing
 
 
@@ -169,10 +170,3 @@ def test_who_looks_at_suits_cannot_be_written_down() -> None:
     assert tree is not None
     with pytest.raises(InputError, match="suits alone tell apart"):
         tabulated(Superstitious(), tree)
-
-
-def test_figures_say_what_they_are() -> None:
-    assert (
-        str(Figure("exploitability", 12.5, "mbb/g", "estimate", 1.25)) == "exploitability 12.5 ± 1.25 mbb/g (estimate)"
-    )
-    assert str(Figure("exploitability", 3, "chips", EXACT)) == "exploitability 3 chips (exact)"

@@ -12,11 +12,12 @@ from reference.local_best_response import Responder as Twin
 from riverboat.abstraction.card_abstraction import lossless
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import Yardstick
+from riverboat.claims import EXACT
 from riverboat.errors import InputError
 from riverboat.evaluation.local_best_response import local_best_response
 from riverboat.evaluation.local_choice import Node, Responder
 from riverboat.evaluation.local_walk import Walk
-from riverboat.evaluation.quality import EXACT, quality
+from riverboat.evaluation.quality import quality
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.betting import Betting
@@ -152,7 +153,7 @@ def test_never_above_the_exact_best_response(actions: str, seed: int) -> None:
     for seat in (0, 1):
         assert Twin(agent, LEDUC, actions).value(seat) <= exact.best[seat] + 1e-9
     found = local_best_response(agent, LEDUC, actions=actions, hands=2_000)
-    assert found.mbb_per_game - found.ci95 <= exact.figures[0].value
+    assert found.mbb_per_game - found.ci95 <= exact.claims[0].value
 
 
 @pytest.mark.slow

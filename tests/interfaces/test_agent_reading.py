@@ -93,7 +93,7 @@ def test_agents_are_measured_where_they_can_be(leduc, capsys):
     exploiting.exploitability(Path(name), exploiting.Options(json=True))
     found = json.loads(capsys.readouterr().out)
     assert (found["game"], found["unit"], found["exploitability_is"]) == ("leduc", "mbb/g", "exact")
-    assert found["exploitability"] == pytest.approx(quality(make_agent(name)).figures[0].value)
+    assert found["exploitability"] == pytest.approx(quality(make_agent(name)).claims[0].value)
     exploiting.exploitability(leduc, exploiting.Options(json=True))  # the blueprint itself
     assert json.loads(capsys.readouterr().out)["exploitability"] != pytest.approx(found["exploitability"])
     exploiting.exploitability(Path("always-fold"), exploiting.Options(), game="kuhn")
@@ -109,7 +109,7 @@ def test_of_other_agents_there_is_a_bound(tmp_path, capsys):
     assert (found["is"], found["side"], found["value_low"]) == ("bound", "lower", None)
     assert found["mbb_per_game"] > found["ci95"] > 0
     exploiting.exploitability(Path("always-call"), exploiting.Options(), game=str(file))
-    assert "mbb/g (lower bound): what a local best response wins" in capsys.readouterr().out
+    assert "mbb/g (lower bound, 4,032 hands, seed 0): what a local best response wins" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_callbacks_and_history():
 
 
 def test_a_callers_own_loop():
-    solver = rb.CFR(rb.compile_game(rb.game("kuhn")), rb.cfr_plus())
+    solver = rb.CFR(rb.compile_game(rb.game("kuhn")), rb.schedules.cfr_plus())
     while solver.exploitability() > 1e-3:
         solver.step(10)
     assert rb.quality(solver.average()).exploitability == pytest.approx(solver.exploitability(), abs=1e-15)

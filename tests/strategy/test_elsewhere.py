@@ -155,7 +155,7 @@ def test_frames(results: dict[str, rb.Result]) -> None:
     assert checks["exploitability"].iloc[-1] == result.history[-1].exploitability
     quality = rb.quality(strategy)
     assert isinstance(quality, Measured)
-    assert quality.to_frame()["value"].tolist() == [figure.value for figure in quality.figures]
+    assert quality.to_frame()["value"].tolist() == [claim.value for claim in quality.claims]
     players = Quality((0.5, -0.25), (0.125, -0.125)).to_frame()
     assert players["gain"].tolist() == [0.375, -0.125]
 

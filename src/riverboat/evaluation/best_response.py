@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.cards.isomorphism import Indexer
+from riverboat.claims import EXACT, Claim
 from riverboat.errors import InputError, MemoryLimitError, check_threads
 from riverboat.evaluation import _response_kernels as kernels
 from riverboat.evaluation.response_layout import ITSELF, RESPONDERS
@@ -53,6 +54,11 @@ class RealQuality(Quality):
     def mbb_per_game(self) -> float:
         """Exploitability: what best responses win, the mean of both seats."""
         return 1000 * self.exploitability / self.big_blind
+
+    @property
+    def claim(self) -> Claim:
+        """The same with what it is: exact in the game with this betting tree."""
+        return Claim("exploitability", self.mbb_per_game, "mbb/g", EXACT)
 
 
 @dataclass(frozen=True)

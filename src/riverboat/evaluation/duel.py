@@ -12,6 +12,7 @@ import numpy as np
 from riverboat.abstraction.card_abstraction import STREETS
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
+from riverboat.claims import ESTIMATE, Claim
 from riverboat.errors import InputError, check_threads, unknown
 from riverboat.evaluation import _duel_kernels as kernels
 from riverboat.evaluation.intervals import Interval, interval
@@ -53,6 +54,13 @@ class Duel:
         return self.mbb_per_game / 10
 
     @property
+    def claim(self) -> Claim:
+        """What the first won a hand, in mbb/g."""
+        return Claim(
+            "won", self.mbb_per_game, "mbb/g", ESTIMATE, self.ci95, seed=self.seed, size=self.hands, samples="hands"
+        )
+
+    @property
     def hands_per_second(self) -> float:
         """Speed."""
         return self.hands / self.seconds if self.seconds > 0 else 0.0
@@ -69,7 +77,7 @@ class Duel:
         }
 
     def __str__(self) -> str:
-        return f"{self.mbb_per_game:+.1f} ± {self.ci95:.1f} mbb/g over {self.hands:,} hands"
+        return str(self.claim)
 
 
 def duel(

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from riverboat import disk
+from riverboat.claims import ESTIMATE, EXACT, LOWER, Claim
 from riverboat.errors import CorruptError, InputError, shown
 from riverboat.evaluation.intervals import NORMAL_95
 from riverboat.fields import Fields
@@ -60,6 +61,16 @@ class Entry:
             **self.more,
         }
         return {key: value for key, value in found.items() if value is not None}
+
+    @property
+    def claim(self) -> Claim:
+        """What the result says of the first agent: what it won, or what can be won of it."""
+        drawn: dict[str, Any] = {"seed": self.seed, "size": self.hands, "samples": "hands" if self.hands else ""}
+        if self.kind == MATCH:
+            return Claim("won", self.mbb_per_game, "mbb/g", ESTIMATE, self.ci95, **drawn)
+        if self.more.get("is") == "exact":
+            return Claim("exploitability", self.mbb_per_game, "mbb/g", EXACT)
+        return Claim("exploitability", self.mbb_per_game, "mbb/g", LOWER, self.ci95, **drawn)
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.claims import LOWER, Claim
 from riverboat.errors import InputError, check_threads, unknown
 from riverboat.evaluation.intervals import Interval, interval
 from riverboat.evaluation.local_choice import ACTIONS, Responder, name_of
@@ -72,6 +73,20 @@ class LocalBestResponse:
         return 1000 * self.chips.half_width / self.big_blind
 
     @property
+    def claim(self) -> Claim:
+        """What is known of the agent's exploitability."""
+        return Claim(
+            "exploitability",
+            self.mbb_per_game,
+            "mbb/g",
+            LOWER,
+            self.ci95,
+            seed=self.seed,
+            size=self.hands,
+            samples="hands",
+        )
+
+    @property
     def hands_per_second(self) -> float:
         """Speed."""
         return self.hands / self.seconds if self.seconds > 0 else 0.0
@@ -92,7 +107,7 @@ class LocalBestResponse:
         }
 
     def __str__(self) -> str:
-        return f"{self.agent}: exploitability at least {self.mbb_per_game:,.1f} ± {self.ci95:,.1f} mbb/g"
+        return f"{self.agent}: {self.claim}"
 
 
 def local_best_response(

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.claims import LOWER, Claim
 from riverboat.errors import InputError, check_threads
 from riverboat.evaluation import _response_kernels as kernels
 from riverboat.evaluation.best_response import check_memory, estimate, number_type
@@ -57,6 +58,20 @@ class LowerBound:
     def ci95(self) -> float:
         """Half the width of the 95 % interval of `mbb_per_game`."""
         return 1000 * self.chips.half_width / self.big_blind
+
+    @property
+    def claim(self) -> Claim:
+        """What is known of the strategy's exploitability."""
+        return Claim(
+            "exploitability",
+            self.mbb_per_game,
+            "mbb/g",
+            LOWER,
+            self.ci95,
+            seed=self.seed,
+            size=self.boards,
+            samples="boards",
+        )
 
 
 def lower_bound(

@@ -1,8 +1,8 @@
 """How good any strategy is, with what each figure is: exact, a bound and on which side, or an estimate.
 
     quality(strategy).exploitability                   # of a small game or a spot, exact, as everywhere
-    quality(blueprint).figures                         # exact in the game with its menu, a bound in the game at the table
-    quality(agent, rules=read_game("leduc")).figures   # exact where all that it does can be written down, else a bound
+    quality(blueprint).claims                          # exact in the game with its menu, a bound in the game at the table
+    quality(agent, rules=read_game("leduc")).claims    # exact where all that it does can be written down, else a bound
 
 Exploitability is what best responses gain: the mean of two players, the largest gain of more.
 """
@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, inf, isnan, nan
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
 from riverboat.arrays import Array
+from riverboat.claims import EXACT, LOWER, Claim, Kind
 from riverboat.errors import InputError
 from riverboat.evaluation import best_response
 from riverboat.evaluation.local_best_response import local_best_response
@@ -39,7 +40,6 @@ from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 
-EXACT, LOWER, UPPER, ESTIMATE = "exact", "lower bound", "upper bound", "estimate"
 MOST_PLACES = 200_000  # at which an agent is asked for everything that it does
 _BATCH = 2_000
 _ALIKE = 1e-9
@@ -48,31 +48,17 @@ Cards: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One number, and what it is."""
-
-    name: str
-    value: float
-    unit: str
-    kind: str  # EXACT, LOWER, UPPER or ESTIMATE
-    half_width: float | None = None  # of the 95 % interval of an estimate
-    of: str = ""  # the game, where that is not the one that is played
-
-    def __str__(self) -> str:
-        width = "" if self.half_width is None else f" ± {self.half_width:.3g}"
-        return f"{self.name} {self.value:.9g}{width} {self.unit} ({self.kind}{f', {self.of}' if self.of else ''})"
-
-
-@dataclass(frozen=True)
 class Measured(Quality):
     """Best responses and values, in `unit` where figures have no other, and what they say about the strategy."""
 
     unit: str = "chips"
-    kind: str = EXACT  # of the exploitability in the game that is played
+    kind: Kind = EXACT  # of the exploitability in the game that is played
     per_game: float | None = None  # thousandths of a big blind in one of the unit; None where there are no blinds
     of: str = ""  # the game in which best responses are exact, where that is a smaller one
     # of the 95 % intervals of a bound that is an estimate, in `unit`: of the exploitability, of what is won in each seat
     half_widths: tuple[float, ...] = ()
+    seed: int | None = None  # of the samples of such an estimate
+    hands: int | None = None  # walked for it
 
     @property
     def bracket(self) -> tuple[float, float]:
@@ -85,22 +71,23 @@ class Measured(Quality):
         return 1.0 if self.per_game is None else self.per_game
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
+    def claims(self) -> tuple[Claim, ...]:
         """All that can be said, the exploitability first."""
         factor, unit = self.scale, self.unit if self.per_game is None else "mbb/g"
         widths: list[float | None] = [factor * width for width in self.half_widths]
         widths = widths or [None] * (1 + len(self.best))
         doubled = None if widths[0] is None else len(self.best) * widths[0]
-        found = [Figure("exploitability", factor * self.exploitability, unit, self.kind, widths[0])]
+        drawn: dict[str, Any] = {"seed": self.seed, "size": self.hands, "samples": "hands" if self.hands else ""}
+        found = [Claim("exploitability", factor * self.exploitability, unit, self.kind, widths[0], **drawn)]
         if self.of:
-            found.append(Figure("exploitability", factor * self.exploitability, unit, EXACT, of=self.of))
-        found.append(Figure("NashConv", factor * self.nash_conv, unit, self.kind, doubled))
+            found.append(Claim("exploitability", factor * self.exploitability, unit, EXACT, of=self.of))
+        found.append(Claim("NashConv", factor * self.nash_conv, unit, self.kind, doubled, **drawn))
         found += [
-            Figure(f"best response of player {p}", factor * best, unit, self.kind, width)
+            Claim(f"best response of player {p}", factor * best, unit, self.kind, width, **drawn)
             for p, (best, width) in enumerate(zip(self.best, widths[1:], strict=True))
         ]
         found += [
-            Figure(f"value to player {p}", factor * value, unit, EXACT)
+            Claim(f"value to player {p}", factor * value, unit, EXACT)
             for p, value in enumerate(self.values)
             if not isnan(value)
         ]
@@ -115,9 +102,7 @@ class Measured(Quality):
             Column("unit"),
             Column("kind"),
         )
-        rows = tuple(
-            (f.name, f.value, f.half_width, f.unit, f"{f.kind}{f', {f.of}' if f.of else ''}") for f in self.figures
-        )
+        rows = tuple((c.name, c.value, c.half_width, c.unit, c.grounds) for c in self.claims)
         return ReportTable("", columns, rows)
 
 
@@ -165,7 +150,7 @@ def _of_blueprint(
     rules = strategy.rules
     found = best_response.quality(strategy, threads, most_minutes, means=means)
     whole = rules.limit or strategy.menu == every_size()
-    kind, of = (EXACT, "") if whole else (LOWER, "where all bets are those of its menu")
+    kind, of = EXACT if whole else LOWER, "" if whole else "where all bets are those of its menu"
     return Measured(found.best, found.values, unit="chips", kind=kind, per_game=1000 / rules.big_blind, of=of)
 
 
@@ -183,7 +168,8 @@ def _of_player(player: Answering, rules: Rules, threads: int, most_minutes: floa
     found = local_best_response(player, rules, hands=hands, threads=threads)
     widths = tuple(part.half_width for part in (found.chips, *found.seats))
     per_game = 1000 / rules.big_blind
-    return Measured(found.by_seat, (nan, nan), kind=LOWER, per_game=per_game, half_widths=widths)
+    drawn: dict[str, Any] = {"half_widths": widths, "seed": found.seed, "hands": found.hands}
+    return Measured(found.by_seat, (nan, nan), kind=LOWER, per_game=per_game, **drawn)
 
 
 def whole_tree(rules: Rules) -> ActionTree | None:

@@ -54,7 +54,7 @@ def _facts(found: Ledger) -> dict[str, Any]:
             }
             for rating in found.ratings()
         ],
-        "results": [entry.line() for entry in found.entries],
+        "results": [entry.line() | {"claims": [entry.claim.to_dict()]} for entry in found.entries],
         "unit": "mbb/g",
         "units": UNITS,
     }

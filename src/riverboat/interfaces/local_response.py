@@ -59,10 +59,10 @@ def lbr(name: str, options: Options) -> None:
     by_seat = (1000 * chips / found.big_blind for chips in found.by_seat)
     seats = ", ".join(f"{won:+,.0f} in seat {seat}" for seat, won in enumerate(by_seat))
     console = plain_console()
-    console.print(f"exploitability of {name} is at least {found.mbb_per_game:,.1f} ± {found.ci95:,.1f} mbb/g")
+    console.print(f"{name}: {found.claim}")
     console.print(f"local best response with {found.actions} from the {found.start} on; {seats}")
     console.print(
-        f"{rules.name}, {found.hands:,} hands in {found.chips.count:,} deals, seed {found.seed}; {found.seconds:,.1f} s, "
+        f"{rules.name}, {found.chips.count:,} deals; {found.seconds:,.1f} s, "
         f"{found.hands_per_second:,.0f} hands a second"
     )
 
@@ -75,6 +75,7 @@ def facts(found: LocalBestResponse, rules: Rules) -> dict[str, Any]:
         "game": rules.name,
         "unit": "mbb/g",
         "units": UNITS,
+        "claims": [found.claim.to_dict()],
         "seconds": round(found.seconds, 3),
         "hands_per_second": round(found.hands_per_second, 1),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from riverboat.claims import to_dicts
 from riverboat.evaluation.quality import Measured
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console
@@ -44,6 +45,7 @@ def exploitability(name: str, quality: Measured, json: bool) -> None:
         "game": name, "players": len(quality.values), "exploitability": quality.exploitability,
         "nash_conv": quality.nash_conv, "values": quality.values, "best_responses": quality.best, "gains": quality.gains,
         "unit": quality.unit, "exploitability_is": "exact: the largest gain of a player",
+        "claims": to_dicts(quality.claims),
     }  # fmt: skip
     if json:
         emit(facts)

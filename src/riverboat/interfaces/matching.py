@@ -188,6 +188,7 @@ def facts(found: Match, rules: Rules) -> dict[str, Any]:
         "game": rules.name,
         "unit": "mbb/g",
         "units": units,
+        "claims": [found.claim.to_dict()],
         "seconds": round(found.seconds, 3),
         "hands_per_second": round(found.hands_per_second),
     }
@@ -255,6 +256,8 @@ def _each(found: RoundRobin, agents: dict[str, Agent], rules: Rules, options: Op
     for match in told["matches"]:
         match |= {"aivat": True} if options.aivat else {}
         match |= about("match", rules, *(agents[name] for name in match["agents"]))
+    for match, each in zip(told["matches"], (found.matches[key] for key in sorted(found.matches)), strict=True):
+        match["claims"] = [each.claim.to_dict()]
     return told
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from riverboat.cards.deck import Deck
 from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.notation import parse_board, show_cards
+from riverboat.claims import to_dicts
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.spot import STREETS, Spot
@@ -195,6 +196,7 @@ def facts(spot: Spot, run: Any, result: Result) -> dict[str, Any]:
         "frequencies": root.frequencies,
         "nash_conv_pct": result.nash_conv,
         "exploitability_is": "exact: half of NashConv, in % of the pot",
+        "claims": to_dicts(result.claims),
         "units": {"ev": "chips", "equity": "share of the pot", "memory": "MB (10^6 bytes): tables and tree"},
         "game": spot.name,
         "board": show_cards(spot.board),

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from riverboat.claims import to_dicts
 from riverboat.errors import InputError, unknown
 from riverboat.reproduce.rows import Row
 
@@ -87,7 +88,10 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "rows": [asdict(row) | {"verdict": row.verdict, "fine": row.fine} for row in self.rows],
+            "rows": [
+                asdict(row) | {"verdict": row.verdict, "fine": row.fine, "claims": to_dicts(row.claims)}
+                for row in self.rows
+            ],
             "notes": list(self.notes),
             "curves": [asdict(curve) for curve in self.curves],
             "fine": self.fine,

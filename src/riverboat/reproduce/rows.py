@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from riverboat.claims import ESTIMATE, EXACT, LOWER, UPPER, Claim
 from riverboat.errors import InputError
 
 Kind: TypeAlias = Literal["printed", "theorem", "finding", "new"]
@@ -106,6 +107,15 @@ class Row:
     def spread(self) -> float:
         """Half the width of our interval and the paper's error together; 0 where neither is an estimate."""
         return math.hypot(self.half, self.error)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is said of our figure: exact, an estimate with its interval, or bounds where the interval is proved."""
+        if self.low is None or self.high is None or self.half == 0:
+            return (Claim(self.name, self.ours, "", EXACT),)
+        if self.certified:
+            return Claim(self.name, self.low, "", LOWER), Claim(self.name, self.high, "", UPPER)
+        return (Claim(self.name, self.ours, "", ESTIMATE, self.half),)
 
     @property
     def half(self) -> float:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from riverboat import artefact, disk
+from riverboat.claims import EXACT, LOWER, UPPER, Claim, to_dicts
 from riverboat.errors import DiskError, InputError, NumericalError, UnsavedError, shown
 from riverboat.frames import frame
 from riverboat.games import registry
@@ -122,13 +123,27 @@ class Result:
     values: tuple[float, ...] = ()  # what the profile earns, per player
     gains: tuple[float, ...] = ()  # what each player could gain by deviating alone, exact
 
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """All that is said of the answer, the exploitability first; a certified value is bounded from both sides."""
+        found = [
+            Claim("exploitability", self.exploitability, self.unit, EXACT),
+            Claim("NashConv", self.nash_conv, self.unit, EXACT),
+        ]
+        if self.certified:
+            found.append(Claim("value to player 0", self.value_low, self.unit, LOWER))
+            found.append(Claim("value to player 0", self.value_high, self.unit, UPPER))
+            return tuple(found)
+        earned = enumerate(self.values)
+        return (*found, *(Claim(f"earned by player {p}", value, self.unit, EXACT) for p, value in earned))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, without the strategy."""
         found = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
         certified = "between value_low and value_high"
         why = "with rake" if len(self.values) <= 2 else "of more than two players"
         value = certified if self.certified else f"what the profile earns; {why} the game has no single value"
-        found |= {"exploitability_is": "exact", "value_is": value}
+        found |= {"exploitability_is": "exact", "value_is": value, "claims": to_dicts(self.claims)}
         if len(self.values) > 2:
             found["exploitability_is"] = "exact: the largest gain of a player"
             found["guarantee"] = NO_GUARANTEE
