@@ -10,6 +10,8 @@
 Options of blueprints: `purify`, `threshold=0.15` or `new=0.2` (post-processing); `spare-first=yes` or `no` (whether the first
 move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `tie=high` (how bets off the tree are read);
 `abstraction=DIR` (where the card abstraction lies now). All agents that draw have `seed=0`.
+
+`search=turn` or `river` lets a blueprint solve the end of the hand at the table: `agents.search_options` has the rest.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from riverboat import own
 from riverboat.abstraction.translation import Tie
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
+from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.errors import InputError, shown, unknown
 from riverboat.kept import own_folder
@@ -33,7 +37,7 @@ from riverboat.strategy.played import DEFAULT_MAPPING, POST
 DEMO, DEFAULT = "demo", "default"
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
-_OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed")
+_OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed", *SEARCH_OPTIONS)
 _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 
@@ -107,8 +111,9 @@ def _seed(options: dict[str, str], seed: int, text: str) -> int:
     return int(options["seed"])
 
 
-def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> BlueprintAgent:
+def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> BlueprintAgent | SearchingAgent:
     _known(options, _OPTIONS, text)
+    settings = search_settings(options, text)
     chosen = [name for name in _POST if name in options]
     if len(chosen) > 1:
         raise InputError(f"agent {shown(text)}: {' and '.join(chosen)}: one post-processing at a time")
@@ -116,7 +121,7 @@ def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> B
     spare = options.get("spare-first")
     if spare not in (None, "", "yes", "no"):
         raise InputError(f"agent {shown(text)}: spare-first={shown(spare)}: write yes or no")
-    return BlueprintAgent(
+    agent = BlueprintAgent(
         load_blueprint(folder, options.get("abstraction")),
         name=text,
         translation=options.get("translation", DEFAULT_MAPPING),
@@ -126,6 +131,7 @@ def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> B
         spare_first=None if spare is None else spare != "no",
         seed=_seed(options, seed, text),
     )
+    return agent if settings is None else SearchingAgent(agent, settings)
 
 
 def _share(value: str, post: str, text: str) -> float | None:

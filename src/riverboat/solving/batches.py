@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from typing import Any
 
@@ -31,9 +32,10 @@ def solve_many(
 ) -> list[Solution]:
     """Solve spots, with whatever stands at their roots, in the order given.
 
-    Spots with the same betting share its tree, and threads take them in turn; each answer is the one that the spot would
-    get alone, to the bit. Every spot gets `iterations`, or fewer where exploitability falls to `until` (in % of the
-    pot, looked at every `check_every` iterations). The provenance of a solution says how many, and how exploitable it is.
+    Spots with the same betting share its tree. Threads take spots in turn, of all bettings where there are several, or the
+    boards of one that is alone; each answer is the one that the spot would get alone, to the bit. Every spot gets
+    `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at every `check_every`
+    iterations). The provenance of a solution says how many, and how exploitable it is.
     """
     if iterations < 0:
         raise InputError(f"iterations={iterations}: must not be negative")
@@ -44,18 +46,28 @@ def solve_many(
         groups.setdefault(_betting_key(spot), []).append(number)
     found: list[Solution | None] = [None] * len(spots)
     rule = schedules.parse(schedule)
-    for numbers in groups.values():
+    side_by_side = threads if len(groups) > 1 else 1
+
+    def solve(numbers: list[int]) -> None:
+        own = 1 if side_by_side > 1 else threads
         walker = BatchWalker(
             alike_trees([spots[n] for n in numbers]),
             table_format(dtype),
             predictive=rule.predictive,
             simultaneous=not rule.alternating,
-            threads=threads,
+            threads=own,
             rule=rule.rule,
             memory=memory,
         )
         for n, solution in zip(numbers, _solve(walker, rule, iterations, until, check_every, dtype), strict=True):
             found[n] = solution
+
+    if side_by_side > 1:
+        with ThreadPoolExecutor(side_by_side, thread_name_prefix="riverboat") as pool:
+            list(pool.map(solve, groups.values()))
+    else:
+        for numbers in groups.values():
+            solve(numbers)
     return [solution for solution in found if solution is not None]
 
 

@@ -132,9 +132,8 @@ class Played:
 
     def act(self, views: Views) -> Array:
         """Moves, drawn from the rows. int32 [n]"""
-        found, out = self.decide(views), np.zeros(len(views), np.int32)
-        kernels.sample(self._seed, views.hand, views.length, found.rows, found.moves, out)
-        return out
+        found = self.decide(views)
+        return drawn(self.seed, views, found.rows, found.moves)
 
     def _buckets(self, views: Views, streets: Array) -> Array:
         """Of the hands on the streets that their tables have reached. int32 [n]"""
@@ -145,6 +144,24 @@ class Played:
                 deals = np.concatenate([views.hole[there], views.board[there, :shown]], axis=1)
                 out[there] = self.strategy.cards.buckets(deals, check=False)[:, 0, -1]
         return out
+
+    def read_as(self, places: Places, seats: Array) -> Array:
+        """The node of the tree that the player of a seat takes each line for, where bets are read one way; -1: off the tree.
+
+        int8 [n] -> int32 [n]
+        """
+        if not self.reads_one_way:
+            raise InputError(f"{self.translation}: a line is read in one way by deterministic translations only")
+        _ = places.states  # refuses illegal lines
+        n = len(places)
+        none = np.zeros((n, self.rules.hole), np.uint8)  # cards make no difference
+        moves, length = (np.ascontiguousarray(part, np.int32) for part in (places.moves, places.length))
+        seen = kernels.Seen(np.zeros(n, np.int64), np.asarray(seats, np.int8), none, places.board, moves, length)
+        at = kernels.Stand(
+            np.empty((n, FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
+        )
+        kernels.stand(self._player, self._seed, seen, at)
+        return at.node
 
     # --- public places --------------------------------------------------------------------------
 
@@ -332,6 +349,13 @@ class Played:
             np.zeros(2, np.int64),
             sorter(hands),
         )
+
+
+def drawn(seed: int, views: Views, rows: Array, moves: Array) -> Array:
+    """A move from each row of probabilities, by the seed, the number of the hand and the place in the line. int32 [n]"""
+    out = np.zeros(len(views), np.int32)
+    kernels.sample(np.uint64(seed % 2**64), views.hand, views.length, rows, moves, out)
+    return out
 
 
 def tree_of(

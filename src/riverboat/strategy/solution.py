@@ -209,23 +209,28 @@ class Spotlight:
     @cached_property
     def _values(self) -> tuple[Array, Array]:
         """EV of each hand, then of each move. float64 [1 + moves, 1326] each"""
-        tree, street = self.tree, len(self.dealt)
+        return self._walked(0), self._walked(1)
+
+    def _walked(self, me: int, *, respond: bool = False) -> Array:
+        """EV of each hand of a player, then of each move; with `respond`, by its best response. float64 [1 + moves, 1326]"""
+        tree, street, walker = self.tree, len(self.dealt), self.solution.walker
         (boards, maps), node = self.boards, self._forest_node(self.place)
         board = boards[street]
         back = np.empty(HANDS, np.int64)
         back[maps[street]] = np.arange(HANDS)
         first, second = (self.reach[p][back[tree.reps(board, p)]] for p in (0, 1))
-        reach, found = (first, second), []
-        for me in (0, 1):
-            raw = self.solution.walker.evaluate(me, Start(board, node, reach))
-            values = self._hands(raw, street, me, np.nan)
-            mass = self.compatible(me)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                values = np.where(mass > 0, values / mass, np.nan)
-            values += tree.betting.spent[self.place, me] - tree.betting.spent[0, me]
-            values[:, ~(self.tree.game.weights[me] > 0)] = np.nan
-            found.append(values)
-        return found[0], found[1]
+        raw = (walker.respond if respond else walker.evaluate)(me, Start(board, node, (first, second)))
+        values, mass = self._hands(raw, street, me, np.nan), self.compatible(me)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.where(mass > 0, values / mass, np.nan)
+        values += tree.betting.spent[self.place, me] - tree.betting.spent[0, me]
+        values[:, ~(tree.game.weights[me] > 0)] = np.nan
+        return values
+
+    def best(self, player: int) -> Array:
+        """What each hand of a player could win at best from the pot as it stands, the other playing on. float64 [1326]"""
+        values: Array = self._walked(player, respond=True)[0]
+        return values
 
     def ev(self, player: int) -> Array:
         """What each hand wins from the pot as it stands there, its own later chips deducted. float64 [1326]"""

@@ -1,7 +1,7 @@
 """Many subgames at once: one betting tree, unlike boards, ranges and gadgets. Threads take the subgames in turn.
 
-A subgame is walked by one thread with the same arithmetic as alone, so what comes out is the same to the bit, whoever
-walked it. Its tables stay in a core's cache for as many iterations as are handed over at once.
+Of several, a subgame is walked by one thread with the same arithmetic as alone, so what comes out is the same to the
+bit, whoever walked it. Its tables stay in a core's cache for as many iterations as are handed over at once.
 """
 
 from __future__ import annotations
@@ -59,14 +59,17 @@ class BatchWalker:
                 f"{len(trees)} subgames: the tables need {show_bytes(need)} and {show_bytes(bound)} are allowed; "
                 "solve fewer at once"
             )
-        self.rooms = Rooms(trees[0], form.work, threads, max(int(tree.hand_counts.max()) for tree in trees))
+        alone = len(trees) == 1  # then threads share its boards
+        hands = max(int(tree.hand_counts.max()) for tree in trees)
+        self.rooms = Rooms(trees[0], form.work, 1 if alone else threads, hands)
         self.walkers = [
             BoardWalker(
                 tree,
                 form,
                 allocate(tree, form, predictive=predictive, apart=simultaneous),
+                threads=threads,
                 rule=rule,
-                rooms=self.rooms,
+                rooms=None if alone and threads > 1 else self.rooms,
             )
             for tree in trees
         ]

@@ -1,0 +1,50 @@
+"""Options of an agent that searches, as users write them: `demo?search=turn&method=resolve&iterations=200`.
+
+search=turn          the first street that is solved: turn or river
+method=unsafe        unsafe, resolve, maxmargin, reach_maxmargin, estimate
+iterations=200       of a solve, at most
+until=0.4            % of the pot, at which fewer do
+menu=50%,100%,a      sizes of bets; without it they are chosen by what is left behind
+nested=expensive     how a bet that is not in the tree is met: inexpensive or expensive
+floor=0.01           the least weight of a hand of the opponent
+threads=1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from riverboat.endgame.table_menus import parse_table_menu
+from riverboat.endgame.table_search import SearchSettings
+from riverboat.errors import InputError, shown
+
+_WHOLE = ("iterations", "threads")
+_NUMBERS = ("until", "floor")
+_WORDS = ("method", "nested")
+SEARCH_OPTIONS = ("search", *_WORDS, *_WHOLE, *_NUMBERS, "menu")
+
+
+def search_settings(options: Mapping[str, str], text: str) -> SearchSettings | None:
+    """Settings from the options of an agent; None where it does not search."""
+    given = [key for key in SEARCH_OPTIONS if key in options]
+    if not given:
+        return None
+    if "search" not in options:
+        raise InputError(f"agent {shown(text)}: {given[0]} is for agents that search: add search=turn")
+    found: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
+    found |= {key: options[key] for key in _WORDS if key in options}
+    for key in (*_WHOLE, *_NUMBERS):
+        if key in options:
+            whole = key in _WHOLE
+            if not re.fullmatch(r"\d+" if whole else r"\d+(\.\d+)?|\.\d+", options[key], re.ASCII):
+                kind = "whole number" if whole else "number such as 0.1"
+                raise InputError(f"agent {shown(text)}: {key}={shown(options[key])}: write a {kind}")
+            found[key] = int(options[key]) if whole else float(options[key])
+    try:
+        if "menu" in options:
+            found["menu"] = parse_table_menu(options["menu"])
+        return SearchSettings(**found)
+    except InputError as error:
+        raise InputError(f"agent {shown(text)}: {error}") from None

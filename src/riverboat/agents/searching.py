@@ -1,0 +1,127 @@
+"""An agent that solves the end of a hand at the table.
+
+    agent = SearchingAgent(BlueprintAgent(load_blueprint("runs/laptop")), SearchSettings("turn", "resolve"))
+    agent.act(views)
+
+Before its street it plays as its blueprint; from there on as solutions say (`endgame.table_search`). What is solved
+depends on what everybody sees alone, so the agent answers for all hands, and is a function of the view as any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from riverboat.agents.base import Choice
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.arrays import Array
+from riverboat.endgame.table_search import Search, SearchSettings
+from riverboat.endgame.table_subgames import Position
+from riverboat.errors import InputError
+from riverboat.games.acpc import Rules
+from riverboat.games.moves import END
+from riverboat.games.places import Places
+from riverboat.games.views import Views
+from riverboat.strategy.place_node import hand_numbers
+from riverboat.strategy.played import drawn
+from riverboat.strategy.public_answers import Strategies
+
+
+@dataclass(frozen=True, eq=False)
+class SearchingAgent:
+    """A blueprint with search."""
+
+    base: BlueprintAgent
+    settings: SearchSettings
+
+    def __post_init__(self) -> None:
+        _ = self.search  # refuses games that it cannot search
+
+    def __repr__(self) -> str:
+        return f"<SearchingAgent {self.name}: {self.settings.method} from the {self.settings.street} on>"
+
+    @cached_property
+    def search(self) -> Search:
+        """What solves."""
+        try:
+            return Search(self.base.played, self.settings)
+        except InputError as error:
+            raise InputError(f"agent {self.name!r}: {error}") from None
+
+    @property
+    def name(self) -> str:
+        """What tables and messages call it."""
+        return self.base.name
+
+    @property
+    def rules(self) -> Rules:
+        """The game that it plays."""
+        return self.base.rules
+
+    def check_rules(self, rules: Rules) -> None:
+        """Only its own rules."""
+        self.base.check_rules(rules)
+
+    # --- tables -------------------------------------------------------------------------------
+
+    def act(self, views: Views) -> Array:
+        """Moves. int32 [n]"""
+        rows, moves = self._rows(views)
+        return drawn(self.base.seed, views, rows, moves)
+
+    def probabilities(self, views: Views) -> list[Choice]:
+        """Moves and their probabilities."""
+        rows, moves = self._rows(views)
+        out = []
+        for row, labels in zip(rows.tolist(), moves.tolist(), strict=True):
+            sums: dict[int, float] = {}
+            for p, move in zip(row, labels, strict=True):
+                if p > 0:
+                    sums[move] = sums.get(move, 0.0) + p
+            out.append(sorted(sums.items()))
+        return out
+
+    def _rows(self, views: Views) -> tuple[Array, Array]:
+        """Probabilities of the hands that are held, and the moves that they are of. float64, int32 [n, columns]"""
+        self.check_rules(views.rules)
+        late = views.places.street >= self.search.first
+        early, searched = np.flatnonzero(~late), np.flatnonzero(late)
+        base = self.base.decide(views.take(early)) if len(early) else None
+        found = self._positions(views.places, searched, views.seat)
+        columns = max([len(p.moves) for p in found], default=0)
+        columns = max(columns, 0 if base is None else base.rows.shape[1])
+        rows, moves = np.zeros((len(views), columns)), np.zeros((len(views), columns), np.int32)
+        if base is not None:
+            rows[early, : base.rows.shape[1]], moves[early, : base.rows.shape[1]] = base.rows, base.moves
+        hands = hand_numbers(views.hole)
+        for i, position in zip(searched.tolist(), found, strict=True):
+            rows[i, : len(position.moves)] = position.strategy[hands[i]]
+            moves[i, : len(position.moves)] = position.moves
+        return rows, moves
+
+    # --- public places --------------------------------------------------------------------------
+
+    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
+        """What it plays with all hands at public places."""
+        self.check_rules(places.rules)
+        actor = places.actor
+        late = (places.street >= self.search.first) & (actor >= 0)
+        early, searched = np.flatnonzero(~late), np.flatnonzero(late)
+        base = self.base.strategies(places.take(early), None if draw is None else draw[early]) if len(early) else None
+        found = self._positions(places, searched, actor)
+        columns = max([len(p.moves) for p in found], default=0)
+        columns = max(columns, 0 if base is None else base.moves.shape[1])
+        moves = np.full((len(places), columns), END, np.int32)
+        chances = np.zeros((len(places), places.rules.deck.hand_count, columns))
+        if base is not None:
+            moves[early, : base.moves.shape[1]] = base.moves
+            chances[early, :, : base.moves.shape[1]] = base.probabilities
+        for i, position in zip(searched.tolist(), found, strict=True):
+            moves[i, : len(position.moves)] = position.moves
+            chances[i, :, : len(position.moves)] = position.strategy[self.search.numbers] * places.live[i, :, None]
+        return Strategies(places, actor, moves, chances)
+
+    def _positions(self, places: Places, chosen: Array, seats: Array) -> list[Position]:
+        return self.search.positions(places.take(chosen), seats[chosen]) if len(chosen) else []

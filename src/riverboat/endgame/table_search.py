@@ -1,0 +1,235 @@
+"""Search at the table: before a street the blueprint plays, from there on what is left of the hand is solved.
+
+    search = Search(played, SearchSettings("turn", "resolve"))
+    search.positions(places, seats)                    # where each place lies in a subgame that was solved
+
+What a subgame is depends on the line, the board and the seat that searches, never on anybody's cards: so its solution can be
+kept, and worked out again with equal bytes. A line leads through a chain of subgames:
+
+- The first begins with its street. Ranges come by Bayes: the own one from what the seat really plays; the opponent's from
+  the blueprint along the line that its bets are read as. Values of the opponent's hands are best responses to the
+  blueprint there.
+- A move that a subgame does not have, and each new street, begins the next one, with ranges and values of the last solution.
+  Behind such a move no values are known: those of the decision before it stand in for them (`nested="inexpensive"`), or the
+  subgame begins with that decision, and has the move (`"expensive"`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.cards.deck import HANDS
+from riverboat.cards.notation import show_cards
+from riverboat.endgame.table_menus import table_menu, with_total
+from riverboat.endgame.table_subgames import METHODS, Entry, Position, Subgame
+from riverboat.errors import InputError, check_threads, unknown
+from riverboat.games.base import CHANCE
+from riverboat.games.betting import Betting
+from riverboat.games.menus import Menu, totals
+from riverboat.games.moves import CALL, show_move
+from riverboat.games.places import Places
+from riverboat.solving.batches import solve_many
+from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.blueprint_report import at_line
+from riverboat.strategy.blueprint_values import blueprint_values
+from riverboat.strategy.place_node import hand_numbers
+from riverboat.strategy.played import Played
+from riverboat.strategy.public_cache import PublicCache
+
+STREETS = ("turn", "river")
+NESTED = ("inexpensive", "expensive")
+KEPT = 256  # solutions that are kept
+LEAST = 1e-4  # own hands of less weight are left out of a subgame
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How an agent searches."""
+
+    street: str = "turn"  # the first that is searched
+    method: str = "unsafe"
+    iterations: int = 200
+    until: float = 0.4  # % of the pot, at which fewer iterations do
+    menu: Menu | None = None  # None: by what is left behind
+    work: float = 8e6  # nodes × boards × hands of a subgame, for such a menu
+    nested: str | None = None  # None: inexpensive where the method is safe
+    floor: float = 0.01  # the least weight of a hand of the opponent
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.street not in STREETS:
+            raise unknown("street", self.street, STREETS)
+        if self.method not in METHODS:
+            raise unknown("method", self.method, METHODS)
+        if self.nested not in (None, *NESTED):
+            raise unknown("nested", str(self.nested), NESTED)
+        if self.nested == "inexpensive" and self.method == "unsafe":
+            raise InputError("nested=inexpensive: unsafe search has no values that could stand behind an action")
+        if self.iterations < 1:
+            raise InputError(f"iterations={self.iterations}: must be at least 1")
+        if not 0 <= self.floor <= 1:
+            raise InputError(f"floor={self.floor:g}: must be a weight from 0 to 1, such as 0.01")
+        check_threads(self.threads)
+
+
+class Outset(NamedTuple):
+    """Where a subgame begins, without what must be worked out for it."""
+
+    key: bytes
+    menu: Menu
+    behind: int | None  # a move that it begins behind, which has no values of its own
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Solves what a blueprint comes to."""
+
+    played: Played
+    settings: SearchSettings
+    cache: PublicCache[Position] = field(default_factory=lambda: PublicCache(KEPT), repr=False)
+
+    def __post_init__(self) -> None:
+        rules = self.played.rules
+        if rules.limit or rules.board != (0, 3, 1, 1) or rules.hole != 2:
+            raise InputError(f"{rules.name}: search is for no-limit hold'em")
+
+    @cached_property
+    def first(self) -> int:
+        """The street on which search begins."""
+        return self.played.rules.streets.index(self.settings.street)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """Of the hands of the deck, among the 1,326. int64 [hands]"""
+        return hand_numbers(self.played.rules.deck.hands)
+
+    @property
+    def nested(self) -> str:
+        """How an action that a subgame does not have is met."""
+        return self.settings.nested or ("expensive" if self.settings.method == "unsafe" else "inexpensive")
+
+    # --- places -------------------------------------------------------------------------------
+
+    def positions(self, places: Places, seats: Sequence[int] | Array) -> list[Position]:
+        """Where places lie in subgames, for the seats that search; what is not solved yet is solved side by side."""
+        ways = [_Way(self, places, i, int(seats[i])) for i in range(len(places))]
+        while needed := {way.key: way.subgame for way in ways if way.subgame is not None}:
+            solved = self._solve(needed)
+            for way in ways:
+                if way.subgame is not None:
+                    way.go_on(solved[way.key])
+        return [way.position for way in ways if way.position is not None]
+
+    def _solve(self, needed: dict[bytes, Subgame]) -> dict[bytes, Position]:
+        s = self.settings
+        spots = [subgame.spot for subgame in needed.values()]
+        solutions = solve_many(spots, iterations=s.iterations, until=s.until, threads=s.threads)
+        return {
+            key: self.cache.keep(key, subgame.solved(solution))
+            for (key, subgame), solution in zip(needed.items(), solutions, strict=True)
+        }
+
+    # --- where subgames begin -------------------------------------------------------------------
+
+    def entered(self, state: Betting, board: tuple[int, ...], seat: int) -> Entry:
+        """What the blueprint knows where the first searched street begins."""
+        places, other, tree = Places.of([state], [board]), 1 - seat, self.played.strategy.tree
+        ranges, values, source = np.ones((2, HANDS)), None, "none: the blueprint has no such line"
+        ranges[seat] = 0.0
+        ranges[seat, self.numbers] = self.played.reach(places, seat)[0]
+        node = int(self._reader.read_as(places, np.array([seat]))[0])
+        if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == state.street:
+            line = tree.line(node)
+            model = at_line(self.played.strategy, line, board)
+            ranges[other] = 0.0
+            ranges[other, hand_numbers(model.hands)] = model.reach[other]
+            if not ranges[seat].any():
+                ranges[seat, hand_numbers(model.hands)] = model.reach[seat]
+            if self.settings.method != "unsafe":
+                found = blueprint_values(self._base, line, board, [*ranges], self.settings.threads)
+                mine = found.self_play if self.settings.method == "estimate" else found.best_response
+                values = mine[other] * (state.pot / found.pot)  # where bets were translated, pots differ
+                source = "the blueprint in self-play" if self.settings.method == "estimate" else "the blueprint"
+        return Entry(state, board, ranges, values, source)
+
+    def begun(self, state: Betting, board: tuple[int, ...], seat: int, move: int | None) -> Outset:
+        """Where the subgame begins that a line needs which comes to a state and goes on with a move."""
+        menu, behind, added = self._menu(state), None, ""
+        if move is not None and move > CALL and move not in totals(menu, state):
+            if self.nested == "expensive" and state.turn != seat:
+                menu, added = with_total(menu, state, move), show_move(move, state.rules)
+            else:
+                behind = move
+                state = state.play(show_move(move, state.rules))
+                menu = self._menu(state)
+        return Outset(f"{seat} {state.line} {added} {show_cards(board)}".encode(), menu, behind)
+
+    def subgame(self, outset: Outset, entry: Entry, seat: int) -> Subgame:
+        """The subgame of an outset, once it is known who comes there with what."""
+        known = entry if outset.behind is None else entry.after(outset.behind)
+        return Subgame.make(known, seat, outset.menu, self.settings.method, self.settings.floor, LEAST)
+
+    def _menu(self, state: Betting) -> Menu:
+        return self.settings.menu or table_menu(state, self.settings.work)
+
+    @cached_property
+    def _reader(self) -> Played:
+        """Reads every line in one way."""
+        return self.played if self.played.reads_one_way else replace(self.played, translation="det-pshar")
+
+    @cached_property
+    def _base(self) -> BlueprintStrategy:
+        """What is really played on the tree."""
+        return self.played.on_tree()
+
+
+class _Way:
+    """One place, and the way to it through subgames. It stops where one must be solved, and goes on with its root."""
+
+    def __init__(self, search: Search, places: Places, i: int, seat: int) -> None:
+        self.search, self.seat, self.board, self.rules = search, seat, places.shown(i), places.rules
+        self.moves: list[int] = places.moves[i, : places.length[i]].tolist()
+        self.position: Position | None = None
+        self.subgame: Subgame | None = None
+        self.key = b""
+        state = Betting.start(self.rules)
+        while state.street < search.first:
+            state = (
+                state.next_street() if state.actor == CHANCE else state.play(show_move(self.moves.pop(0), self.rules))
+            )
+        self._begin(state, lambda: search.entered(state, self._shown(state), seat))
+
+    def _shown(self, state: Betting) -> tuple[int, ...]:
+        return self.board[: self.rules.board_sizes[state.street]]
+
+    def _begin(self, state: Betting, known: Callable[[], Entry]) -> None:
+        outset = self.search.begun(state, self._shown(state), self.seat, self.moves[0] if self.moves else None)
+        self.key = outset.key
+        if outset.behind is not None:
+            self.moves.pop(0)
+        root = self.search.cache.get(outset.key)
+        if root is None:
+            self.subgame = self.search.subgame(outset, known(), self.seat)
+        else:
+            self.go_on(root)
+
+    def go_on(self, root: Position) -> None:
+        """The subgame is solved."""
+        self.subgame, self.position = None, root
+        while self.moves:
+            after = self.position.after(self.moves[0])
+            if after is None:
+                self._begin(self.position.state, self.position.entry)
+                return
+            self.position = after
+            self.moves.pop(0)
+            if after.deals:
+                river = after.dealt(self._shown(after.state.next_street())[-1])
+                self._begin(river.state, river.entry)
+                return

@@ -1,0 +1,173 @@
+"""Subgames of a hand that is being played: a spot with the real pot, what stands at its root, and its solution.
+
+`Subgame` is what will be solved, `Position` a place in one that was solved: what is played there, which hands come there, and
+what the opponent could win from there on. Arrays run over the 1,326 hands of `cards.deck`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.notation import show_cards
+from riverboat.cards.ranges import Range
+from riverboat.games.base import CHANCE
+from riverboat.games.betting import Betting
+from riverboat.games.labels import STREET
+from riverboat.games.menus import Menu
+from riverboat.games.moves import show_move
+from riverboat.games.root_gadgets import Choose, RootGadget, Stop
+from riverboat.games.spot import Spot
+from riverboat.strategy.solution import Solution, Spotlight
+
+METHODS = {
+    "unsafe": "both ranges as they are thought to be: no guarantee",
+    "resolve": "the opponent may stop and take what it could have had: no hand of it gains",
+    "maxmargin": "the hand that gains most is made to gain least: no hand of it gains",
+    "reach_maxmargin": "the same, where hands that gave something away on the last street may gain as much",
+    "estimate": "maxmargin with values of self-play: as safe as these are right",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """What is known of both players where a subgame may begin."""
+
+    state: Betting
+    board: tuple[int, ...]
+    ranges: Array  # float64 [2, 1326]: how often each seat comes there with each hand
+    values: (
+        Array | None
+    )  # float64 [1326]: what the opponent's hands could win from the pot as it stands; NaN: nobody met
+    source: str  # where the values come from
+    gifts: Array | None = None  # float64 [1326]: what they gave away on the way
+
+    def after(self, move: int) -> Entry:
+        """Behind a move for which there are no values: those before it stand in for them, chips put in since added."""
+        state = self.state.play(show_move(move, self.state.rules))
+        added = state.spent[self.state.turn] - self.state.spent[self.state.turn]
+        values = None if self.values is None else self.values + added
+        return replace(
+            self, state=state, values=values, source=f"{self.source}, before an action that it does not have"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Subgame:
+    """One that will be solved, for the strategy of one seat."""
+
+    seat: int
+    entry: Entry
+    spot: Spot
+    method: str  # what is really used: without values nothing can be made safe
+
+    @staticmethod
+    def make(entry: Entry, seat: int, menu: Menu, method: str, floor: float, least: float) -> Subgame:
+        """The spot of an entry with a method's gadget. `floor`: the least weight of the opponent's hands in an unsafe one;
+        `least`: own hands of less weight are left out.
+        """
+        live: Array = np.logical_not(np.isin(HAND_CARDS, entry.board).any(axis=1))
+        used = method if entry.values is not None else "unsafe"
+        own, other = (_scaled(entry.ranges[who], live) for who in (seat, 1 - seat))
+        own = np.where(own >= least, own, 0.0)
+        other = np.maximum(other, floor) * live if used == "unsafe" else live.astype(float)
+        weights = (own, other) if seat == 0 else (other, own)
+        spot = Spot.at(entry.state, entry.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
+        return Subgame(seat, entry, replace(spot, gadget=_gadget(used, 1 - seat, entry)), used)
+
+    def solved(self, solution: Solution) -> Position:
+        """Its root."""
+        return Position(self, solution, "", self.entry.state, self.spot.start)
+
+
+def _scaled(reach: Array, live: Array) -> Array:
+    """A range whose likeliest hand weighs one; all hands where nobody would come."""
+    most = float(reach.max(initial=0.0))
+    return np.where(live, reach / most, 0.0) if most > 0 else live.astype(float)
+
+
+def _gadget(method: str, player: int, entry: Entry) -> RootGadget | None:
+    if method == "unsafe" or entry.values is None:
+        return None
+    values = np.nan_to_num(entry.values)
+    if method == "resolve":
+        return Stop(player, values)
+    if method == "reach_maxmargin" and entry.gifts is not None:
+        values = values + entry.gifts
+    return Choose(player, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """A place in a solved subgame."""
+
+    subgame: Subgame
+    solution: Solution
+    line: str  # as its spot writes it
+    state: Betting  # the real one
+    inside: Betting  # the spot's own
+
+    # --- where to -----------------------------------------------------------------------------
+
+    @property
+    def before(self) -> int:
+        """What each seat had put in before the street of the root: totals of the spot count from there."""
+        return self.subgame.entry.state.before
+
+    def after(self, move: int) -> Position | None:
+        """Behind a move; None where the subgame does not have it."""
+        book, s = self.inside.rules.book, self.inside.at
+        label = STREET.write(book, s, move - self.before if move > 0 else move)
+        if label not in self.here.actions:
+            return None
+        inner = STREET.read(book, s, label)
+        assert inner is not None
+        inside = self.inside.play(show_move(inner, self.inside.rules))
+        state = self.state.play(show_move(move, self.state.rules))
+        return replace(self, line=f"{self.line}-{label}".removeprefix("-"), state=state, inside=inside)
+
+    def dealt(self, card: int) -> Position:
+        """Behind the deal of the next street."""
+        line = f"{self.line}/{show_cards((card,))}"
+        return replace(self, line=line, state=self.state.next_street(), inside=self.inside.next_street())
+
+    @property
+    def deals(self) -> bool:
+        """Whether the next street is dealt here."""
+        return self.state.actor == CHANCE
+
+    # --- what is there ------------------------------------------------------------------------
+
+    @cached_property
+    def here(self) -> Spotlight:
+        """The solution there."""
+        return self.solution[self.line.replace("-/", "/")]
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """Real moves, upwards."""
+        book, s = self.inside.rules.book, self.inside.at
+        inner = [STREET.read(book, s, label) for label in self.here.actions]
+        return tuple(m + self.before if m > 0 else m for m in inner if m is not None)
+
+    @cached_property
+    def strategy(self) -> Array:
+        """Probability of each move with each hand; one that should not be there plays as the range. float64 [1326, moves]"""
+        played: Array = self.here.strategy.T
+        known: Array = np.logical_not(np.isnan(played).any(axis=1))
+        reach = self.here.reach[self.here.player]
+        weight = np.where(known, reach, 0.0) if reach[known].any() else known.astype(float)
+        mean = weight @ np.nan_to_num(played) / max(weight.sum(), 1e-300)
+        return np.where(known[:, None], played, mean)
+
+    def entry(self) -> Entry:
+        """What is known here, for a subgame that begins here."""
+        other, ranges, values = 1 - self.subgame.seat, np.stack(self.here.reach), None
+        if self.subgame.method != "unsafe":
+            ranges[other] *= self.subgame.entry.ranges[other]  # with a gadget every hand is dealt alike
+            values = self.here.best(other)
+        return Entry(self.state, self.here.board, ranges, values, "the last solution")
