@@ -185,6 +185,81 @@ class PublicChanceSampling(BucketSampling):
         return value
 
 
+class OpponentPublicSampling(PublicChanceSampling):
+    """One board; each seat in turn with all its hands against one hand of the other."""
+
+    own_all = True
+
+    def walks(self, key):  # type: ignore[no-untyped-def]
+        rules = self.tree.rules
+        deck, drawn, tries = rules.deck.cards.tolist(), [], 0
+        board: list[int] = []
+        for size, into in ((sum(rules.board), board), (rules.hole, []), (rules.hole, [])):
+            while len(into) < size:
+                bits = number(key, tries // 2)
+                card = deck[(bits >> 32 if tries % 2 else bits % 2**32) * len(deck) >> 32]
+                tries += 1
+                if card not in board and card not in into:
+                    into.append(card)
+            drawn.append(tuple(sorted(into)))
+        for me, one in enumerate(drawn[1:]):
+            yield self.half(me, one, board)
+
+    def half(self, me: int, one: Hand, board: list[int]) -> Waiting:
+        """What one traverser learns from a board and the drawn hand."""
+        waiting: Waiting = []
+        many = me if self.own_all else 1 - me
+        ones = {h: float(not {*h} & {*one}) for h in self.hands([])}
+        self._half(self.start(), me, many, ones, one, 1.0, board, waiting)
+        return waiting
+
+    def _half(self, state, me, many, reach, one, single, board, waiting):  # type: ignore[no-untyped-def]
+        """Values to seat `me`, of each hand of the vector or of the drawn one, times the probability of what it meets."""
+        state, rules = dealt(state), self.tree.rules
+        if state.actor == TERMINAL:
+            folded = state.pay()[0] == state.pay()[2]
+            shown = board[: rules.board_sizes[state.street]] if folded else board
+            hands = [h for h in self.hands(shown) if not {*h} & {*one}]
+            value = {}
+            for h in hands:
+                pair = [h, one] if many == 0 else [one, h]
+                pay = state.pay()[0][me] if folded else self.won(state, pair, board, me)
+                if me == many:
+                    value[h] = single * pay / len(hands)
+                else:
+                    value[one] = value.get(one, 0.0) + reach[h] * pay / len(hands)
+            return value
+        following = self.children(state)
+        every = self.hands(board[: rules.board_sizes[state.street]])
+        live = every if state.actor == many else [one]
+        wheres = {h: self.bucket(state, h, board) for h in live}
+        sigma = {h: self.sigma(wheres[h], len(following)) for h in live}
+        if single + sum(reach[h] for h in every) > 0:
+            self.visits += len(live)
+        free = sum(not {*h} & {*one} for h in every)
+        moves = []
+        for a, after in enumerate(following):
+            onward = {h: reach[h] * (sigma[h][a] if state.actor == many else 1.0) for h in every}
+            next_single = single * (sigma[one][a] if state.actor != many else 1.0)
+            moves.append(self._half(after, me, many, onward, one, next_single, board, waiting))
+        if state.actor != me:
+            return {h: sum(v.get(h, 0.0) for v in moves) for h in {h for v in moves for h in v}}
+        value = {}
+        for h in live:
+            found = [v.get(h, 0.0) for v in moves]
+            value[h] = sum(p * x for p, x in zip(sigma[h], found, strict=True))
+            own = reach[h] / free if me == many else single
+            waiting.append((self.regret, wheres[h], [x - value[h] for x in found]))
+            waiting.append((self.average, wheres[h], [own * p for p in sigma[h]]))
+        return value
+
+
+class SelfPublicSampling(OpponentPublicSampling):
+    """One board; each seat in turn with one hand against all hands of the other."""
+
+    own_all = False
+
+
 class CfrBr(PublicChanceSampling):
     """Each seat with its buckets against one that sees its cards: regret matching by hand, best moves on the last street."""
 

@@ -1,12 +1,13 @@
-"""Other ways to sample a blueprint: chance sampling, public chance sampling and pure CFR, on the tables of `Blueprint`.
+"""Other ways to sample a blueprint: chance sampling, public chance sampling with one vector or two, and pure CFR, on the
+tables of `Blueprint`.
 
     solver = make_blueprint(tree, cards, "pcs", seed=1)
     solver.step(10_000)
     solver.average(0, bucket=2)
 
-An iteration is one deal (`external`, `chance`, `pure`) or one board with all hands on it (`pcs`, `cfr-br`), and both seats
-learn from it. Increments are scaled alike: on average over what is drawn, all of them add the same to the regrets of the same
-strategies.
+An iteration is one deal (`external`, `chance`, `pure`), one board with all hands on it (`pcs`, `cfr-br`), or one board and
+for each traverser all hands of one seat against a hand of the other (`opcs`, `spcs`), and both seats learn from it.
+Increments are scaled alike: on average over what is drawn, all of them add the same to the regrets of the same strategies.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from riverboat.errors import InputError, MemoryLimitError, unknown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _cfr_br_kernels as cfr_br_kernels
 from riverboat.solving import _chance_kernels as chance_kernels
+from riverboat.solving import _half_public_kernels as half_kernels
 from riverboat.solving import _public_chance_kernels as public_kernels
 from riverboat.solving.blueprint import Blueprint
 from riverboat.solving.blueprint_tables import Tables, Weighting, make_game
@@ -35,9 +37,13 @@ TRAVERSALS = {
     "external": "one deal, the opponent's moves drawn (Lanctot et al. 2009)",
     "chance": "one deal, all moves (Zinkevich et al. 2007)",
     "pcs": "one board, all hands as vectors, all moves (Johanson et al. 2012)",
+    "opcs": "one board and a hand of the opponent, all hands of the traverser (Johanson et al. 2012)",
+    "spcs": "one board and a hand of the traverser, all hands of the opponent (Johanson et al. 2012)",
     "pure": "one deal, everybody's moves drawn (Gibson 2014)",
     "cfr-br": "one board, each seat against one that sees its cards and answers best (Johanson et al. 2012)",
 }
+# As checkpoints name them: new ones go to the end.
+_NUMBERS = ("external", "chance", "pcs", "pure", "cfr-br", "opcs", "spcs")
 
 
 def make_blueprint(tree: ActionTree, cards: CardAbstraction, traversal: str = "external", **options: Any) -> Blueprint:
@@ -70,11 +76,14 @@ class BucketSampling(Blueprint):
 
     def _prepare(self) -> tuple[Any, list[tuple[Any, ...]]]:
         """The loop of a traversal, and what each thread works on."""
-        if self.traversal in ("pcs", "cfr-br"):
+        if self.traversal in ("pcs", "opcs", "spcs", "cfr-br"):
             hands = hands_of(self.tree)
             rooms: list[tuple[Any, ...]] = [(hands, board_room(self.tree), frames(self.tree)) for _ in self._places]
             if self.traversal == "pcs":
                 return public_kernels.train_public, rooms
+            if self.traversal in ("opcs", "spcs"):
+                own_all = self.traversal == "opcs"
+                return half_kernels.train_half, [(own_all, np.zeros(2, np.uint8), *room) for room in rooms]
             return cfr_br_kernels.train_cfr_br, [(*room, *self._opponent()) for room in rooms]
         train = chance_kernels.train_chance if self.traversal == "chance" else chance_kernels.train_pure
         return train, [(block, _visits(self.tree)) for block, _ in self._places]
@@ -114,11 +123,11 @@ class BucketSampling(Blueprint):
     def state(self) -> dict[str, Array]:
         """All that is needed to go on. The table itself, not a copy."""
         more = {} if self.hybrid is None else {"hybrid": self.hybrid.cells}
-        return {**super().state(), **more, "traversal": np.array([list(TRAVERSALS).index(self.traversal)])}
+        return {**super().state(), **more, "traversal": np.array([_NUMBERS.index(self.traversal)])}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on from a state: on one thread, exactly as if nothing had happened."""
-        found = list(TRAVERSALS)[int(state["traversal"][0])] if "traversal" in state else "external"
+        found = _NUMBERS[int(state["traversal"][0])] if "traversal" in state else "external"
         if found != self.traversal:
             raise InputError(f"state of a run by {found!r}: this one is by {self.traversal!r}")
         super().restore(state)

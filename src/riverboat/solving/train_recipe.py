@@ -13,7 +13,7 @@ until = 100000000             # no discounts after this iteration
 prune = 300                   # big blinds: moves with regret below minus this a visit are skipped on most deals
 prune_after = 10000000
 dtype = "float32"             # or "16-bit"
-traversal = "external"        # or chance, pcs, pure, cfr-br
+traversal = "external"        # or chance, pcs, opcs, spcs, pure, cfr-br
 """
 
 from __future__ import annotations
