@@ -183,10 +183,10 @@ def test_other_than_two_players_are_refused_before_the_first_state() -> None:
             raise AssertionError("walked")
 
     with pytest.raises(ZeroSumError, match="deep: 3 players; this needs a two-player zero-sum game"):
-        compile_game(Never(None, players=3), zero_sum=True)
+        compile_game(Never(None, players=3), constant_sum=True)
 
 
-def test_pay_that_does_not_cancel_is_refused_at_the_first_end() -> None:
+def test_pay_of_another_sum_is_refused_at_once() -> None:
     ends = 0
 
     class Counted(Deep):
@@ -200,9 +200,9 @@ def test_pay_that_does_not_cancel_is_refused_at_the_first_end() -> None:
         def payoffs(self) -> Sequence[float]:
             nonlocal ends
             ends += 1
-            return (2.0, 1.0)
+            return (2.0, float(ends))
 
-    with pytest.raises(ZeroSumError, match="not zero-sum: one history pays 2 and 1"):
-        compile_game(Counted(40), zero_sum=True)
-    assert ends == 1
+    with pytest.raises(ZeroSumError, match="not zero-sum: one history pays 2 and 1, another 2 and 2"):
+        compile_game(Counted(40), constant_sum=True)
+    assert ends == 2
     assert histories(compile_game(Deep(3, pay=(2.0, 1.0)))).players == 2  # a tree of it can be had all the same

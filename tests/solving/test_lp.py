@@ -187,7 +187,7 @@ def test_tremble_must_be_a_probability() -> None:
 def test_general_sum_is_refused() -> None:
     tree = compile_game(matrix([[[3, 0], [5, 1]], [[3, 5], [0, 1]]], name="dilemma"))
     for method in (solve_lp, undominated):
-        with pytest.raises(ZeroSumError, match="dilemma: not zero-sum: one history pays 3 and 3"):
+        with pytest.raises(ZeroSumError, match="dilemma: not zero-sum: one history pays 3 and 3, another 0 and 5"):
             method(tree)
 
 

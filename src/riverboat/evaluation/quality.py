@@ -19,7 +19,7 @@ import numpy as np
 
 from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
 from riverboat.arrays import Array
-from riverboat.claims import EXACT, LOWER, Claim, Kind
+from riverboat.claims import EXACT, LOWER, UPPER, Claim, Kind
 from riverboat.errors import InputError
 from riverboat.evaluation import best_response
 from riverboat.evaluation.local_best_response import local_best_response
@@ -117,7 +117,7 @@ def quality(
 ) -> Measured:
     """Best responses to a strategy, and what it earns against itself.
 
-    - A `Strategy` or `Solution`: exact, in the unit of its game.
+    - A `Strategy` or `Solution`: exact, in the unit of its game; an upper bound where a player forgets its own moves.
     - A blueprint: exact against responders that see all cards and bet by its menu. In a limit game that is the game; in a
       no-limit game others may bet as they like, and this is a lower bound.
     - An agent: exact where all that it does can be written down: at most one deal to the board, few lines. A blueprint that
@@ -126,7 +126,8 @@ def quality(
     """
     if isinstance(strategy, Strategy):
         found = response.quality(strategy, threads)
-        return Measured(found.best, found.values, found.total, strategy.tree.unit)
+        kind = EXACT if found.recalls else UPPER
+        return Measured(found.best, found.values, found.total, found.recalls, strategy.tree.unit, kind)
     if isinstance(strategy, Solution):
         return _of_solution(strategy)
     if isinstance(strategy, BlueprintStrategy):
@@ -141,7 +142,7 @@ def _of_solution(solution: Solution) -> Measured:
     best = [tree.per_chip * solution.earnings(player, respond=True) for player in (0, 1)]
     values = [tree.per_chip * solution.earnings(player) for player in (0, 1)]
     total = None if constant is None else tree.per_chip * constant  # a gadget's choice included
-    return Measured((best[0], best[1]), (values[0], values[1]), total, tree.unit)
+    return Measured((best[0], best[1]), (values[0], values[1]), total, unit=tree.unit)
 
 
 def _of_blueprint(

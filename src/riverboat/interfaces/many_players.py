@@ -1,4 +1,4 @@
-"""What is told of games with more than two players: what each earns, and what each could gain by deviating alone."""
+"""What is told where no value is certified: what each player earns, and what each could gain by deviating alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from riverboat.evaluation.quality import Measured
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, Column, ReportTable
-from riverboat.solving.run import NO_GUARANTEE, Result
+from riverboat.solving.run import Result
 from riverboat.solving.values import game as make_game
 from riverboat.trees.compile import compile_game, histories
 
@@ -31,30 +31,29 @@ def report(results: list[Result]) -> None:
     console.print(f"{first.game}: {players} players, {first.infosets:,} information sets; figures in {first.unit}")
     for r in results:
         how = f"{r.schedule}" + (f" {r.traversal}" if r.traversal != "full" else "")
-        console.print(
-            f"{how}, {r.iterations:,} iterations, {r.seconds:.2f} s: ε {r.exploitability:.3e}, the largest gain of a player; "
-            f"NashConv {r.nash_conv:.3e}"
-        )
+        gain = f"{r.exploitability:.3e}"
+        told = f"ε {gain}, the largest gain of a player" if players > 2 else f"exploitability {gain}"
+        console.print(f"{how}, {r.iterations:,} iterations, {r.seconds:.2f} s: {told}; NashConv {r.nash_conv:.3e}")
         console.print(_players(r.values, r.gains))
-    console.print(f"guarantee {NO_GUARANTEE}")
+    console.print(f"guarantee {first.guarantee}")
 
 
 def exploitability(name: str, quality: Measured, json: bool) -> None:
-    """Gains of all players who deviate alone; exact."""
+    """Gains of all players who deviate alone."""
+    players = len(quality.values)
     facts: dict[str, Any] = {
-        "game": name, "players": len(quality.values), "exploitability": quality.exploitability,
+        "game": name, "players": players, "exploitability": quality.exploitability,
         "nash_conv": quality.nash_conv, "values": quality.values, "best_responses": quality.best, "gains": quality.gains,
-        "unit": quality.unit, "exploitability_is": "exact: the largest gain of a player",
+        "unit": quality.unit, "exploitability_is": quality.kind + (": the largest gain of a player" if players > 2 else ""),
         "claims": to_dicts(quality.claims),
     }  # fmt: skip
     if json:
         emit(facts)
         return
     console = plain_console()
-    console.print(
-        f"{name}: {len(quality.values)} players; ε {quality.exploitability:.9g} {quality.unit} (exact), the largest gain "
-        f"of a player who deviates alone; NashConv {quality.nash_conv:.9g}"
-    )
+    figure = f"{quality.exploitability:.9g} {quality.unit} ({quality.kind})"
+    told = f"ε {figure}, the largest gain of a player who deviates alone" if players > 2 else f"exploitability {figure}"
+    console.print(f"{name}: {players} players; {told}; NashConv {quality.nash_conv:.9g}")
     console.print(_players(quality.values, quality.gains))
 
 

@@ -24,7 +24,7 @@ from riverboat.solving.cfr import table_bytes
 from riverboat.solving.run import STALLED, Progress, Result, Run, default_dtype, default_schedule, finish, stoppers
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.compile import AnyTree, cfr_tree
+from riverboat.trees.compile import AnyTree, solver_tree
 from riverboat.walks.devices import AUTO, CPU, why_not
 from riverboat.walks.rules import board_loops
 from riverboat.walks.tables import table_format
@@ -85,7 +85,7 @@ def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any]
     if method != "cfr":
         with held(options["out"]):
             return [_exact(made, method, options, unsaved)]
-    tree = None if options["resume"] else cfr_tree(made)
+    tree = None if options["resume"] else solver_tree(made)
     results = []
     for schedule in names:
         out = options["out"]
@@ -302,7 +302,7 @@ def to_dict(results: Sequence[Result], options: Mapping[str, Any]) -> dict[str, 
 def report(results: list[Result]) -> None:
     """The answer as a table."""
     first = results[0]
-    if len(first.values) > 2:
+    if not first.certified:
         many_players.report(results)
         return
     rows = []

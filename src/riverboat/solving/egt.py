@@ -82,8 +82,8 @@ class EGT:
         if not restart > 1:
             raise InputError(f"{tree.name}: restart={restart:g}: the gap must fall by a factor above 1")
         self.form = SequenceForm(tree)
-        self.form.histories.check_zero_sum()
-        self._scale = scale = float(np.abs(self.form.histories.payoffs).max(initial=0.0)) or 1.0
+        self.form.histories.check_constant_sum()
+        self._scale = scale = float(np.abs(self.form.histories.payoffs - self.form.half).max(initial=0.0)) or 1.0
         self.tree, self.restart = tree, restart
         self.iteration, self.finished = 0, False
         self._seats = _Seat(self.form, 0, scale), _Seat(self.form, 1, scale)

@@ -13,7 +13,7 @@ from riverboat.games.board_game import BoardGame
 from riverboat.games.board_states import Unrolled
 from riverboat.solving.egt import EGT
 from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import check_zero_sum, quality
+from riverboat.solving.response import quality
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.table import Strategy, Tree
@@ -43,10 +43,9 @@ def solve_exact(
     if out is not None:
         files.check_free(out)
     made = make_game(game)
-    if isinstance(made, BoardGame):  # constant-sum: half the pot is taken from each, so values are relative to that
-        made = Unrolled.zero_sum(made)
-    tree = compile_game(made, zero_sum=True)
-    check_zero_sum(tree)
+    if isinstance(made, BoardGame):
+        made = Unrolled.of(made)
+    tree = compile_game(made, constant_sum=True)
     started = clock.perf_counter()
     history: list[Progress] = []
 

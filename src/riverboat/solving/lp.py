@@ -1,4 +1,4 @@
-"""Exact equilibria of small two-player zero-sum games by linear programming.
+"""Exact equilibria of small two-player zero-sum (or constant-sum) games by linear programming.
 
 The program of player 0 (Koller, Megiddo & von Stengel 1996; its dual is the program of player 1):
 
@@ -41,11 +41,11 @@ class LPSolution:
 
 
 def solve_lp(tree: Tree) -> LPSolution:
-    """An equilibrium of a zero-sum game with perfect recall.
+    """An equilibrium of a zero-sum or constant-sum game with perfect recall.
 
     Information sets that a player's own plan never reaches are played uniformly.
     """
-    form = _zero_sum(tree)
+    form = _constant_sum(tree)
     program = _Program(form, 0)
     x, y = program.solve()
     return _solution(form, x, y, "lp")
@@ -61,7 +61,7 @@ def undominated(tree: Tree, against: Strategy | None = None, tremble: float = 1e
     """
     if not 0 < tremble <= 1:
         raise InputError(f"{tree.name}: tremble={tremble:g}: must be above 0 and at most 1")
-    form = _zero_sum(tree)
+    form = _constant_sum(tree)
     uniform = Strategy.uniform(tree)
     mixed = uniform
     if against is not None:
@@ -78,14 +78,14 @@ def preferred(tree: Tree, liking: Array) -> LPSolution:
     """
     if liking.shape != (tree.table,) or not np.all(np.isfinite(liking)):
         raise InputError(f"{tree.name}: likings of shape {liking.shape}: must be {tree.table} finite numbers")
-    form = _zero_sum(tree)
+    form = _constant_sum(tree)
     x, y = (_Program(form, player).refine(form.likings(liking, player)) for player in (0, 1))
     return _solution(form, x, y, "preferred lp")
 
 
-def _zero_sum(tree: Tree) -> SequenceForm:
+def _constant_sum(tree: Tree) -> SequenceForm:
     form = SequenceForm(tree)
-    form.histories.check_zero_sum()
+    form.histories.check_constant_sum()
     return form
 
 

@@ -32,7 +32,8 @@ class Quality:
 
     best: tuple[float, ...]  # what a best response earns, per player
     values: tuple[float, ...]  # what the profile earns, per player; NaN where that was not asked for
-    total: float | None = 0.0  # what pay-offs sum to, None where the game has no value (rake, more than two players)
+    total: float | None = 0.0  # what pay-offs sum to, None where the game has no value that could be certified
+    recalls: bool = True  # whether no player forgets; of one who does, `best` is an upper bound
 
     @property
     def gains(self) -> tuple[float, ...]:
@@ -55,8 +56,9 @@ class Quality:
     def bracket(self) -> tuple[float, float]:
         """An interval that holds the value of a constant-sum game to player 0.
 
-        Player 0's part guarantees the low end, player 1's part the high end, whatever the other does. With rake and with
-        more than two players there is no such value: both ends are what the profile earns.
+        Player 0's part guarantees the low end, player 1's part the high end, whatever the other does. Where pay-offs have
+        no constant sum (rake), with more than two players, and where a player forgets, there is no such value: both ends
+        are what the profile earns.
         """
         if self.total is None:
             return self.values[0], self.values[0]
@@ -75,12 +77,6 @@ class Quality:
 
     def _repr_html_(self) -> str:
         return self.report()._repr_html_()
-
-
-def check_solvable(tree: Tree) -> None:
-    """Raise for two players whose pay-offs do not cancel. More players may have any: nothing is guaranteed for them."""
-    if tree.players <= 2:
-        check_zero_sum(tree)
 
 
 def check_zero_sum(tree: Tree) -> None:
@@ -112,12 +108,12 @@ def quality_of_sums(tree: Tree, sums: Array, threads: int = 1) -> Quality:
             tables = _strategy_tables(tree, me, sums)
             best.append(_expectation(tree, me, walker.walk(me, tables, _kernels.RESPOND)))
             values.append(_expectation(tree, me, walker.walk(me, tables, _kernels.EVALUATE)))
-        return Quality(tuple(best), tuple(values))
+        return Quality(tuple(best), tuple(values), tree.constant_sum)
     probabilities = Strategy.from_sums(tree, sums).probabilities
-    players = range(tree.players)
-    best = [_fold(tree, probabilities, me)[0][0] for me in players]
-    total = 0.0 if tree.players <= 2 else None
-    return Quality(tuple(float(b) for b in best), _history_values(tree, probabilities), total)
+    best = [float(_fold(tree, probabilities, me)[0][0]) for me in range(tree.players)]
+    recalls = tree.perfect_recall
+    total = tree.constant_sum if recalls else None
+    return Quality(tuple(best), _history_values(tree, probabilities), total, recalls)
 
 
 def best_response(strategy: Strategy, player: int) -> tuple[float, Strategy]:
@@ -130,6 +126,7 @@ def best_response(strategy: Strategy, player: int) -> tuple[float, Strategy]:
         value = _expectation(tree, player, Walker(tree, np.float64, 1).walk(player, tables, _kernels.RESPOND))
         tree.views(table)[player][:] = tables.delta
     else:
+        tree.check_recall(player)
         values, best = _fold(tree, strategy.probabilities, player)
         value = float(values[0])
         for i, infoset in enumerate(np.flatnonzero(tree.owner == player)):
@@ -175,15 +172,16 @@ def _expectation(tree: PublicTree, me: int, values: Array) -> float:
 
 
 def _fold(tree: HistoryTree, probabilities: Array, me: int) -> tuple[Array, Array]:
-    """Best value from every sequence of a player on, and the best action at its information sets."""
-    plex = tree.treeplex(me)
+    """Best value from every sequence of a player on, and the best action at its information sets.
+
+    Of a player who forgets, as if it remembered its own moves: the best that it can do itself is hard to find (NP-hard).
+    """
+    plex, last = tree.remembered(me)
     n = tree.nodes
     reach = np.empty(len(n.actor))
     tree_kernels.others_reach(n.actor, n.end, n.data, tree.chance, probabilities, me, reach)
     ends = np.flatnonzero(n.actor == TERMINAL)
-    value = np.bincount(
-        tree.last_sequence[ends, me], reach[ends] * tree.payoffs[n.data[ends], me], minlength=plex.sequences
-    )
+    value = np.bincount(last[ends], reach[ends] * tree.payoffs[n.data[ends], me], minlength=plex.sequences)
     best = np.zeros(len(plex.parent), np.int32)
     tree_kernels.respond(plex.parent, plex.first, plex.width, value, best)
     return value, best

@@ -26,14 +26,14 @@ from riverboat.solving.best import Best
 from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.cfr import CFR
-from riverboat.solving.response import Quality, check_solvable
+from riverboat.solving.response import Quality
 from riverboat.solving.schedules import AnySchedule, dcfr
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.compile import AnyTree, cfr_tree
+from riverboat.trees.compile import AnyTree, solver_tree
 from riverboat.walks.devices import CPU, CUDA
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
@@ -93,6 +93,10 @@ def below(exploitability: float) -> Stopper:
 
 DONE, TARGET, LIMIT, STALLED = "done", "target", "limit", "stalled"
 NO_GUARANTEE = "none: with more than two players CFR need not converge; gains are exact for this strategy"
+GENERAL_SUM = "none: pay-offs have no constant sum, so CFR need not converge; gains are exact for this strategy"
+FORGETFUL = (
+    "none: a player forgets its own moves, so CFR need not converge; gains are upper bounds: of one who remembers"
+)
 
 
 @dataclass(frozen=True)
@@ -122,13 +126,22 @@ class Result:
     answer_iteration: int | None = None  # whose average is the answer: an earlier one where exploitability rose since
     values: tuple[float, ...] = ()  # what the profile earns, per player
     gains: tuple[float, ...] = ()  # what each player could gain by deviating alone, exact
+    recalls: bool = True  # whether no player forgets its own moves; of one who does, gains are upper bounds
+
+    @property
+    def guarantee(self) -> str | None:
+        """Why there is none; None where the value is certified."""
+        if self.certified:
+            return None
+        return FORGETFUL if not self.recalls else NO_GUARANTEE if len(self.values) > 2 else GENERAL_SUM
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """All that is said of the answer, the exploitability first; a certified value is bounded from both sides."""
+        kind = EXACT if self.recalls else UPPER
         found = [
-            Claim("exploitability", self.exploitability, self.unit, EXACT),
-            Claim("NashConv", self.nash_conv, self.unit, EXACT),
+            Claim("exploitability", self.exploitability, self.unit, kind),
+            Claim("NashConv", self.nash_conv, self.unit, kind),
         ]
         if self.certified:
             found.append(Claim("value to player 0", self.value_low, self.unit, LOWER))
@@ -141,12 +154,14 @@ class Result:
         """Plain values for JSON, without the strategy."""
         found = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
         certified = "between value_low and value_high"
-        why = "with rake" if len(self.values) <= 2 else "of more than two players"
-        value = certified if self.certified else f"what the profile earns; {why} the game has no single value"
+        value = certified if self.certified else "what the profile earns to player 0; no value of the game is claimed"
         found |= {"exploitability_is": "exact", "value_is": value, "claims": to_dicts(self.claims)}
-        if len(self.values) > 2:
+        if not self.recalls:
+            found["exploitability_is"] = "upper bound: what players who remember their own moves would gain"
+        elif len(self.values) > 2:
             found["exploitability_is"] = "exact: the largest gain of a player"
-            found["guarantee"] = NO_GUARANTEE
+        if self.guarantee is not None:
+            found["guarantee"] = self.guarantee
         return found
 
     def report(self) -> ReportTable:
@@ -213,7 +228,7 @@ class Run:
                 self._resume(game, schedule, traversal, seed, threads, dtype, device)
                 return
         self.game = make_game(game)
-        self.tree = tree if tree is not None else cfr_tree(self.game)
+        self.tree = tree if tree is not None else solver_tree(self.game)
         kind = default_dtype(self.tree) if dtype is None else dtype
         rule = default_schedule(self.tree) if schedule is None else schedule
         self.solver = make_solver(self.tree, rule, traversal, seed, threads, kind, solver_options or {}, device)
@@ -404,7 +419,8 @@ class Run:
         if "best" in state:
             facts = state.table("best")
             best, values = (tuple(facts.row(name, self.tree.players)) for name in ("best", "values"))
-            kept = Quality(best, values, None if facts["total"] is None else facts.number("total"))
+            total = None if facts["total"] is None else facts.number("total")
+            kept = Quality(best, values, total, "recalls" not in facts or facts.flag("recalls"))
             at, mean = facts.whole("iteration"), self.solver.averages
             older = at < self.solver.iteration
             table = arrays.take("best", (mean.dtype,), mean.shape) if older else mean
@@ -447,6 +463,7 @@ class Run:
             answer_iteration=iteration,
             values=quality.values,
             gains=quality.gains,
+            recalls=quality.recalls,
         )
 
 
@@ -467,7 +484,6 @@ def make_solver(
         return BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device, **options)
     if device == CUDA:
         raise InputError(f"{tree.name}: device 'cuda' is for spots and whole games of hold'em; take 'cpu' or 'auto'")
-    check_solvable(tree)
     return CFR(tree, schedule, traversal, seed=seed, threads=threads, dtype=dtype, **options)
 
 
@@ -492,11 +508,13 @@ def solve(
     callback: Callback | None = None,
     stop: Iterable[Stopper] = (),
 ) -> Result:
-    """Solve a two-player zero-sum game and certify the answer; or look for an ε-equilibrium of more players.
+    """Solve a two-player zero-sum or constant-sum game and certify the answer; or look for an equilibrium of any other.
 
     Stops at the first of `iterations`, `time` (seconds) and `until` (exploitability in the game's unit); with none of
-    them after 1,000 iterations. With more than two players exploitability is ε, the largest gain of a player who deviates
-    alone: exact, but nothing guarantees that it falls. `device`: cpu, cuda (hold'em on boards), or auto for what there is.
+    them after 1,000 iterations. Games of more players, whose pay-offs have no constant sum, or in which a player forgets are
+    solved by CFR alone, and `result.guarantee` says what is missing: gains of players who deviate alone are known, but
+    nothing makes them fall. With more than two players exploitability is ε, the largest gain. `device`: cpu, cuda (hold'em
+    on boards), or auto for what there is.
 
     With `out`, checkpoints go there and `resume` goes on from the last. An interrupt (Ctrl-C) writes a checkpoint to `out`
     and is raised again. Where the answer cannot be written, `UnsavedError` has it as `result`.

@@ -34,18 +34,20 @@ class SequenceForm:
                 f"use a CFR schedule instead"
             )
         self.treeplexes: tuple[Treeplex, Treeplex] = self.histories.treeplex(0), self.histories.treeplex(1)
+        # Where pay-offs sum to a constant, half of it is taken from each player, so that they cancel.
+        self.half = (self.histories.constant_sum or 0.0) / 2
         self.payoffs = self._payoffs(0), self._payoffs(1)  # csr [own sequences, the other's sequences]
 
     @property
     def matrix(self) -> Any:
-        """A: what player 0 gets, weighted by chance. csr [sequences of player 0, sequences of player 1]"""
+        """A: what player 0 gets, less `half`, weighted by chance. csr [sequences of player 0, sequences of player 1]"""
         return self.payoffs[0]
 
     def _payoffs(self, player: int) -> Any:
         """A player's pay-offs with its own sequences as rows. Histories with equal sequences add up."""
         tree = self.histories
         ends = np.flatnonzero(tree.nodes.actor == TERMINAL)
-        pay = tree.chance_reach[ends] * tree.payoffs[tree.nodes.data[ends], player]
+        pay = tree.chance_reach[ends] * (tree.payoffs[tree.nodes.data[ends], player] - self.half)
         own, other = tree.last_sequence[ends, player], tree.last_sequence[ends, 1 - player]
         shape = self.treeplexes[player].sequences, self.treeplexes[1 - player].sequences
         matrix = csr_array((pay, (own, other)), shape=shape)
@@ -113,11 +115,11 @@ class SequenceForm:
     # --- values -----------------------------------------------------------------------------
 
     def value(self, x: Array, y: Array) -> float:
-        """What player 0 expects: x'A y."""
-        return float(x @ (self.matrix @ y))
+        """What player 0 expects: x'A y, and its half of what pay-offs sum to."""
+        return float(x @ (self.matrix @ y)) + self.half
 
     def respond(self, player: int, other: Array) -> tuple[float, Array]:
-        """The most a player can get against the other's plan, and a pure plan that gets it."""
+        """The most a player can get against the other's plan, less `half`, and a pure plan that gets it."""
         plex = self.treeplexes[player]
         value = self.payoffs[player] @ other
         best = np.empty(len(plex.parent), np.int32)
@@ -129,5 +131,5 @@ class SequenceForm:
         return float(value[0]), plan
 
     def bracket(self, x: Array, y: Array) -> tuple[float, float]:
-        """What x guarantees to player 0 and what y concedes: a zero-sum game's value lies between them."""
-        return -self.respond(1, x)[0], self.respond(0, y)[0]
+        """What x guarantees to player 0 and what y concedes: the value of a constant-sum game lies between them."""
+        return self.half - self.respond(1, x)[0], self.half + self.respond(0, y)[0]

@@ -15,6 +15,15 @@ from typing import NamedTuple
 from riverboat.games.base import Array
 
 CONSTANT, COMPARE, MATRIX = 0, 1, 2
+ROUNDING = 1e-9  # what sums of pay-offs may be off by, as a share of them above one
+
+
+def constant(sums: Array) -> float | None:
+    """What pay-offs sum to, where that is the same everywhere; None where it is not."""
+    low, high = float(sums.min()), float(sums.max())
+    if high - low > ROUNDING * max(1.0, abs(low), abs(high)):
+        return None
+    return 0.0 if abs(high) <= ROUNDING and abs(low) <= ROUNDING else (low + high) / 2
 
 
 class Nodes(NamedTuple):

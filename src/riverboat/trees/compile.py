@@ -19,29 +19,24 @@ MAX_HISTORIES = 50_000_000
 
 
 def compile_game(
-    game: Game, *, zero_sum: bool = False, memory: int | None = None, progress: Listener | None = None
+    game: Game, *, constant_sum: bool = False, memory: int | None = None, progress: Listener | None = None
 ) -> PublicTree | HistoryTree:
     """A `PublicTree` where the game has public states and hands, else a `HistoryTree`.
 
-    `zero_sum` refuses other games as soon as that is seen. It may take `memory` bytes, by default half of what is free;
-    `progress` is told how it grows.
+    `constant_sum` refuses all but two players whose pay-offs have a constant sum, as soon as that is seen. It may take
+    `memory` bytes, by default half of what is free; `progress` is told how it grows.
     """
     with heard(progress, memory):
         if isinstance(game, PublicGame):
             return PublicTree(game)
         if isinstance(game, HistoryGame):
-            return HistoryTree.from_game(game, zero_sum=zero_sum)
+            return HistoryTree.from_game(game, constant_sum=constant_sum)
     raise InputError(f"{type(game).__name__} is no game; see docs/your-own-game.md for what it must answer")
 
 
-def solver_tree(game: Game, *, zero_sum: bool = False) -> AnyTree:
+def solver_tree(game: Game, *, constant_sum: bool = False) -> AnyTree:
     """The tree that solves a game fastest: betting × boards for hold'em, else what `compile_game` gives."""
-    return BoardTree(game) if isinstance(game, BoardGame) else compile_game(game, zero_sum=zero_sum)
-
-
-def cfr_tree(game: Game) -> AnyTree:
-    """The same for CFR: two-player games that are not zero-sum are refused while they are walked."""
-    return solver_tree(game, zero_sum=getattr(game, "players", 2) <= 2)
+    return BoardTree(game) if isinstance(game, BoardGame) else compile_game(game, constant_sum=constant_sum)
 
 
 def histories(tree: PublicTree | HistoryTree) -> HistoryTree:

@@ -21,7 +21,7 @@ from riverboat.games import probe
 from riverboat.games.base import CHANCE, TERMINAL, Array, HistoryGame, State
 from riverboat.growth import Growth
 from riverboat.trees import _kernels
-from riverboat.trees.arrays import CONSTANT, MATRIX, Nodes, Side
+from riverboat.trees.arrays import CONSTANT, MATRIX, ROUNDING, Nodes, Side, constant
 from riverboat.trees.public import MAX_WIDTH, Infoset, PublicTree
 
 BYTES = 60  # of a history while its tree is built, at the least: five numbers, and the name of one set in ten
@@ -82,13 +82,13 @@ class HistoryTree:
         self.sides = tuple(self._side(p) for p in range(self.players))
 
     @staticmethod
-    def from_game(game: HistoryGame, *, zero_sum: bool = False) -> HistoryTree:
-        """Walk the game's states once; with `zero_sum`, no further than it takes to see that it is not."""
-        if zero_sum:
+    def from_game(game: HistoryGame, *, constant_sum: bool = False) -> HistoryTree:
+        """Walk the game's states once; with `constant_sum`, no further than it takes to see that it is not."""
+        if constant_sum:
             check_players(game.name, game.players)
         root = game.root()
         with Growth(game.name, "building the tree of", "histories", BYTES, partial(probe.size, root)) as grown:
-            return _compile(game, root, grown, zero_sum=zero_sum)
+            return _compile(game, root, grown, constant_sum=constant_sum)
 
     def _side(self, me: int) -> Side:
         rows = len(self.payoffs)
@@ -202,24 +202,61 @@ class HistoryTree:
             table,
         )
 
-    def check_recall(self, player: int) -> None:
-        """Raise unless all nodes of each information set follow the same own moves."""
+    def remembered(self, player: int) -> tuple[Treeplex, Array]:
+        """A player's sequences if it never forgot its own moves, and the last one at each node. int32 [nodes]
+
+        A player who does not forget has its own treeplex. One who does has its information sets split by what it has done:
+        whoever can tell more apart can do no worse, so what is best here bounds what is best in the game from above.
+        """
+        if player not in self._remembered:
+            self._remembered[player] = (
+                _split(self, player) if self.forgets(player) is not None else
+                (self.treeplex(player), self.last_sequence[:, player])
+            )  # fmt: skip
+        return self._remembered[player]
+
+    @cached_property
+    def _remembered(self) -> dict[int, tuple[Treeplex, Array]]:
+        return {}
+
+    def forgets(self, player: int) -> str | None:
+        """An information set that a player reaches by different moves of its own; None where there is none."""
         last = self.last_sequence[:, player]
         nodes = np.flatnonzero((self.node_infoset >= 0) & (self.nodes.actor == player))
         infoset = self.node_infoset[nodes]
         wrong = np.flatnonzero(last[nodes] != last[self.first_node[infoset]])
-        if len(wrong):
-            name = self._info[int(infoset[wrong[0]])][0]
+        return self._info[int(infoset[wrong[0]])][0] if len(wrong) else None
+
+    @cached_property
+    def perfect_recall(self) -> bool:
+        """Whether no player forgets."""
+        return all(self.forgets(player) is None for player in range(self.players))
+
+    def check_recall(self, player: int) -> None:
+        """Raise unless all nodes of each information set follow the same own moves."""
+        name = self.forgets(player)
+        if name is not None:
             raise RecallError(
                 f"{self.name}: imperfect recall: player {player} reaches information set {name!r} by different "
-                f"moves of its own; split it, or use a sampled traversal"
+                f"moves of its own; split it, or use CFR, which gives an answer without a certificate"
             )
+
+    @cached_property
+    def constant_sum(self) -> float | None:
+        """What the pay-offs of two players sum to at every end; None where that differs, or with other players."""
+        return constant(self.payoffs.sum(axis=1)) if self.players == 2 else None
 
     def check_zero_sum(self) -> None:
         """Raise unless there are two players whose pay-offs cancel."""
         check_players(self.name, self.players)
         for pay in self.payoffs:
             check_sum(self.name, pay)
+
+    def check_constant_sum(self) -> None:
+        """Raise unless there are two players whose pay-offs sum to the same everywhere."""
+        check_players(self.name, self.players)
+        for pay in self.payoffs:
+            check_sums(self.name, self.payoffs[0], pay)
 
     def _repr_svg_(self) -> str | None:
         from riverboat.trees.draw import small_svg  # draws both kinds of tree, so it imports them
@@ -244,11 +281,20 @@ def check_players(name: str, players: int) -> None:
 
 def check_sum(name: str, pay: Sequence[float]) -> None:
     """Raise unless two pay-offs cancel."""
-    if abs(pay[0] + pay[1]) > 1e-9:
+    if abs(pay[0] + pay[1]) > ROUNDING:
         raise ZeroSumError(f"{name}: not zero-sum: one history pays {pay[0]:g} and {pay[1]:g}")
 
 
-def _compile(game: HistoryGame, root: State, grown: Growth, *, zero_sum: bool) -> HistoryTree:
+def check_sums(name: str, first: Sequence[float], pay: Sequence[float]) -> None:
+    """Raise unless the pay-offs of two players sum to what they do elsewhere."""
+    if constant(np.array([sum(first), sum(pay)])) is None:
+        raise ZeroSumError(
+            f"{name}: not zero-sum: one history pays {first[0]:g} and {first[1]:g}, another {pay[0]:g} and {pay[1]:g}, "
+            f"which sum to something else; this needs a constant sum, CFR does not"
+        )
+
+
+def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: bool) -> HistoryTree:
     actor, end, width, infoset, data = (column(kind) for kind in "bihiq")
     numbers: dict[str, int] = {}
     info: list[tuple[str, tuple[str, ...]]] = []
@@ -309,9 +355,9 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, zero_sum: bool) -
                 raise InputError(f"{game.name}: {len(pay)} pay-offs for {game.players} players")
             if not all(math.isfinite(x) for x in pay):
                 raise InputError(f"{game.name}: node {node} pays {pay}: must be finite")
-            if zero_sum:
-                check_sum(game.name, pay)
             data[node] = payoffs.setdefault(pay, len(payoffs))
+            if constant_sum and data[node]:
+                check_sums(game.name, next(iter(payoffs)), pay)
             end[node] = node + 1
             continue
         if not labels:
@@ -341,6 +387,35 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, zero_sum: bool) -
         lambda: info,
         tuple(outcome_labels),
     )
+
+
+def _split(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:
+    """The treeplex of a player who remembers all its moves, and its last sequence at every node."""
+    n = tree.nodes
+    last = np.zeros(len(n.actor), np.int32)
+    seen: dict[tuple[int, int], int] = {}  # information set and own last sequence: the first of its sequences
+    parent: list[int] = []
+    sets: list[int] = []
+    first: list[int] = []
+    sequences = 1
+    for node in range(len(n.actor)):
+        who = int(n.actor[node])
+        if who == TERMINAL:
+            continue
+        here, number = int(last[node]), int(tree.node_infoset[node])
+        if who == player and (number, here) not in seen:
+            seen[number, here] = sequences
+            sets.append(number)
+            parent.append(here)
+            first.append(sequences)
+            sequences += int(tree.widths[number])
+        for k, child in enumerate(tree.children(node)):
+            last[child] = seen[number, here] + k if who == player else here
+    infosets = np.array(sets, np.int32)
+    widths = tree.widths[infosets]
+    within = np.arange(sequences - 1) - np.repeat(np.array(first, np.int64) - 1, widths)
+    table = np.concatenate([[-1], np.repeat(tree.offsets[infosets], widths) + within]).astype(np.int64)
+    return Treeplex(infosets, np.array(parent, np.int32), np.array(first, np.int32), widths, table), last
 
 
 def unroll(tree: PublicTree) -> HistoryTree:

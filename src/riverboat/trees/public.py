@@ -14,7 +14,7 @@ from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Mat
 from riverboat.games.layout import Layout, from_states
 from riverboat.growth import require
 from riverboat.trees import _kernels
-from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side
+from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side, constant
 
 MAX_WIDTH = np.iinfo(np.int16).max  # of a node: widths are stored in 16 bits
 
@@ -233,6 +233,19 @@ class PublicTree:
             else:
                 total += int((weight[mine].astype(np.int64) * alive[self.boards[mine]]).sum())
         return total
+
+    @cached_property
+    def constant_sum(self) -> float | None:
+        """What the pay-offs of both players sum to at every end; None where that differs."""
+        first, second = self.sides
+        sums = first.pay + second.pay[:, ::-1]
+        compares = np.flatnonzero(first.kind == COMPARE)
+        orders = first.row[compares]
+        apart = compares[np.all(first.below[orders] == first.upto[orders], axis=1)]
+        sums[apart, 1] = sums[apart, 0]  # whatever a tie would pay, there is none
+        each = [sums[first.kind != MATRIX].ravel()]
+        each += [(mine + theirs.T).ravel() for mine, theirs in zip(first.matrix, second.matrix, strict=True)]
+        return constant(np.concatenate(each))
 
     # --- names ------------------------------------------------------------------------------
 

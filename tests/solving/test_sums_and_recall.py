@@ -1,0 +1,263 @@
+"""Games other than two-player zero-sum with perfect recall: what is claimed of each, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import riverboat as rb
+from random_games import history_games, public_games
+from riverboat.errors import RecallError, ZeroSumError
+from riverboat.games.base import Array, Compare, Constant, Deal, Game, HistoryGame, Payoff, State
+from riverboat.solving.lp import solve_lp, undominated
+from riverboat.solving.response import quality
+from riverboat.solving.run import FORGETFUL, GENERAL_SUM
+from riverboat.strategy.table import Strategy
+from riverboat.trees.compile import compile_game
+from riverboat.trees.history import HistoryTree
+
+DATA = Path(__file__).parents[1] / "games" / "data"
+DILEMMA = rb.matrix([[[3, 0], [5, 1]], [[3, 5], [0, 1]]], ["stay", "tell"], ["stay", "tell"], "dilemma")
+
+
+# --- constant sums ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ShiftedState:
+    """Every end pays `by` more to each player."""
+
+    state: State
+    by: tuple[float, float]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.state, name)
+
+    def child(self, index: int) -> ShiftedState:
+        return ShiftedState(self.state.child(index), self.by)
+
+    def payoffs(self) -> Sequence[float]:
+        return [pay + more for pay, more in zip(self.state.payoffs(), self.by, strict=True)]
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """A history game that pays more."""
+
+    game: HistoryGame
+    by: tuple[float, float]
+    name: str = "shifted"
+    players: int = 2
+    unit: str = "points"
+
+    def root(self) -> Any:
+        return ShiftedState(self.game.root(), self.by)
+
+
+@settings(max_examples=25)
+@given(game=history_games(depth=4))
+def test_a_shift_moves_the_value_and_nothing_else(game: HistoryGame) -> None:
+    shifted = Shifted(game, (3.0, -1.0))
+    plain, moved = (rb.solve(each, method="lp") for each in (game, shifted))
+    assert moved.value == pytest.approx(plain.value + 3, abs=1e-7)
+    for found in (moved, rb.solve(shifted, iterations=100)):
+        assert found.certified
+        assert found.value_low - 1e-7 <= plain.value + 3 <= found.value_high + 1e-7
+        assert found.value_high - found.value_low == pytest.approx(found.nash_conv, abs=1e-7)
+        assert sum(found.values) == pytest.approx(2.0)
+
+
+def test_egt_and_undominated_on_a_constant_sum() -> None:
+    game = rb.matrix(
+        [[[3, 0], [1, 2]], [[2, 5], [4, 3]]]
+    )  # both sum to 5; by hand: value 3/2 from 1/4, 3/4 and a half each
+    found = rb.solve(game, method="egt", until=1e-6)
+    assert found.value_low <= 1.5 <= found.value_high
+    assert found.values == pytest.approx((1.5, 3.5), abs=1e-5)
+    refined = undominated(compile_game(game))
+    assert refined.value == pytest.approx(1.5)
+    assert refined.strategy["player 0"]["r1"] == pytest.approx(0.25)
+
+
+def test_a_spot_by_lp_is_paid_the_pot() -> None:
+    """As by CFR: shares of the pot, not distances from half of it."""
+    game = rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=100, oop="AA,88", ip="KK", bets="a")
+    exact = rb.solve(game, method="lp")
+    cfr = rb.solve(game, iterations=500)
+    assert sum(exact.values) == pytest.approx(100)
+    assert exact.value == pytest.approx(cfr.value, abs=0.5)
+
+
+@dataclass(frozen=True)
+class Showdown:
+    """A public game of one move: two hands each are compared."""
+
+    tie: tuple[float, float]
+    strengths: tuple[tuple[int, ...], tuple[int, ...]]
+    name: str = "showdown"
+    unit: str = "points"
+    joiner: str = ""
+    hands: tuple[tuple[str, ...], tuple[str, ...]] = (("a", "b"), ("c", "d"))
+    deal: Deal = field(default_factory=lambda: Deal.independent([1, 1], [1, 1]))
+
+    def root(self) -> Any:
+        return ShowdownState(self, 0)
+
+
+@dataclass(frozen=True)
+class ShowdownState:
+    game: Showdown
+    at: int
+
+    @property
+    def actor(self) -> int:
+        return 0 if self.at == 0 else -2
+
+    def actions(self) -> Sequence[str]:
+        return ("fold", "show")
+
+    def child(self, index: int) -> ShowdownState:
+        return replace(self, at=1 + index)
+
+    def payoff(self) -> Payoff:
+        return (
+            Constant((1.0, 3.0))
+            if self.at == 1
+            else Compare(self.game.strengths, (4.0, 0.0), self.game.tie, (0.0, 4.0))
+        )
+
+
+@pytest.mark.parametrize(
+    ("strengths", "tie", "total"),
+    [
+        (((0, 2), (1, 3)), (0.0, 0.0), 4.0),  # nobody ties, whatever it would pay
+        (((0, 1), (1, 3)), (0.0, 0.0), None),
+        (((0, 1), (1, 3)), (2.0, 2.0), 4.0),
+    ],
+)
+def test_ties_count_where_there_are_any(strengths: Any, tie: Any, total: float | None) -> None:
+    tree = compile_game(Showdown(tie, strengths))
+    assert tree.constant_sum == total
+    assert quality(Strategy.uniform(tree)).total == total
+
+
+# --- general sums -------------------------------------------------------------------------------
+
+
+def test_the_dilemma() -> None:
+    """Everybody tells; nothing is certified, and what each earns is said."""
+    found = rb.solve(DILEMMA, iterations=200)
+    assert found.values == pytest.approx((1, 1), abs=1e-4)
+    assert max(found.gains) < 1e-4
+    assert not found.certified
+    assert found.to_dict()["guarantee"] == GENERAL_SUM
+    assert found.value_low == found.value_high == found.values[0]
+
+
+@settings(max_examples=20)
+@given(game=public_games(depth=3, zero_sum=False))
+def test_gains_in_general_sums_are_those_of_histories(game: Game) -> None:
+    """The public tree and its histories agree, and so does NashConv with values and best responses."""
+    found = rb.solve(game, iterations=20)
+    tree = compile_game(game)
+    assert found.certified == (tree.constant_sum is not None)
+    from riverboat.trees.compile import histories
+
+    flat = histories(tree)
+    again = quality(Strategy(flat, found.strategy.probabilities[flat.origin]))  # type: ignore[union-attr]
+    assert again.values == pytest.approx(found.values, abs=1e-9)
+    assert again.gains == pytest.approx(found.gains, abs=1e-9)
+    assert found.nash_conv == pytest.approx(sum(found.gains), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["lp", "egt"])
+def test_what_needs_a_constant_sum_says_so(method: Any) -> None:
+    with pytest.raises(ZeroSumError, match="this needs a constant sum, CFR does not"):
+        rb.solve(DILEMMA, method=method)
+
+
+# --- imperfect recall ---------------------------------------------------------------------------
+
+
+def pure(tree: HistoryTree, player: int) -> Iterator[Array]:
+    """All pure strategies of a player who forgets, each in a copy of a uniform table."""
+    mine = [i for i in tree.infosets() if i.player == player]
+    for choice in product(*(range(len(i.actions)) for i in mine)):
+        table = Strategy.uniform(tree).probabilities.copy()
+        for infoset, chosen in zip(mine, choice, strict=True):
+            table[infoset.offset : infoset.offset + len(infoset.actions)] = np.arange(len(infoset.actions)) == chosen
+        yield table
+
+
+@dataclass(frozen=True)
+class Blurred:
+    """A history game in which players do not know what they did: sets with one owner and one menu are one set."""
+
+    game: HistoryGame
+    name: str = "blurred"
+    players: int = 2
+    unit: str = "points"
+
+    def root(self) -> Any:
+        return BlurredState(self.game.root())
+
+
+@dataclass(frozen=True)
+class BlurredState:
+    state: State
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.state, name)
+
+    def child(self, index: int) -> BlurredState:
+        return BlurredState(self.state.child(index))
+
+    def infoset(self) -> str:
+        return f"{self.state.actor} {self.state.actions()}"
+
+
+@settings(max_examples=25)
+@given(game=history_games(depth=5, width=2))
+def test_gains_of_the_forgetful_are_bounds(game: HistoryGame) -> None:
+    tree = compile_game(Blurred(game))
+    assert isinstance(tree, HistoryTree)
+    uniform = Strategy.uniform(tree)
+    found = quality(uniform)
+    assert found.recalls == tree.perfect_recall
+    for player in (0, 1):
+        best = max(quality(Strategy(tree, table)).values[player] for table in pure(tree, player))
+        assert found.best[player] >= best - 1e-12
+        if tree.forgets(player) is None:
+            assert found.best[player] == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("traversal", ["full", "external", "outcome", "chance"])
+def test_a_forgetful_player_is_solved_without_a_certificate(traversal: str, tmp_path: Path) -> None:
+    """It earns 1 after its own moves `a c` or `b d` and nothing otherwise: the best without memory is 1, from pure play."""
+    found = rb.solve(str(DATA / "forgetful.efg"), traversal=traversal, iterations=400, out=tmp_path / "run")
+    assert not found.certified
+    assert found.guarantee == FORGETFUL
+    assert found.to_dict()["exploitability_is"].startswith("upper bound")
+    assert 0 <= found.exploitability <= 1
+    assert rb.quality(rb.load(tmp_path / "run")).kind == "upper bound"
+    again = rb.solve(
+        str(DATA / "forgetful.efg"), traversal=traversal, iterations=500, out=tmp_path / "run", resume=True
+    )
+    assert again.iterations == 500
+    assert not again.recalls
+
+
+def test_what_needs_memory_says_so() -> None:
+    tree = compile_game(rb.game(str(DATA / "forgetful.efg")))
+    with pytest.raises(RecallError, match="split it, or use CFR, which gives an answer without a certificate"):
+        solve_lp(tree)
+    with pytest.raises(RecallError, match="'second'"):
+        rb.best_response(Strategy.uniform(tree), 0)
+    assert rb.best_response(Strategy.uniform(tree), 1)[0] == pytest.approx(-0.5)  # who does not forget has one
