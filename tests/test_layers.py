@@ -35,6 +35,7 @@ STAIRCASE: list[set[str]] = [
     {"endgame", "exploit", "continuous", "tournaments"},
     {"agents"},
     {"evaluation"},
+    {"verbs"},
     {"explain"},
     {"reproduce"},
     {"interfaces"},

@@ -13,10 +13,12 @@ is right on average may cost something here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cards.notation import show_cards
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.evaluation._branch_kernels import FOLDS, NOTHING, SHOWS
@@ -54,6 +56,32 @@ class Review:
     luck: tuple[tuple[str, float], ...]  # chips by which cards favoured the first agent, by round
     decisions: tuple[Decision, ...]
     first: int  # seat of the first agent
+
+    def record(self, big_blind: int) -> dict[str, Any]:
+        """For JSON; amounts in big blinds."""
+        return {
+            "hand": self.number,
+            "names": list(self.names),
+            "first_seat": self.first,
+            "hole": [show_cards(cards) for cards in self.hole],
+            "board": show_cards(self.board),
+            "won": self.won / big_blind,
+            "without_luck": self.estimate / big_blind,
+            "luck": {name: chips / big_blind for name, chips in self.luck},
+            "decisions": [
+                {
+                    "street": d.street,
+                    "seat": d.seat,
+                    "pot": d.pot / big_blind,
+                    "move": d.move,
+                    "probability": d.probability,
+                    "cost": None if d.cost is None else d.cost / big_blind,
+                    "better": d.instead or None,
+                    "drawn": d.luck / big_blind,
+                }
+                for d in self.decisions
+            ],
+        }
 
 
 class Worst:

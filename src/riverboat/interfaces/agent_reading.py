@@ -11,10 +11,10 @@ from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.interfaces.blueprint_reading import need_board, show_place
-from riverboat.interfaces.matching import rules_for
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import ROOT, View
 from riverboat.strategy.place_node import player_node
+from riverboat.verbs.seating import rules_for
 
 
 def show(name: str, line: str | None, view: View, json: bool, game: str | None = None) -> None:

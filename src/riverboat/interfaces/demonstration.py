@@ -18,11 +18,12 @@ from riverboat.agents.yardsticks import YARDSTICKS
 from riverboat.errors import CorruptError, InputError
 from riverboat.evaluation.matches import Match, play_match
 from riverboat.interfaces import abstracting, training
-from riverboat.interfaces.matching import results, rules_for, watched
+from riverboat.interfaces.matching import results, watched
 from riverboat.interfaces.terminal import duration, plain_console, say
 from riverboat.solving.train_recipe import load_train_recipe
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
+from riverboat.verbs.seating import rules_for
 from riverboat.words import quote
 
 RECIPE = "demo"

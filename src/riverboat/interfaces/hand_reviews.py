@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 
@@ -21,7 +21,7 @@ ABOUT = (
 )
 
 
-def print_reviews(console: Console, reviews: list[Review], big_blind: int) -> None:
+def print_reviews(console: Console, reviews: Sequence[Review], big_blind: int) -> None:
     """A head and a table for each."""
     for hand in reviews:
         for line in _head(hand, big_blind):
@@ -60,30 +60,3 @@ def _row(hand: Review, d: Decision, big_blind: int) -> tuple[str, ...]:
         d.instead,
         f"{d.luck / big_blind:+.2f}" if d.luck else "",
     )
-
-
-def record(hand: Review, big_blind: int) -> dict[str, Any]:
-    """A review as an object; amounts in big blinds."""
-    return {
-        "hand": hand.number,
-        "names": list(hand.names),
-        "first_seat": hand.first,
-        "hole": [show_cards(cards) for cards in hand.hole],
-        "board": show_cards(hand.board),
-        "won": hand.won / big_blind,
-        "without_luck": hand.estimate / big_blind,
-        "luck": {name: chips / big_blind for name, chips in hand.luck},
-        "decisions": [
-            {
-                "street": d.street,
-                "seat": d.seat,
-                "pot": d.pot / big_blind,
-                "move": d.move,
-                "probability": d.probability,
-                "cost": None if d.cost is None else d.cost / big_blind,
-                "better": d.instead or None,
-                "drawn": d.luck / big_blind,
-            }
-            for d in hand.decisions
-        ],
-    }

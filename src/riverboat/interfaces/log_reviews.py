@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +21,10 @@ from riverboat.games.hand_files import read_hands
 from riverboat.games.moves import HIDDEN
 from riverboat.games.records import Hands
 from riverboat.games.views import Views
-from riverboat.interfaces.hand_reviews import print_reviews, record
-from riverboat.interfaces.matching import compared, estimator, facts, results, told_of, watched
+from riverboat.interfaces.hand_reviews import print_reviews
+from riverboat.interfaces.matching import compared, estimator, results, told_of, watched
 from riverboat.interfaces.terminal import emit, plain_console
+from riverboat.verbs.matching import match_facts
 
 AT_ONCE = 1024  # hands
 _UNKNOWN = ("seed", "pairs", "seconds", "hands_per_second")  # of a match that was played elsewhere
@@ -63,9 +64,10 @@ def review(log: Path, agents: list[str], worst: int, game: str | None, threads: 
     match = Match(len(hands) // 2, 0, rules.big_blind, found, 0.0, (first.name, second.name), without, factor)
     reviews = [] if kept is None else kept.reviews(aivat)
     if json:
-        told_facts = {key: value for key, value in facts(match, rules).items() if key not in _UNKNOWN}
-        told_facts |= {"hands": len(hands), "duplicate": paired}
-        told_facts |= {"worst": [record(hand, rules.big_blind) for hand in reviews]} if reviews else {}
+        told_facts = {key: value for key, value in match_facts(match, rules).items() if key not in _UNKNOWN}
+        claim = replace(match.claim, seed=None, size=len(hands))  # nobody knows the seed of what was played elsewhere
+        told_facts |= {"hands": len(hands), "duplicate": paired, "claims": [claim.to_dict()]}
+        told_facts |= {"worst": [hand.record(rules.big_blind) for hand in reviews]} if reviews else {}
         emit(told_facts | told_of(aivat) | about("match", rules, first, second))
         return
     console = plain_console()

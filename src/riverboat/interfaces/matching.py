@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from riverboat.agents.base import Agent, rules_of
+from riverboat.agents.base import Agent
 from riverboat.agents.registry import make_agent
 from riverboat.errors import InputError, shown
 from riverboat.evaluation.aivat import Aivat
-from riverboat.evaluation.identity import about
-from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
-from riverboat.evaluation.review import Worst
+from riverboat.evaluation.matches import Match, RoundRobin
 from riverboat.evaluation.settling import LEAST
-from riverboat.games.acpc import Rules, read_game
+from riverboat.games.acpc import Rules
+from riverboat.games.records import Hands
 from riverboat.interfaces import acpc_match
-from riverboat.interfaces.hand_reviews import print_reviews, record
-from riverboat.interfaces.progress import Bar
+from riverboat.interfaces.hand_reviews import print_reviews
+from riverboat.interfaces.progress import Bar, LateBar
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
-
-GAME = "nolimit-200bb"  # where neither the user nor an agent names one
-UNITS = {
-    "mbb_per_game": "mbb/g",
-    "bb_per_100": "bb/100",
-    "ci95": "mbb/g, half the width of the 95 % interval over pairs",
-}
-ANY_TIME = "mbb/g, half the width over pairs of a 95 % interval that holds whenever the match stops"
+from riverboat.verbs import matching as verbs
+from riverboat.verbs.matching import UNITS, MatchResult
+from riverboat.verbs.seating import rules_for, seated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,22 +48,10 @@ def match(names: Sequence[str], options: Options) -> None:
         raise InputError(f"match: {len(names)} agents: name two, or more for a round robin")
     if any(name.startswith(acpc_match.PROGRAM) for name in names):
         _programs(names, options)
-        return
-    agents = [make_agent(name, options.seed) for name in names]
-    rules = rules_for(agents, options.game)
-    if len(agents) == 2:
-        _pair(agents[0], agents[1], rules, options)
+    elif len(names) == 2:
+        _pair(names[0], names[1], options)
     else:
-        _all(dict(zip(names, agents, strict=True)), len(names), rules, options)
-
-
-def rules_for(agents: Sequence[Agent], game: str | None) -> Rules:
-    """The game that is named, else the one that the agents play; each of them agrees or says why not."""
-    own = rules_of(*agents)
-    rules = read_game(game) if game is not None else own if own is not None else read_game(GAME)
-    for agent in agents:
-        agent.check_rules(rules)
-    return rules
+        _all(names, options)
 
 
 def _programs(names: Sequence[str], options: Options) -> None:
@@ -92,48 +73,55 @@ def _programs(names: Sequence[str], options: Options) -> None:
 # --- two agents -------------------------------------------------------------------------------------
 
 
-def _pair(first: Agent, second: Agent, rules: Rules, options: Options) -> None:
+def _pair(first: str, second: str, options: Options) -> None:
     until = None if options.until is None else bounds(options.until)
     if until is not None and options.hands < 2 * LEAST:
         raise InputError(f"--hands {options.hands}: with --until-settled at least {2 * LEAST:,} are allowed for")
-    if options.histories is None:
-        file: Any = nullcontext(None)
-    else:
-        from riverboat.games.hand_files import open_hands
-
-        file = open_hands(options.histories)
     if options.worst and not options.aivat:
         raise InputError(f"--worst {options.worst}: needs --aivat, which knows what moves are worth")
-    aivat = estimator(first, second, rules, options.threads) if options.aivat else None
-    worst = Worst(options.worst) if options.worst else None
-    with file as write, watched(f"{first.name} against {second.name}") as progress:
-        found = play_match(
-            first,
-            second,
-            rules,
-            options.hands,
-            options.seed,
-            aivat=aivat,
-            until=until,
+    made = [seated(name, options.seed) for name in (first, second)]
+    rules = rules_for(made, options.game)
+    with (
+        _written(options.histories) as write,
+        LateBar("values for AIVAT, once") as values,
+        LateBar(f"{first} against {second}") as bar,
+    ):
+        found = verbs.match(
+            made[0],
+            made[1],
+            hands=options.hands,
+            seed=options.seed,
+            game=rules,
+            aivat=options.aivat,
+            until_settled=until,
+            threads=options.threads,
+            worst=options.worst,
             observe=write,
-            estimated=worst,
-            progress=progress,
+            progress=bar.of,
+            preparing=values,
         )
-    reviews = [] if worst is None or aivat is None else worst.reviews(aivat)
     if options.json:
-        shown_hands = {"worst": [record(hand, rules.big_blind) for hand in reviews]} if reviews else {}
-        emit(facts(found, rules) | told_of(aivat) | about("match", rules, first, second) | shown_hands)
+        emit(found.to_dict())
         return
     console = plain_console()
     console.print(results([found]))
-    console.print(_told(found, rules))
+    console.print(_told(found))
     if found.raw is not None:
         console.print(compared(found))
     if found.verdict is not None:
         console.print(_settled(found))
-    print_reviews(console, reviews, rules.big_blind)
+    print_reviews(console, found.reviews, found.big_blind)
     if options.histories is not None:
         say(f"hand histories: {options.histories}")
+
+
+def _written(path: Path | None) -> AbstractContextManager[Callable[[Hands], None] | None]:
+    """What writes the hands of a match to a file, where one is asked for."""
+    if path is None:
+        return nullcontext(None)
+    from riverboat.games.hand_files import open_hands
+
+    return open_hands(path)
 
 
 def bounds(text: str) -> tuple[float, float]:
@@ -179,21 +167,6 @@ def _settled(found: Match) -> str:
     return f"{found.verdict}: {about[found.verdict or 'open']} mbb/g; the interval holds whenever a match stops"
 
 
-def facts(found: Match, rules: Rules) -> dict[str, Any]:
-    """A match as one object."""
-    units = UNITS if found.verdict is None else UNITS | {"ci95": ANY_TIME, "bounds": "mbb/g"}
-    return {
-        **found.record(),
-        "names": list(found.names),
-        "game": rules.name,
-        "unit": "mbb/g",
-        "units": units,
-        "claims": [found.claim.to_dict()],
-        "seconds": round(found.seconds, 3),
-        "hands_per_second": round(found.hands_per_second),
-    }
-
-
 _RESULT = (
     Column("agent"), Column("against"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE),
     Column("bb/100", FIGURE, rank=2), Column("hands", FIGURE, rank=1), Column("verdict", rank=3),
@@ -216,9 +189,9 @@ def verdict(found: Match) -> str:
     return "loses" if found.mbb_per_game < -found.ci95 else "undecided"
 
 
-def _told(found: Match, rules: Rules) -> str:
+def _told(found: MatchResult) -> str:
     return (
-        f"{rules.name}, {found.pairs:,} duplicate pairs, seed {found.seed}; {found.seconds:,.1f} s, "
+        f"{found.game}, {found.pairs:,} duplicate pairs, seed {found.seed}; {found.seconds:,.1f} s, "
         f"{found.hands_per_second:,.0f} hands a second"
     )
 
@@ -226,39 +199,34 @@ def _told(found: Match, rules: Rules) -> str:
 # --- everybody against everybody --------------------------------------------------------------------
 
 
-def _all(agents: dict[str, Agent], count: int, rules: Rules, options: Options) -> None:
-    if len(agents) < count:
-        raise InputError(f"match: {count} agents, {len(agents)} different ones: in a round robin each is named once")
-    for asked, what in (
-        (options.histories, "--histories"),
-        (options.until, "--until-settled"),
-    ):
+def _all(names: Sequence[str], options: Options) -> None:
+    for asked, what in ((options.histories, "--histories"), (options.until, "--until-settled")):
         if asked:
-            raise InputError(f"{what}: of matches between two agents; {count} are named")
-    estimate = partial(estimator, rules=rules, threads=options.threads) if options.aivat else None
-    with watched(f"{len(agents)} agents") as progress:
-        found = round_robin(agents, rules, options.hands, options.seed, estimator=estimate, progress=progress)
+            raise InputError(f"{what}: of matches between two agents; {len(names)} are named")
+    first, second, third, *others = names
+    with LateBar("values for AIVAT, once") as values, LateBar(f"{len(names)} agents") as bar:
+        found = verbs.match(
+            first,
+            second,
+            third,
+            *others,
+            hands=options.hands,
+            seed=options.seed,
+            game=options.game,
+            aivat=options.aivat,
+            threads=options.threads,
+            progress=bar.of,
+            preparing=values,
+        )
     if options.json:
-        how = {"hands": options.hands, "pairs": options.hands // 2, "seed": options.seed}
-        emit(_each(found, agents, rules, options) | how | {"game": rules.name, "unit": "mbb/g", "units": UNITS})
+        emit(found.to_dict())
         return
     console = plain_console()
     console.print(_crossed(found))
     console.print(
-        f"what the agent of the row won of the one of the column, mbb/g ± 95 %; {rules.name}, {options.hands:,} hands in "
-        f"duplicate pairs each, seed {options.seed}" + (", with AIVAT" if options.aivat else ""),
+        f"what the agent of the row won of the one of the column, mbb/g ± 95 %; {found.rules.name}, {options.hands:,} hands "
+        f"in duplicate pairs each, seed {options.seed}" + (", with AIVAT" if options.aivat else ""),
     )
-
-
-def _each(found: RoundRobin, agents: dict[str, Agent], rules: Rules, options: Options) -> dict[str, Any]:
-    """All matches, each with whom it is of, so that a ledger takes them."""
-    told = found.record()
-    for match in told["matches"]:
-        match |= {"aivat": True} if options.aivat else {}
-        match |= about("match", rules, *(agents[name] for name in match["agents"]))
-    for match, each in zip(told["matches"], (found.matches[key] for key in sorted(found.matches)), strict=True):
-        match["claims"] = [each.claim.to_dict()]
-    return told
 
 
 def _crossed(found: RoundRobin) -> ReportTable:

@@ -21,9 +21,9 @@ from riverboat.games.match_state import Hand, Holes, parse_match_state, settled,
 from riverboat.games.moves import play_move, read_move, show_move
 from riverboat.games.sizes import parse_sizes, total
 from riverboat.games.views import Views
-from riverboat.interfaces.matching import rules_for
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
+from riverboat.verbs.seating import rules_for
 
 WORDS = {"fold": "f", "call": "c", "check": "c", "k": "c", "x": "c", "all-in": "a", "allin": "a", "all": "a"}
 SIZES = {"pot": "100%", "half": "50%"}

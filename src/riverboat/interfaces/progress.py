@@ -155,6 +155,37 @@ class Bar(ProgressLine):
         self.update(share, f"{show_seconds(spent * (1 / share - 1))} left" if 0 < share <= 1 else "")
 
 
+class LateBar:
+    """A bar that is there from the first word on until all is done: of work that may have nothing to do."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.bar: Bar | None = None
+
+    def __call__(self, share: float) -> None:
+        if self.bar is None:
+            self.bar = Bar(self.title)
+        self.bar(share)
+        if share >= 1:
+            self.close()
+
+    def of(self, done: int, all_of_it: int) -> None:
+        """The same for who counts."""
+        self(done / all_of_it)
+
+    def close(self) -> None:
+        """Take it away."""
+        if self.bar is not None:
+            self.bar.done()
+            self.bar = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
 class Live(ProgressLine):
     """Progress of a solve, which comes as a callback: exploitability first, and how long it may still take."""
 

@@ -14,12 +14,12 @@ from riverboat.games.acpc import Rules
 from riverboat.games.match_state import TAG, parse_match_state
 from riverboat.games.menus import Menu, load_menu, parse_menu
 from riverboat.games.spot import Spot
-from riverboat.interfaces.matching import rules_for
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import say
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.table_spot import table_spot
+from riverboat.verbs.seating import rules_for
 
 FLAGS = ("ranges", "menu", "game", "floor", "spot_file")
 # Where neither a file nor a blueprint says what is bet: two sizes and all-in, then the pot and all-in.

@@ -1,0 +1,200 @@
+"""`rb.match`: agents against each other in duplicate hands, two of them or everybody against everybody else.
+
+found = match("demo", "rule-based", hands=20_000, aivat=True)
+found.claim                     # won 512.3 ± 20.1 mbb/g (estimate, 20,000 hands, seed 0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, overload
+
+from riverboat.agents.base import Agent
+from riverboat.errors import InputError, check_threads
+from riverboat.evaluation.aivat import Aivat
+from riverboat.evaluation.identity import about
+from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
+from riverboat.evaluation.review import Review, Worst
+from riverboat.evaluation.settling import LEAST
+from riverboat.games.acpc import Rules
+from riverboat.games.records import Hands
+from riverboat.verbs.seating import rules_for, seated
+
+UNITS = {
+    "mbb_per_game": "mbb/g",
+    "bb_per_100": "bb/100",
+    "ci95": "mbb/g, half the width of the 95 % interval over pairs",
+}
+ANY_TIME = "mbb/g, half the width over pairs of a 95 % interval that holds whenever the match stops"
+
+
+@dataclass(frozen=True)
+class MatchResult(Match):
+    """What the first of two agents won, and what the result is of."""
+
+    rules: Rules = field(kw_only=True, repr=False)
+    of: Mapping[str, Any] = field(kw_only=True, repr=False)  # fingerprints of rules and agents, the release
+    known: tuple[str, ...] | None = field(default=None, kw_only=True)  # agents whose strategies AIVAT used
+    reviews: tuple[Review, ...] = field(default=(), kw_only=True, repr=False)  # of the hands that cost the first most
+
+    @property
+    def game(self) -> str:
+        """What was played."""
+        return self.rules.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; a ledger takes it."""
+        found = match_facts(self, self.rules)
+        if self.known is not None:
+            found["aivat"] = {"known": list(self.known)}
+        found |= self.of
+        if self.reviews:
+            found["worst"] = [hand.record(self.big_blind) for hand in self.reviews]
+        return found
+
+
+@dataclass(frozen=True)
+class RoundRobinResult(RoundRobin):
+    """Everybody against everybody else, and what the results are of."""
+
+    rules: Rules = field(kw_only=True, repr=False)
+    of: tuple[Mapping[str, Any], ...] = field(kw_only=True, repr=False)  # of the matches, in their order
+    hands: int = field(kw_only=True)
+    seed: int = field(kw_only=True)
+    aivat: bool = field(kw_only=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; a ledger takes all of its matches."""
+        told = self.record()
+        pairs = [self.matches[key] for key in sorted(self.matches)]
+        for each, match, of in zip(told["matches"], pairs, self.of, strict=True):
+            each |= {"aivat": True} if self.aivat else {}
+            each |= {**of, "claims": [match.claim.to_dict()]}
+        how = {"hands": self.hands, "pairs": self.hands // 2, "seed": self.seed}
+        return told | how | {"game": self.rules.name, "unit": "mbb/g", "units": UNITS}
+
+
+def match_facts(found: Match, rules: Rules) -> dict[str, Any]:
+    """A match as one object."""
+    units = UNITS if found.verdict is None else UNITS | {"ci95": ANY_TIME, "bounds": "mbb/g"}
+    return {
+        **found.record(),
+        "names": list(found.names),
+        "game": rules.name,
+        "unit": "mbb/g",
+        "units": units,
+        "claims": [found.claim.to_dict()],
+        "seconds": round(found.seconds, 3),
+        "hands_per_second": round(found.hands_per_second),
+    }
+
+
+@overload
+def match(
+    first: str | Agent,
+    second: str | Agent,
+    /,
+    *,
+    hands: int = ...,
+    seed: int = ...,
+    game: str | Rules | None = ...,
+    aivat: bool = ...,
+    until_settled: tuple[float, float] | None = ...,
+    threads: int = ...,
+    worst: int = ...,
+    observe: Callable[[Hands], None] | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    preparing: Callable[[float], None] | None = ...,
+) -> MatchResult: ...
+
+
+@overload
+def match(
+    first: str | Agent,
+    second: str | Agent,
+    third: str | Agent,
+    /,
+    *others: str | Agent,
+    hands: int = ...,
+    seed: int = ...,
+    game: str | Rules | None = ...,
+    aivat: bool = ...,
+    threads: int = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    preparing: Callable[[float], None] | None = ...,
+) -> RoundRobinResult: ...
+
+
+def match(
+    *agents: str | Agent,
+    hands: int = 20_000,
+    seed: int = 0,
+    game: str | Rules | None = None,
+    aivat: bool = False,
+    until_settled: tuple[float, float] | None = None,
+    threads: int = 1,
+    worst: int = 0,
+    observe: Callable[[Hands], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    preparing: Callable[[float], None] | None = None,
+) -> MatchResult | RoundRobinResult:
+    """Play two agents against each other, or several in a round robin; every deal twice, with the seats exchanged.
+
+    `seed` is that of the cards, and of agents by name that draw and name no other. `aivat` takes most of the luck out of the
+    result; its tables may have to be made first, and `preparing` is told the share that is done. With `until_settled`, two
+    bounds in mbb/g, a match of two ends as soon as it is known on which side of them the first one stands. `worst` hands that
+    cost the first most are looked at again (with `aivat`). `observe` is given all hands, `progress` those played, and all.
+    """
+    if len(agents) < 2:
+        raise InputError(f"match: {len(agents)} agents: name two, or more for a round robin")
+    check_threads(threads)
+    made = [seated(agent, seed) for agent in agents]
+    rules = rules_for(made, game)
+    estimator = partial(_estimator, rules=rules, threads=threads, preparing=preparing) if aivat else None
+    if len(made) > 2:
+        for asked, what in ((observe, "observe"), (until_settled, "until_settled"), (worst, "worst")):
+            if asked:
+                raise InputError(f"{what}: of matches between two agents; {len(made)} are named")
+        names = [agent if isinstance(agent, str) else agent.name for agent in agents]
+        table = dict(zip(names, made, strict=True))
+        if len(table) < len(made):
+            raise InputError(
+                f"match: {len(made)} agents, {len(table)} different ones: in a round robin each is named once"
+            )
+        found = round_robin(table, rules, hands, seed, estimator=estimator, progress=progress)
+        pairs = [found.matches[key].names for key in sorted(found.matches)]
+        of = tuple(about("match", rules, *(table[name] for name in pair)) for pair in pairs)
+        return RoundRobinResult(**vars(found), rules=rules, of=of, hands=hands, seed=seed, aivat=aivat)
+    if until_settled is not None and hands < 2 * LEAST:
+        raise InputError(f"hands={hands}: until a match is settled, at least {2 * LEAST:,} are allowed for")
+    if worst and estimator is None:
+        raise InputError(f"worst={worst}: needs aivat, which knows what moves are worth")
+    first, second = made
+    values = None if estimator is None else estimator(first, second)
+    kept = Worst(worst) if worst else None
+    played = play_match(
+        first,
+        second,
+        rules,
+        hands,
+        seed,
+        aivat=values,
+        until=until_settled,
+        observe=observe,
+        estimated=kept,
+        progress=progress,
+    )
+    known = None
+    if values is not None:
+        known = tuple(agent.name for agent, used in zip(values.agents, values.known, strict=True) if used)
+    reviews = () if kept is None or values is None else tuple(kept.reviews(values))
+    of_these = about("match", rules, first, second)
+    return MatchResult(**vars(played), rules=rules, of=of_these, known=known, reviews=reviews)
+
+
+def _estimator(
+    first: Agent, second: Agent, rules: Rules, threads: int, preparing: Callable[[float], None] | None
+) -> Aivat:
+    return Aivat(first, second, rules, threads=threads, progress=preparing)

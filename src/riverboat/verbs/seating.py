@@ -1,0 +1,26 @@
+"""Who sits at a table, and at which: agents and rules by name or as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riverboat.agents.base import Agent, rules_of
+from riverboat.agents.registry import make_agent
+from riverboat.games.acpc import Rules, read_game
+
+GAME = "nolimit-200bb"  # where neither the user nor an agent names one
+
+
+def seated(agent: str | Agent, seed: int = 0) -> Agent:
+    """An agent by its name, or as it is."""
+    return make_agent(agent, seed) if isinstance(agent, str) else agent
+
+
+def rules_for(agents: Sequence[Agent], game: str | Rules | None) -> Rules:
+    """The game that is named, else the one that the agents play; each of them agrees or says why not."""
+    own = rules_of(*agents)
+    asked = read_game(game) if isinstance(game, str) else game
+    rules = asked if asked is not None else own if own is not None else read_game(GAME)
+    for agent in agents:
+        agent.check_rules(rules)
+    return rules
