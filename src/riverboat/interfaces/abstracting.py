@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time as clock
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from riverboat.abstraction import estimate
-from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.recipe import Recipe, load_recipe, presets
-from riverboat.errors import InputError, MemoryLimitError, check_threads
+from riverboat.errors import InputError, check_threads
 from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console, say
-from riverboat.memory import available_memory
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
+from riverboat.verbs import abstracting as verbs
+from riverboat.verbs.abstracting import Abstracted
 from riverboat.words import quote, show_bytes
 
 
@@ -45,28 +44,19 @@ def abstract(source: str, out: Path | None, threads: int, resume: bool, only_est
         raise InputError("no --out: say in which folder the abstraction shall live, or give --estimate")
     if not json:
         _show_plan(plain_console(stderr=True), planned)
-    free = available_memory()
-    if free is not None and planned["memory_mb"] * 1e6 > free:
-        raise MemoryLimitError(
-            f"{recipe.name}: needs about {show_bytes(planned['memory_mb'] * 1e6)}, {show_bytes(free)} are free; "
-            "fewer buckets do not help, the tables of hands are as large; a larger machine does"
-        )
-    started = clock.perf_counter()
-    made = _build(source, recipe, out, threads, resume, stages)
-    facts = describe(made, out) | {"seconds": round(clock.perf_counter() - started, 2), "threads": threads}
+    found = _build(source, recipe, out, threads, resume, stages)
     if json:
-        emit(facts)
+        emit(found.to_dict())
         return
     console = plain_console()
-    console.print(f"{made!r} in {facts['seconds']:,.1f} s, {show_bytes(facts['megabytes'] * 1e6)}")
+    size = sum(street.nbytes for street in found.cards.streets)
+    console.print(f"{found.cards!r} in {found.seconds:,.1f} s, {show_bytes(size)}")
     console.print(f"written to {out}; riverboat show {quote(out)} tells more")
 
 
 def _build(
     source: str, recipe: Recipe, out: Path, threads: int, resume: bool, stages: list[estimate.Stage]
-) -> CardAbstraction:
-    from riverboat.abstraction.build import build
-
+) -> Abstracted:
     bars: dict[str, Bar] = {}
 
     def progress(stage: estimate.Stage, share: float) -> None:
@@ -79,7 +69,7 @@ def _build(
             bars[key](share)
 
     try:
-        return build(recipe, out, threads, resume, progress)
+        return verbs.abstract(recipe, out, threads=threads, resume=resume, progress=progress)
     except KeyboardInterrupt:
         again = f"riverboat abstract {quote(source)} --out {quote(out)} --resume"
         say(f"stopped; finished stages are kept: go on with {again}")
@@ -128,20 +118,3 @@ def _show_plan(console: Console, planned: dict[str, Any]) -> None:
         f"{planned['recipe']['name']}: {counts}; about {planned['seconds']:,.0f} s on {planned['threads']} threads, "
         f"{show_bytes(planned['memory_mb'] * 1e6)} at the peak",
     )
-
-
-def describe(made: CardAbstraction, out: Path) -> dict[str, Any]:
-    """What an abstraction is, as one object."""
-    return {
-        "name": made.name,
-        "out": str(out),
-        "counts": list(made.counts),
-        "public_buckets": made.public.count if made.public is not None else None,
-        "fingerprint": made.fingerprint,
-        "megabytes": round(sum(street.nbytes for street in made.streets) / 1e6, 3),
-        "streets": {
-            name: {**street.facts, "buckets": street.count, "table_mb": round(street.nbytes / 1e6, 3)}
-            for name, street in zip(STREETS, made.streets, strict=False)
-        },
-        "units": {"megabytes": "MB (10^6 bytes) of tables", "cost": "mean distance to the centre, in `unit`"},
-    }

@@ -5,24 +5,21 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TextIO
 
-import numpy as np
-
-from riverboat.agents.base import Agent, Choice, Chooser
+from riverboat.agents.base import Choice, Chooser
 from riverboat.agents.registry import make_agent
-from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
-from riverboat.games.acpc import Rules
-from riverboat.games.base import TERMINAL
 from riverboat.games.betting import Betting
-from riverboat.games.match_state import Hand, Holes, parse_match_state, settled, values
-from riverboat.games.moves import play_move, read_move, show_move
+from riverboat.games.match_state import parse_match_state
+from riverboat.games.moves import show_move
 from riverboat.games.sizes import parse_sizes, total
 from riverboat.games.views import Views
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
+from riverboat.verbs import playing as verbs
+from riverboat.verbs.playing import Event, Table, agent_move
 from riverboat.verbs.seating import rules_for
 
 WORDS = {"fold": "f", "call": "c", "check": "c", "k": "c", "x": "c", "all-in": "a", "allin": "a", "all": "a"}
@@ -39,15 +36,6 @@ _TOTAL = re.compile(
 _SIZE = re.compile(r"(?:r|raise|b|bet)?\s*(?P<size>[0-9.]{1,15}[%x])")
 
 
-@dataclass(frozen=True)
-class Seated:
-    """A person and an agent at a table."""
-
-    agent: Agent
-    rules: Rules
-    source: TextIO  # what the person types
-
-
 class Left(Exception):
     """The person has left the table."""
 
@@ -62,70 +50,53 @@ def play(
     if hands is not None and hands < 1:
         raise InputError(f"hands={hands}: must be at least 1")
     seed = secrets.randbits(32) if seed is None else seed
-    agent = make_agent(name, seed)
-    table = Seated(agent, rules_for([agent], game), source if source is not None else sys.stdin)
-    dealer, won, number = np.random.default_rng(seed), 0, 0
-    _say(f"{table.rules.name} against {agent.name}; all stacks are full again in every hand. ? for help, q to leave")
+    table = verbs.play(make_agent(name, seed), seed=seed, game=game)
+    typed = source if source is not None else sys.stdin
+    _say(f"{table.rules.name} against {name}; all stacks are full again in every hand. ? for help, q to leave")
     try:
-        while hands is None or number < hands:
-            won += _hand(table, dealer, number)
-            number += 1
-            _say(f"score: {_score(won, number, table.rules)}")
+        while True:
+            _tell(table, table.events)
+            while not table.over:
+                _tell(table, table.act(_asked(table, typed)))
+            _say(f"score: {_score(table)}")
+            if table.hands == hands:
+                break
+            table.deal()
     except (Left, KeyboardInterrupt):
         _say("")
-    _say(f"{_score(won, number, table.rules)}; --seed {seed} deals the same cards again")
-    return won
+    _say(f"{_score(table)}; --seed {seed} deals the same cards again")
+    return table.won
 
 
-def _hand(table: Seated, dealer: np.random.Generator, number: int) -> int:
-    """One hand; what the person won."""
-    rules, you = table.rules, 1 - number % 2  # seat 1 is the dealer's, where there is one
-    cards = dealer.permutation(rules.deck.cards)[: 2 * rules.hole + rules.board_sizes[-1]].tolist()
-    holes: Holes = (tuple(cards[: rules.hole]), tuple(cards[rules.hole : 2 * rules.hole]))
-    board: Hand = tuple(cards[2 * rules.hole :])
-    state = settled(Betting.start(rules))
-    blinds = f"you put in {rules.blinds[you]:,}, {table.agent.name} {rules.blinds[1 - you]:,}"
-    _say(f"\nhand {number + 1}: you have {show_cards(holes[you], ' ')}; {blinds}")
-    street = 0
-    while state.actor != TERMINAL:
-        if state.street > street:
-            street = state.street
-            _say(f"{rules.streets[street]}: {_shown(board, state)}, pot {state.pot:,}")
-        if state.actor == you:
-            label = _asked(table, state)
-        else:
-            view = Views.of([state], [holes[1 - you]], [board[: rules.board_sizes[street]]], [number])
-            label = _answer(table.agent, view)
-            _say(f"  {table.agent.name} {_past(described(label, state))}")
-        state = play_move(state, read_move(label, state))
-    if state.folded is None:
-        _say(f"showdown: {_shown(board, state)}, pot {state.pot:,}")
-        _say(f"  you have {show_cards(holes[you], ' ')}, {table.agent.name} has {show_cards(holes[1 - you], ' ')}")
-    won = values(state, holes, board)[you]
-    _say(f"you win {won:,}" if won > 0 else f"you lose {-won:,}" if won < 0 else "nobody wins")
-    return won
+def _tell(table: Table, events: Iterable[Event]) -> None:
+    """What happened, as the person at the table sees it."""
+    rules, you, agent = table.rules, table.seat, table.agent.name
+    for event in events:
+        if event.kind == "hand":
+            blinds = f"you put in {rules.blinds[you]:,}, {agent} {rules.blinds[1 - you]:,}"
+            _say(f"\nhand {table.number + 1}: you have {' '.join(table.hole)}; {blinds}")
+        elif event.kind == "street":
+            _say(f"{rules.streets[event.state.street]}: {_shown(table)}, pot {event.state.pot:,}")
+        elif event.kind == "move" and event.who != you:
+            _say(f"  {agent} {_past(described(event.move, event.state))}")
+        elif event.kind == "showdown":
+            _say(f"showdown: {_shown(table)}, pot {event.state.pot:,}")
+            _say(f"  you have {' '.join(table.hole)}, {agent} has {' '.join(table.shown or ())}")
+        elif event.kind == "won":
+            won = event.won
+            _say(f"you win {won:,}" if won > 0 else f"you lose {-won:,}" if won < 0 else "nobody wins")
 
 
-def _answer(agent: Agent, view: Views) -> str:
-    """The agent's move at one table."""
-    label, state = show_move(int(agent.act(view)[0]), view.rules), view.betting(0)
-    try:
-        state.play(label)
-    except InputError as error:
-        raise InputError(f"agent {agent.name!r}, {view.match_state(0)}: {error}") from None
-    return label
-
-
-def _asked(table: Seated, state: Betting) -> str:
+def _asked(table: Table, source: TextIO) -> str:
     """The person's move, asked for until it is legal."""
-    left = ""
+    left, state = "", table.state
     if table.rules.stacks is not None:
         left = f", behind: you {state.behind[state.turn]:,}, {table.agent.name} {state.behind[1 - state.turn]:,}"
     _say(f"  pot {state.pot:,}{left}")
     while True:
         print(f"  {_options(state)} > ", end="", flush=True)
-        text = table.source.readline()
-        if not table.source.isatty():
+        text = source.readline()
+        if not source.isatty():
             print(text.rstrip("\n"))  # what a person has typed is on the screen; what a file says is not
         word = " ".join(text.split()).lower()
         if not text or word in QUIT:
@@ -152,15 +123,15 @@ def _options(state: Betting) -> str:
     return ", ".join(parts)
 
 
-def _shown(board: Hand, state: Betting) -> str:
-    return show_cards(board[: state.rules.board_sizes[state.street]], " ") or "no cards on the board"
+def _shown(table: Table) -> str:
+    return " ".join(table.board) or "no cards on the board"
 
 
-def _score(won: int, hands: int, rules: Rules) -> str:
-    if not hands:
+def _score(table: Table) -> str:
+    if not table.hands:
         return "no hand was finished"
-    rate = f", {1000 * won / hands / rules.big_blind:+,.0f} mbb/g"
-    return f"{won:+,} chips in {hands:,} hand{'s' * (hands != 1)}{rate}"
+    rate = f", {1000 * table.won / table.hands / table.rules.big_blind:+,.0f} mbb/g"
+    return f"{table.won:+,} chips in {table.hands:,} hand{'s' * (table.hands != 1)}{rate}"
 
 
 def _say(text: str) -> None:
@@ -227,7 +198,7 @@ def act(name: str, match_state: str, seed: int = 0, game: str | None = None, jso
     rules = rules_for([agent], game)
     state = parse_match_state(match_state.strip(), rules)
     views = Views.from_match_states([state])
-    label = _answer(agent, views)
+    label = agent_move(agent, views)
     choice = agent.probabilities(views)[0] if isinstance(agent, Chooser) else None
     if json:
         labels = None if choice is None else {show_move(move, rules): p for move, p in choice}

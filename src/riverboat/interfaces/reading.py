@@ -15,12 +15,12 @@ from riverboat.interfaces.spot_reading import View
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.kept import folder as cache_folder
 from riverboat.report_table import PROSE, Column, ReportTable
-from riverboat.solving import response
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import blueprint, files
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.tournaments import tournament_run
+from riverboat.verbs import responding
 from riverboat.words import show_bytes
 
 
@@ -101,38 +101,19 @@ def respond(
     folder: Path, player: int | None, out: Path | None, limit: int, json: bool, game: str | None = None
 ) -> None:
     """Best responses to a strategy."""
-    strategy = files.load_strategy(folder, None if game is None else make_game(game))
-    if player is not None and player not in range(strategy.tree.players):
-        raise InputError(f"--player {player}: there are players 0 to {strategy.tree.players - 1}")
     if out is not None and player is None:
         raise InputError("--out saves one response: say whose with --player")
+    found = responding.respond(folder, player, out=out, game=game)
     if out is not None:
-        files.check_free(out)
-    quality = response.quality(strategy)
-    chosen = [player] if player is not None else list(range(strategy.tree.players))
-    found = {p: response.best_response(strategy, p) for p in chosen}
-    if out is not None and player is not None:
-        files.save(found[player][1], out)
         say(f"saved under {out}")
     if json:
-        emit(
-            {
-                "game": strategy.tree.name,
-                "unit": strategy.tree.unit,
-                "responses": [
-                    {"player": p, "value": value, "gain": value - quality.values[p]} for p, (value, _) in found.items()
-                ],
-            }
-        )
+        emit(found.to_dict())
         return
     console = plain_console()
-    for p, (value, best) in found.items():
-        gain = value - quality.values[p]
-        console.print(
-            f"player {p}: best response earns {value:.9g} {strategy.tree.unit}, {gain:.3g} more than the strategy"
-        )
-        mine = [i.name for i in best.tree.infosets() if i.player == p][:limit]
-        _rows(best, mine, limit)
+    for p, best in found.items():
+        console.print(f"{best.claim}, {best.gain:.3g} more than the strategy")
+        mine = [i.name for i in best.strategy.tree.infosets() if i.player == p][:limit]
+        _rows(best.strategy, mine, limit)
 
 
 def games(json: bool) -> None:
