@@ -24,14 +24,18 @@ _PLACES = {
     "Solution": "riverboat.strategy.solution",
     "Spot": "riverboat.games.spot",
     "Strategy": "riverboat.strategy.table",
+    "abstract": "riverboat.verbs.abstracting",
+    "agent": "riverboat.verbs.seating",
     "ask": "riverboat.strategy.asking",
-    "best_response": "riverboat.solving.response",
     "compile_game": "riverboat.trees.compile",
     "dcfr": "riverboat.solving.schedules",
     "game": "riverboat.solving.values",
     "load": "riverboat.strategy.files",
+    "match": "riverboat.verbs.matching",
     "matrix": "riverboat.games.normal_form",
+    "play": "riverboat.verbs.playing",
     "quality": "riverboat.evaluation.quality",
+    "respond": "riverboat.verbs.responding",
     "save": "riverboat.strategy.files",
     "solve": "riverboat.solving.run",
     "trace": "riverboat.solving.trace",
@@ -49,7 +53,6 @@ if TYPE_CHECKING:
     from riverboat.games.spot import Spot as Spot
     from riverboat.solving import schedules as schedules
     from riverboat.solving.cfr import CFR as CFR
-    from riverboat.solving.response import best_response as best_response
     from riverboat.solving.run import Result as Result
     from riverboat.solving.run import solve as solve
     from riverboat.solving.schedules import dcfr as dcfr
@@ -61,6 +64,11 @@ if TYPE_CHECKING:
     from riverboat.strategy.solution import Solution as Solution
     from riverboat.strategy.table import Strategy as Strategy
     from riverboat.trees.compile import compile_game as compile_game
+    from riverboat.verbs.abstracting import abstract as abstract
+    from riverboat.verbs.matching import match as match
+    from riverboat.verbs.playing import play as play
+    from riverboat.verbs.responding import respond as respond
+    from riverboat.verbs.seating import agent as agent
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.verbs import matching as verbs
 from riverboat.verbs.matching import UNITS, MatchResult
-from riverboat.verbs.seating import rules_for, seated
+from riverboat.verbs.seating import rules_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ def _pair(first: str, second: str, options: Options) -> None:
         raise InputError(f"--hands {options.hands}: with --until-settled at least {2 * LEAST:,} are allowed for")
     if options.worst and not options.aivat:
         raise InputError(f"--worst {options.worst}: needs --aivat, which knows what moves are worth")
-    made = [seated(name, options.seed) for name in (first, second)]
+    made = [make_agent(name, options.seed) for name in (first, second)]
     rules = rules_for(made, options.game)
     with (
         _written(options.histories) as write,

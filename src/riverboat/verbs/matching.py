@@ -20,7 +20,7 @@ from riverboat.evaluation.review import Review, Worst
 from riverboat.evaluation.settling import LEAST
 from riverboat.games.acpc import Rules
 from riverboat.games.records import Hands
-from riverboat.verbs.seating import rules_for, seated
+from riverboat.verbs import seating
 
 UNITS = {
     "mbb_per_game": "mbb/g",
@@ -150,8 +150,8 @@ def match(
     if len(agents) < 2:
         raise InputError(f"match: {len(agents)} agents: name two, or more for a round robin")
     check_threads(threads)
-    made = [seated(agent, seed) for agent in agents]
-    rules = rules_for(made, game)
+    made = [seating.agent(each, seed) for each in agents]
+    rules = seating.rules_for(made, game)
     estimator = partial(_estimator, rules=rules, threads=threads, preparing=preparing) if aivat else None
     if len(made) > 2:
         for asked, what in ((observe, "observe"), (until_settled, "until_settled"), (worst, "worst")):

@@ -25,7 +25,7 @@ from riverboat.games.betting import Betting
 from riverboat.games.match_state import Hand, Holes, settled, values
 from riverboat.games.moves import play_move, read_move, show_move
 from riverboat.games.views import Views
-from riverboat.verbs.seating import rules_for, seated
+from riverboat.verbs import seating
 
 Kind: TypeAlias = Literal["hand", "street", "move", "showdown", "won"]
 
@@ -184,5 +184,5 @@ def agent_move(agent: Agent, view: Views) -> str:
 
 def play(agent: str | Agent, *, seed: int = 0, game: str | Rules | None = None) -> Table:
     """Sit down with an agent: the first hand is dealt. `seed` is that of the cards, and of an agent by name that draws."""
-    made = seated(agent, seed)
-    return Table(made, rules_for([made], game), seed)
+    made = seating.agent(agent, seed)
+    return Table(made, seating.rules_for([made], game), seed)

@@ -11,9 +11,9 @@ from riverboat.games.acpc import Rules, read_game
 GAME = "nolimit-200bb"  # where neither the user nor an agent names one
 
 
-def seated(agent: str | Agent, seed: int = 0) -> Agent:
-    """An agent by its name, or as it is."""
-    return make_agent(agent, seed) if isinstance(agent, str) else agent
+def agent(name: str | Agent, seed: int = 0) -> Agent:
+    """An agent by its name (docs/playing.md), or as it is; `seed` is for those that draw and name no other."""
+    return make_agent(name, seed) if isinstance(name, str) else name
 
 
 def rules_for(agents: Sequence[Agent], game: str | Rules | None) -> Rules:
@@ -21,6 +21,6 @@ def rules_for(agents: Sequence[Agent], game: str | Rules | None) -> Rules:
     own = rules_of(*agents)
     asked = read_game(game) if isinstance(game, str) else game
     rules = asked if asked is not None else own if own is not None else read_game(GAME)
-    for agent in agents:
-        agent.check_rules(rules)
+    for each in agents:
+        each.check_rules(rules)
     return rules

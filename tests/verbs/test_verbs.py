@@ -1,0 +1,137 @@
+"""The verbs of the library: what a command prints as JSON is what the library returns for the same options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import riverboat as rb
+from riverboat.cards.notation import parse_cards
+from riverboat.errors import InputError
+from riverboat.games.betting import Betting
+from riverboat.games.match_state import settled, values
+from riverboat.interfaces import cli
+
+TIMES = ("seconds", "hands_per_second", "iterations_per_second", "updates_per_second")  # what no two runs share
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    """What a command prints with --json."""
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        cli.main([*words, "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def timeless(found: Any) -> Any:
+    """As it comes back from JSON, without times."""
+    if isinstance(found, dict):
+        return {key: timeless(value) for key, value in found.items() if key not in TIMES}
+    return [timeless(each) for each in found] if isinstance(found, list | tuple) else found
+
+
+few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@few
+@given(
+    game=st.sampled_from(["kuhn", "rps", "kuhn:cards=4", "kuhn:players=3"]),
+    schedule=st.sampled_from(["dcfr", "cfr+", "vanilla", "pcfr+"]),
+    iterations=st.integers(1, 60),
+    seed=st.integers(0, 3),
+)
+def test_solve(capsys: pytest.CaptureFixture[str], game: str, schedule: str, iterations: int, seed: int) -> None:
+    told = printed(capsys, "solve", game, "--schedule", schedule, "--iterations", str(iterations), "--seed", str(seed))
+    found = rb.solve(game, schedule=schedule, iterations=iterations, seed=seed).to_dict()
+    assert timeless(told) == timeless(found) | {"reason": None}
+
+
+@few
+@given(player=st.none() | st.integers(0, 1), iterations=st.integers(1, 20))
+def test_respond(capsys: pytest.CaptureFixture[str], tmp_path: Path, player: int | None, iterations: int) -> None:
+    strategy = rb.solve("kuhn", iterations=iterations).strategy
+    folder = str(rb.save(strategy, tmp_path / str(iterations)))
+    told = printed(capsys, "respond", folder, *([] if player is None else ["--player", str(player)]))
+    found = rb.respond(folder, player)
+    assert told == timeless(found.to_dict())
+    for best in found.values():
+        assert best.gain >= -1e-12
+        assert rb.quality(best.strategy).values[best.player] == pytest.approx(best.value)  # it earns what it claims
+
+
+@few
+@given(
+    hands=st.integers(2, 30).map(lambda k: 2 * k),
+    seed=st.integers(0, 5),
+    game=st.sampled_from(["kuhn", "leduc"]),
+    aivat=st.booleans(),
+)
+def test_match(capsys: pytest.CaptureFixture[str], hands: int, seed: int, game: str, aivat: bool) -> None:
+    options = ["--hands", str(hands), "--seed", str(seed), "--game", game, *(["--aivat"] if aivat else [])]
+    told = printed(capsys, "match", "always-call", "random", *options)
+    found = rb.match("always-call", "random", hands=hands, seed=seed, game=game, aivat=aivat)
+    assert timeless(told) == timeless(found.to_dict())
+    assert (found.claim.value, found.claim.size, found.claim.seed) == (found.mbb_per_game, hands, seed)
+
+
+def test_match_of_many(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("always-call", "random", "always-raise")
+    told = printed(capsys, "match", *names, "--hands", "40", "--game", "kuhn")
+    found = rb.match(*names, hands=40, game="kuhn")
+    assert timeless(told) == timeless(found.to_dict())
+    with pytest.raises(InputError, match="each is named once"):
+        rb.match("random", "random", "always-call", game="kuhn")
+    with pytest.raises(InputError, match="name two"):
+        rb.match("random")  # type: ignore[call-overload]
+
+
+# --- a table --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32), game=st.sampled_from(["kuhn", "leduc", "nolimit-200bb"]), moves=st.data())
+def test_a_table_pays_by_its_cards(seed: int, game: str, moves: st.DataObject) -> None:
+    """Whatever is played: events tell the line, and the end is paid by the cards that were dealt."""
+    table = rb.play("random", seed=seed, game=game)
+    total = 0
+    for number in range(3):
+        if number:
+            table.deal()
+        while not table.over:
+            assert table.to_dict()["shown"] is None
+            words = table.legal()
+            assert words
+            move = moves.draw(st.sampled_from([word.partition(" ")[0] for word in words]))
+            table.act(move)
+        line = [event.move for event in table.events if event.kind == "move"]
+        end = table.state
+        again = Betting.start(table.rules)
+        for move in line:
+            again = settled(again).play(move)
+        assert settled(again).spent == end.spent
+        (won,) = (event.won for event in table.events if event.kind == "won")
+        if table.shown is not None:
+            both = [parse_cards("".join(cards)) for cards in (table.hole, table.shown)]
+            mine, theirs = both
+            holes = (theirs, mine) if table.seat else (mine, theirs)
+            assert won == values(end, holes, parse_cards("".join(table.board)))[table.seat]
+        else:
+            assert (won > 0) == (end.folded != table.seat)
+        total += won
+        with pytest.raises(InputError, match="is over"):
+            table.act("c")
+    assert (table.won, table.hands) == (total, 3)
+
+
+def test_a_table_says_what_is_wrong() -> None:
+    table = rb.play("always-call", game="nolimit-200bb")
+    with pytest.raises(InputError, match="raise to 200-20000"):
+        table.act("r150")
+    with pytest.raises(InputError, match=r"hand 1: is not over; act first: f, c, r200 to r20000"):
+        table.deal()
+    assert table.to_dict()["legal"] == ["f", "c", "r200 to r20000"]
