@@ -22,6 +22,7 @@ WALKS = 3
 MOST = 40  # items of a list that are shown
 SPECS = {
     "holdem": "holdem:2-1,ranks=7,suits=1",
+    "rhode_island": "rhode_island:ranks=3,suits=2,cap=1",
     "flop_holdem": "flop_holdem:small,ranks=7,suits=1,stack=1000",
 }  # for games that cannot be made by their name alone: what to make instead
 

@@ -40,6 +40,9 @@ VARIANTS = [
     "leduc:suits=3,cap=1",
     "leduc:stack=4,menu=100%/a",
     "coin_toss:left=0.25",
+    "negotiation:limits=1,offers=1",
+    "negotiation:limits=3,offers=4",
+    "rhode_island:ranks=4,suits=1,cap=1",
     "clairvoyance:stack=2,chip=0.3",
 ]
 

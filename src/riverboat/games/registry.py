@@ -12,7 +12,7 @@ from typing import Any
 
 from riverboat import own
 from riverboat.errors import InputError, shown, unknown
-from riverboat.games import flop_holdem, half_street, holdem, normal_form, ring_poker, toy
+from riverboat.games import flop_holdem, half_street, holdem, negotiation, normal_form, rhode_island, ring_poker, toy
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.bluff import Bluff
 
@@ -36,6 +36,12 @@ GAMES: dict[str, Entry] = {
     "holdem": Entry(holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
     "flop_holdem": Entry(
         flop_holdem.flop_holdem, "no-limit hold'em of two rounds; flop_holdem:small, large, nested, one-bet"
+    ),
+    "rhode_island": Entry(
+        rhode_island.rhode_island, "Rhode Island hold'em: one card each and two public ones, three rounds"
+    ),
+    "negotiation": Entry(
+        negotiation.negotiation, "offers of two goods by turns, each with a secret taste for the first"
     ),
     "coin_toss": Entry(toy.CoinToss, "Coin Toss, the smallest endgame-solving example"),
     "clairvoyance": Entry(half_street.clairvoyance_with_chips, "one player knows who wins and bets any size"),

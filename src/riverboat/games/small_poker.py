@@ -72,6 +72,11 @@ class OneCardPoker:
         """Before the first move."""
         return _State(self, SmallBetting.start(self.rules), ())
 
+    def strengths(self, board: tuple[int, ...]) -> tuple[int, ...]:
+        """How strong each card is with a whole board: a pair with it beats what has none, else the higher card."""
+        paired = {c // self.suits for c in board}
+        return tuple(r + self.ranks * (r in paired) for r in range(self.ranks) for _ in range(self.suits))
+
 
 @dataclass(frozen=True)
 class _State:
@@ -114,9 +119,7 @@ class _State:
         if self.betting.folded is not None:
             sign = 1.0 if self.betting.folded == 1 else -1.0
             return Constant((sign * stakes, -sign * stakes))
-        ranks, suits = self.game.ranks, self.game.suits
-        paired = {c // suits for c in self.board}
-        strength = tuple(r + ranks * (r in paired) for r in range(ranks) for _ in range(suits))
+        strength = self.game.strengths(self.board)
         return Compare((strength, strength), (stakes, -stakes), (0.0, 0.0), (-stakes, stakes))
 
 
