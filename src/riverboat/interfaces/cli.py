@@ -51,6 +51,9 @@ def solve(
         str | None, typer.Option(help="Tables: float64 or float32; hold'em also compact or 16-bit.")
     ] = None,
     device: Annotated[str, typer.Option(help="Hold'em: cpu, cuda, or auto for what there is.")] = "cpu",
+    cards: Annotated[
+        str | None, typer.Option(help="Whole games of hold'em: buckets: flops:30000, strength:200, a folder.")
+    ] = None,
     check_every: Annotated[
         int | None, typer.Option(min=1, max=MANY, help="Iterations between exploitability checks.")
     ] = None,
@@ -123,6 +126,7 @@ def solve(
         "seed": seed,
         "dtype": dtype,
         "device": device,
+        "cards": cards,
         "check_every": check_every,
         "checkpoint_seconds": duration(checkpoint),
     }

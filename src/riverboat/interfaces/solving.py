@@ -75,8 +75,8 @@ def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any]
         raise InputError("--resume needs --out, the folder of the run to go on with")
     if options["resume"] and method != "cfr":
         raise InputError(f"--resume goes on with a CFR run; method {method} starts anew")
-    if method != "cfr" and (names != [None] or options["traversal"] != "full"):
-        raise InputError(f"--schedule and --traversal belong to method cfr, not {method}")
+    if method != "cfr" and (names != [None] or options["traversal"] != "full" or options.get("cards") is not None):
+        raise InputError(f"--schedule, --traversal and --cards belong to method cfr, not {method}")
     if len(names) > 1 and options["resume"]:
         raise InputError("--resume goes on with one schedule at a time")
     made = _prepared(spec)
@@ -96,10 +96,10 @@ def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any]
     return results
 
 
-def need(tree: AnyTree, schedule: str | None, dtype: str | None) -> int:
+def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object = None) -> int:
     """Bytes that the tables of a solver will take."""
     parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
-    kind = default_dtype(tree) if dtype is None else dtype
+    kind = default_dtype(tree, cards) if dtype is None else dtype
     if isinstance(tree, BoardTree):
         return boards.table_bytes(tree, parsed, kind)
     return table_bytes(tree, parsed, kind)
@@ -131,9 +131,8 @@ def size_of_memory(text: str) -> int:
     return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
 
 
-def _announce(tree: AnyTree, schedule: str | None, dtype: str | None) -> None:
+def _announce(tree: AnyTree, size: int) -> None:
     """Say what will be allocated before it is."""
-    size = need(tree, schedule, dtype)
     say(f"{tree.name}: {tree.infoset_count:,} information sets, tables of {show_bytes(size)}")
 
 
@@ -165,9 +164,9 @@ def _prepared(spec: str | Game) -> Game:
 def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any]) -> Run:
     """A run, with its tables allocated; their size is told before, and refused above `--memory`."""
     if tree is not None:
+        limit, size = options.get("memory"), need(tree, schedule, options["dtype"], options.get("cards"))
         if isinstance(tree, BoardTree) or tree.table > 1_000_000:
-            _announce(tree, schedule, options["dtype"])
-        limit, size = options.get("memory"), need(tree, schedule, options["dtype"])
+            _announce(tree, size)
         if limit is not None and size > limit:
             raise MemoryLimitError(
                 f"{tree.name}: the tables need {show_bytes(size)}, and --memory allows {show_bytes(limit)}"
@@ -178,6 +177,7 @@ def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[s
         game, schedule, options["traversal"], seed=options["seed"], threads=options["threads"], dtype=options["dtype"],
         device=options.get("device", CPU), out=options["out"], resume=options["resume"], log=options["log"],
         check_every=options["check_every"], checkpoint_seconds=options["checkpoint_seconds"], tree=tree,
+        cards=options.get("cards"),
     )  # fmt: skip
 
 

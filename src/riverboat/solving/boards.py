@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.errors import InputError
 from riverboat.games.base import Array
 from riverboat.solving import schedules
@@ -19,8 +20,10 @@ from riverboat.solving.schedules import AnySchedule, dcfr
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.walks import tables
+from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.devices import CPU, AnyWalker, choose, learner
 from riverboat.walks.tables import table_format
+from riverboat.walks.ties import Ties
 
 BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-schedule-of-spots.md
 
@@ -64,7 +67,8 @@ def quality_of(walker: AnyWalker, thread: int = 0) -> Quality:
 class BoardCFR:
     """A run on a `BoardTree`: a walker that learns, and a clock. Bitwise equal on any number of threads.
 
-    On a GPU (`device`) it is the same to rounding, and a run may go on from one device to the other.
+    On a GPU (`device`) it is the same to rounding, and a run may go on from one device to the other. With `cards`, hands that
+    share a bucket are played alike: the abstract game is solved, and qualities are still exact in the full one.
     """
 
     def __init__(
@@ -76,8 +80,12 @@ class BoardCFR:
         dtype: str = "compact",
         memory: int | None = None,
         device: str = CPU,
+        cards: CardAbstraction | None = None,
     ) -> None:
         self.tree, self.dtype, self.seed, self.device = tree, dtype, 0, choose(device)
+        if cards is not None and self.device != CPU:
+            raise InputError(f"{tree.name}: buckets are tied on processors: take device='cpu'")
+        self.cards, self.ties = cards, None if cards is None else Ties(tree, cards)
         self.schedule = schedules.parse(schedule)
         self.iteration = 0
         self.weight = 0.0  # of all iterations so far, in units of the last one's
@@ -101,7 +109,18 @@ class BoardCFR:
             raise InputError(f"step({count}): must not be negative")
         steps, self.weight = step_rows(self.schedule, self.iteration, self.weight, count)
         self.iteration += count
-        self.walker.learn(steps)
+        if self.ties is None:
+            self.walker.learn(steps)
+        elif isinstance(self.walker, BoardWalker):
+            self.walker.learn_tied(steps, self.ties)
+            self._loose = count > 0 or self._loose
+
+    _loose = False  # whether averages of rows that share a bucket may differ
+
+    def _tie(self) -> None:
+        if self._loose and self.ties is not None and isinstance(self.walker, BoardWalker):
+            self.walker.tie_averages(self.ties, self.iteration)
+            self._loose = False
 
     def warm(self) -> None:
         """Compile now what the first step would compile, so that clocks measure solving alone."""
@@ -111,6 +130,7 @@ class BoardCFR:
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """What a checkpoint holds."""
+        self._tie()
         arrays = {name: self.walker.read(name) for name in self.walker.names}
         return arrays, {"iteration": self.iteration, "weight": self.weight}
 
@@ -138,11 +158,13 @@ class BoardCFR:
             "iterations": self.iteration,
             "seed": 0,
             "dtype": self.dtype,
+            **({} if self.cards is None else {"cards": self.cards.name, "cards_fingerprint": self.cards.fingerprint}),
         }
 
     @property
     def averages(self) -> Array:
         """The table that the average strategy is read from."""
+        self._tie()
         return self.walker.read("average")
 
     def average(self, table: Array | None = None, iteration: int | None = None) -> Solution:
@@ -157,6 +179,7 @@ class BoardCFR:
 
     def quality(self) -> Quality:
         """Best-response values and values of the average strategy, in the tree's unit."""
+        self._tie()
         return quality_of(self.walker)
 
     def exploitability(self) -> float:

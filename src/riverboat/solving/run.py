@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from riverboat import artefact, disk
+from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.claims import EXACT, LOWER, UPPER, Claim, to_dicts
 from riverboat.errors import DiskError, InputError, NumericalError, UnsavedError, shown
 from riverboat.frames import frame
@@ -23,33 +24,22 @@ from riverboat.games.base import Game
 from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving import ladder
 from riverboat.solving.best import Best
-from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
-from riverboat.solving.boards import BoardCFR
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality
-from riverboat.solving.schedules import AnySchedule, dcfr
+from riverboat.solving.schedules import AnySchedule
+from riverboat.solving.solvers import BOARD_SCHEDULE as BOARD_SCHEDULE
+from riverboat.solving.solvers import buckets_for, make_solver
+from riverboat.solving.solvers import default_dtype as default_dtype
+from riverboat.solving.solvers import default_schedule as default_schedule
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
-from riverboat.walks.devices import CPU, CUDA
+from riverboat.walks.devices import CPU
 
-FLOAT32_ABOVE = 100_000_000  # entries of a table
 KEEP = 2  # checkpoints
-
-
-def default_dtype(tree: AnyTree) -> str:
-    """Double precision until the tables grow large; six bytes for each information set and action on boards."""
-    if isinstance(tree, BoardTree):
-        return "compact"
-    return "float32" if tree.table > FLOAT32_ABOVE else "float64"
-
-
-def default_schedule(tree: AnyTree) -> AnySchedule:
-    """DCFR; on boards with the exponents that were fastest on spots (docs/decisions/0014-schedule-of-spots.md)."""
-    return BOARD_SCHEDULE if isinstance(tree, BoardTree) else dcfr()
 
 
 @dataclass(frozen=True)
@@ -206,6 +196,7 @@ class Run:
         checkpoint_seconds: float = 60.0,
         tree: AnyTree | None = None,
         solver_options: dict[str, Any] | None = None,
+        cards: str | CardAbstraction | None = None,
     ) -> None:
         if check_every is not None and check_every < 1:
             raise InputError(f"check_every={check_every}: must be at least one iteration")
@@ -225,13 +216,16 @@ class Run:
             if self.folder is None:
                 raise InputError("resume needs out=…, the folder of the run to go on with")
             if files.checkpoints(self.folder):
-                self._resume(game, schedule, traversal, seed, threads, dtype, device)
+                self._resume(game, schedule, traversal, seed, threads, dtype, device, cards)
                 return
         self.game = make_game(game)
         self.tree = tree if tree is not None else solver_tree(self.game)
-        kind = default_dtype(self.tree) if dtype is None else dtype
+        kind = default_dtype(self.tree, cards) if dtype is None else dtype
         rule = default_schedule(self.tree) if schedule is None else schedule
-        self.solver = make_solver(self.tree, rule, traversal, seed, threads, kind, solver_options or {}, device)
+        buckets = buckets_for(self.tree, cards)
+        self.solver = make_solver(
+            self.tree, rule, traversal, seed, threads, kind, solver_options or {}, device, buckets
+        )
 
     # --- the loop -----------------------------------------------------------------------------
 
@@ -388,6 +382,7 @@ class Run:
         threads: int,
         dtype: str | None,
         device: str,
+        cards: str | CardAbstraction | None,
     ) -> None:
         assert self.folder is not None
         artefact.discard_leftovers(self.folder)
@@ -400,8 +395,11 @@ class Run:
         asked, past, state = self._asked(schedule, traversal, seed), found.table("provenance"), found.table("state")
         if dtype is not None:
             asked["dtype"] = dtype
+        buckets = buckets_for(self.tree, cards)
+        if buckets is not None or "cards_fingerprint" in past:
+            asked["cards_fingerprint"] = None if buckets is None else buckets.fingerprint
         for key, value in asked.items():
-            if past[key] != value:
+            if past.get(key) != value:
                 raise InputError(
                     f"{place}: this run has {key}={shown(past[key])}, not {value!r}; resume it with the same"
                 )
@@ -409,7 +407,7 @@ class Run:
         if "tick" in state:
             options = {"tick": state.whole("tick", 1), "epsilon": state.number("epsilon", 0, 1)}
         kind = past.text("dtype")
-        self.solver = make_solver(self.tree, schedule, traversal, seed, threads, kind, options, device)
+        self.solver = make_solver(self.tree, schedule, traversal, seed, threads, kind, options, device, buckets)
         mine, example = self.solver.state()
         for name, table in mine.items():
             arrays.take(name, (table.dtype,), table.shape)
@@ -467,26 +465,6 @@ class Run:
         )
 
 
-def make_solver(
-    tree: AnyTree,
-    schedule: str | AnySchedule,
-    traversal: str,
-    seed: int,
-    threads: int,
-    dtype: str,
-    options: dict[str, Any],
-    device: str = CPU,
-) -> CFR | BoardCFR:
-    """The solver for a tree."""
-    if isinstance(tree, BoardTree):
-        if traversal != "full":
-            raise InputError(f"{tree.name}: traversal {traversal!r}: boards are walked in full")
-        return BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device, **options)
-    if device == CUDA:
-        raise InputError(f"{tree.name}: device 'cuda' is for spots and whole games of hold'em; take 'cpu' or 'auto'")
-    return CFR(tree, schedule, traversal, seed=seed, threads=threads, dtype=dtype, **options)
-
-
 def solve(
     game: str | Game,
     *,
@@ -500,6 +478,7 @@ def solve(
     threads: int = 1,
     dtype: str | None = None,
     device: str = CPU,
+    cards: str | CardAbstraction | None = None,
     out: str | Path | None = None,
     resume: bool = False,
     log: str | Path | None = None,
@@ -515,12 +494,17 @@ def solve(
     solved by CFR alone, and `result.guarantee` says what is missing: gains of players who deviate alone are known, but
     nothing makes them fall. With more than two players exploitability is ε, the largest gain. `device`: cpu, cuda (hold'em
     on boards), or auto for what there is.
+    `cards`: a card abstraction for whole games of hold'em, or its name (`flops:30000`, `strength:200`, a folder): the
+    abstract game is solved, and every figure is that of the full game.
 
     With `out`, checkpoints go there and `resume` goes on from the last. An interrupt (Ctrl-C) writes a checkpoint to `out`
     and is raised again. Where the answer cannot be written, `UnsavedError` has it as `result`.
     """
     if method in ("lp", "egt"):
         from riverboat.solving.exact import solve_exact
+
+        if cards is not None:
+            raise InputError(f"cards are put into buckets by method 'cfr', not {method!r}")
 
         if resume:
             raise InputError(f"resume goes on with a CFR run; method {method!r} starts anew")
@@ -534,7 +518,7 @@ def solve(
     with nullcontext() if out is None else disk.held(out):
         run = Run(
             game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,
-            log=log, check_every=check_every, checkpoint_seconds=checkpoint_seconds,
+            log=log, check_every=check_every, checkpoint_seconds=checkpoint_seconds, cards=cards,
         )  # fmt: skip
         stops = stoppers(iterations, time, until, stop)
         return finish(run, stops, until, callback, limited=len(stops) > 1)

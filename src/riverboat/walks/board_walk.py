@@ -17,6 +17,7 @@ from riverboat.walks.rooms import BLOCKS, Rooms
 from riverboat.walks.roots import Root
 from riverboat.walks.rules import LocalRule, board_loops
 from riverboat.walks.tables import Format, allocate, block, format_of, reading
+from riverboat.walks.ties import Ties
 
 NO_STEP = np.zeros((1, 6))
 FROM_ROOT = np.array([-1, -1, -1])
@@ -154,10 +155,38 @@ class BoardWalker:
             self._learn(steps, start, thread)
             return
         for i in range(len(steps)):
+            self._copy_seen()
+            self._learn(steps[i : i + 1], start, thread)
+
+    def _copy_seen(self) -> None:
+        """Before an iteration in which both players answer the same profile."""
+        tables = self._tables
+        if tables.opp_regret is not tables.regret:
             self.root.copy_seen()
             tables.opp_regret[:] = tables.regret
             tables.opp_prediction[:] = tables.prediction
-            self._learn(steps[i : i + 1], start, thread)
+
+    def learn_tied(self, steps: Array, ties: Ties) -> None:
+        """The same where rows share buckets: after a player's walk its rows are tied together."""
+        tables = self._tables
+        for step in steps:
+            self._copy_seen()
+            self._dealt = self.root.weights
+            unfloored = step[None].copy()
+            unfloored[0, 2] = -np.inf
+            for me in (0, 1):
+                if self.threads == 1:
+                    self._work(unfloored, LEARN, (me, me + 1), (kernels.OPEN, kernels.WHOLE))
+                else:
+                    self._threaded(unfloored, LEARN, me)
+                ties.tie(self._rooms, tables.regret, me, step[2], int(step[4]))
+                if len(tables.prediction):
+                    ties.tie(self._rooms, tables.prediction, me, turn=int(step[4]))
+
+    def tie_averages(self, ties: Ties, turn: int) -> None:
+        """Let rows that share a bucket play the same: their averages become the bucket's."""
+        for me in (0, 1):
+            ties.tie(self._rooms, self._tables.average, me, turn=turn)
 
     def _learn(self, steps: Array, start: Start | None, thread: int) -> None:
         self._dealt = self.root.weights

@@ -79,6 +79,11 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
             "does not import": "raising:thing",
         },
     ),
+    (
+        "cards",
+        ("solve", "flop_holdem:one-bet,ranks=4,suits=2", "--iterations", "2", "--cards", "?"),
+        {"typo": "strenght:3", "none": "strength:0", "too few": "flops:2", "no number": "flops:"},
+    ),
     ("traversal", (*KUHN, "--traversal", "?"), {"typo": "fulll", "case": "FULL", "of spots": "compact"}),
     ("method", (*KUHN, "--method", "?"), {"typo": "lpp", "case": "LP"}),
     ("dtype", (*KUHN, "--dtype", "?"), {"typo": "float46", "of spots": "compact", "whole": "int8", "object": "object"}),

@@ -38,6 +38,8 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "--resume with lp": (*KUHN, "--method", "lp", "--resume", "--out", "run"),
     "two schedules with lp": (*KUHN, "--method", "lp", "--schedule", "dcfr", "--schedule", "cfr+"),
     "a schedule with lp": (*KUHN, "--method", "lp", "--schedule", "cfr+"),
+    "buckets with lp": (*KUHN, "--method", "lp", "--cards", "strength:3"),
+    "buckets without hands": (*KUHN, "--cards", "strength:3"),
     "a traversal with lp": (*KUHN, "--method", "lp", "--traversal", "external"),
     "two schedules of a spot": (*RIVER, "--schedule", "dcfr", "--schedule", "cfr+"),
     "--csv and --json": ("export", "../world/kuhn", "--csv", "--json"),

@@ -1,0 +1,146 @@
+"""Buckets on boards: iterations are those of CFR in the abstract game, and figures those of the full one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from riverboat.abstraction.buckets import BucketedGame
+from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
+from riverboat.abstraction.last_street import by_strength, named_cards
+from riverboat.cards.deck import HAND_CARDS, Deck
+from riverboat.cards.notation import parse_cards
+from riverboat.errors import InputError
+from riverboat.games.holdem import Holdem, holdem
+from riverboat.solving.boards import BoardCFR
+from riverboat.solving.cfr import CFR
+from riverboat.solving.response import quality
+from riverboat.strategy.lift import lift
+from riverboat.trees.boards import BoardTree
+from riverboat.trees.compile import compile_game
+from riverboat.trees.public import PublicTree
+from riverboat.walks.ties import Ties
+
+DECK = Deck.small(4, 2)
+
+
+def game() -> Holdem:
+    return holdem("2-1", ranks=4, suits=2)
+
+
+def bucketed(game: Holdem, cards: CardAbstraction) -> BucketedGame:
+    """The abstract game, history by history: only the bucket of the current street counts."""
+
+    def bucket(player: int, hand: str, board: tuple[str, ...]) -> str:
+        seen = [card for dealt in board for card in parse_cards(dealt.strip("/"))]
+        return f"{len(seen)}-{cards.bucket(parse_cards(hand), seen)}"
+
+    return BucketedGame(game, bucket, recall=False)
+
+
+@pytest.mark.parametrize(
+    "schedule", ["dcfr", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cfr+", "vanilla", "pcfr+"))]
+)
+def test_iterations_are_those_of_the_abstract_game(schedule: str) -> None:
+    """General CFR on the abstract game, whose average is lifted to the full one, has the same figures there."""
+    cards, game = by_strength(5, DECK, each=False), holdem("2-1", ranks=4, suits=2, raises="0/1")
+    abstract = bucketed(game, cards)
+    oracle, solver = (
+        CFR(compile_game(abstract), schedule),
+        BoardCFR(BoardTree(game), schedule, dtype="float64", cards=cards),
+    )
+    full = PublicTree(game)
+    for count in (1, 2, 4):
+        oracle.step(count)
+        solver.step(count)
+        expected = quality(lift(oracle.average(), abstract, full))
+        per_chip = solver.tree.per_chip
+        assert solver.quality().best == pytest.approx([per_chip * x for x in expected.best], rel=1e-9, abs=1e-9)
+
+
+def test_threads_and_checks_on_the_way_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    runs = []
+    for threads, looks in ((1, False), (3, False), (1, True)):
+        solver = BoardCFR(BoardTree(game()), dtype="float64", threads=threads, cards=by_strength(6, DECK, each=False))
+        for _ in range(4):
+            solver.step(5)
+            if looks:
+                solver.quality()
+        runs.append(solver)
+    np.testing.assert_array_equal(runs[1].averages, runs[0].averages)
+    np.testing.assert_allclose(runs[2].averages, runs[0].averages, rtol=1e-9, atol=1e-14)
+
+
+def test_nothing_lost_is_the_full_game() -> None:
+    plain, tied = (BoardCFR(BoardTree(game()), dtype="float64", cards=cards) for cards in (None, lossless((3,), DECK)))
+    for solver in (plain, tied):
+        solver.step(10)
+    np.testing.assert_allclose(tied.averages, plain.averages, rtol=1e-9, atol=1e-12)
+
+
+def test_hands_of_a_bucket_are_played_alike() -> None:
+    cards = by_strength(3, DECK, each=False)
+    solver = BoardCFR(BoardTree(game()), dtype="float64", cards=cards)
+    solver.step(30)
+    solution, seen = solver.average(), {}
+    for board in ("AsKsQs", "AsKhJs", "QhJhJs"):
+        node: Any = solution[f"rc/{board}/"]
+        for hand in np.flatnonzero(~np.isnan(node.strategy[0])):
+            bucket = cards.bucket(tuple(int(c) for c in HAND_CARDS[hand]), parse_cards(board))
+            row = node.strategy[:, hand]
+            np.testing.assert_allclose(row, seen.setdefault(bucket, row), atol=1e-12)
+    assert len(seen) == 3
+
+
+def test_fewer_buckets_lose_more() -> None:
+    found = []
+    for count in (1, 4, 40):
+        solver = BoardCFR(BoardTree(game()), dtype="float64", cards=by_strength(count, DECK, each=False))
+        solver.step(300)
+        found.append(solver.exploitability())
+    assert found[0] > 1.5 * found[1] > 1.5 * found[2]
+
+
+# --- maps -------------------------------------------------------------------------------------
+
+
+def test_parts_of_each_flop_have_equal_weight() -> None:
+    cards = named_cards("flops:35100")
+    assert cards.counts == (169, 35_100)
+    board = parse_cards("8h7d2c")
+    held = [h for h in range(1326) if not set(HAND_CARDS[h]) & set(board)]
+    rows = np.array([[*HAND_CARDS[h], *board] for h in held], np.uint8)
+    sizes = np.bincount(cards.buckets(rows)[:, 0, 1])
+    sizes = sizes[sizes > 0]
+    assert len(sizes) == 20  # 35,100 buckets on 1,755 flops; hands that tie stay together
+    assert abs(sizes - 1176 / 20).max() < 40
+
+
+def test_the_stronger_hand_is_in_the_higher_bucket() -> None:
+    cards, board = by_strength(200, each=False), parse_cards("Kh8d2c")
+    hands = ["4s3h", "8s7s", "KsQs", "KsKd"]
+    found = [cards.bucket(parse_cards(h), board) for h in hands]
+    assert found == sorted(found)
+    assert len(set(found)) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("flops:10", ("flops:10", "1,755 boards")),
+        ("flops:x", ("flops:2000",)),
+        ("nowhere", ("strength:2000", "folder")),
+    ],
+)
+def test_names_that_are_refused(name: str, words: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as caught:
+        named_cards(name)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_buckets_of_another_game_are_refused() -> None:
+    with pytest.raises(InputError, match=r"boards of \(3,\) cards from 52"):
+        Ties(BoardTree(game()), lossless((3,)))
