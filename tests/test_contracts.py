@@ -73,7 +73,7 @@ def test_reports() -> None:
 
 
 def test_large_games_are_seen_in_part() -> None:
-    report = check_game(Bluff((2, 1), values={(1, 1): -0.027}), limit=2000)
+    report = check_game(Bluff((2, 1), values={"bluff:1,1": -0.027}), limit=2000)
     assert report.states > 2000
     assert not report.complete
     assert report.infosets is None

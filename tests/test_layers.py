@@ -67,6 +67,7 @@ LATER = {
     "interfaces/spots.py": {"interfaces.many_boards": "solves each of its boards by this module"},
     "interfaces/training.py": {"interfaces.reproducing": "only after a long run"},
     "solving/exact.py": {"solving.run": "its answer is of the kind that runs give"},
+    "solving/values.py": {"solving.lp": "brings SciPy and HiGHS along"},
     "solving/run.py": {"solving.exact": "`solve` is the one door to all methods"},
     "strategy/files.py": {"strategy.blueprint": "finds its folders by this module"},
     "trees/history.py": {"trees.draw": "trees draw themselves, and drawings take trees"},

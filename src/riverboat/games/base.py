@@ -14,9 +14,9 @@ States are immutable. Players are 0 and 1 (and 2, 3, … in a history game).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -203,3 +203,35 @@ def extend(line: str, joiner: str, label: str) -> str:
 
 
 Game: TypeAlias = HistoryGame | PublicGame
+
+
+class Continuation(NamedTuple):
+    """A smaller game that a game goes on as, and how closely its value must be known."""
+
+    game: Game
+    width: float  # of a certified interval around the value, in the smaller game's unit
+
+
+@runtime_checkable
+class Continuing(Protocol):
+    """A game whose pay-offs are values of smaller games: `riverboat.game` solves those first.
+
+    Values are those to player 0 of the smaller game, which has two players and a constant sum.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def continuations(self) -> Mapping[str, Continuation]:
+        """The smaller games, by names that tell them apart."""
+        ...
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """What is known of them so far, by the same names."""
+        ...
+
+    def with_values(self, values: Mapping[str, float]) -> Game:
+        """The same game with more values."""
+        ...

@@ -21,10 +21,12 @@ from math import factorial
 import numpy as np
 
 from riverboat.errors import InputError
-from riverboat.games.base import TERMINAL, Compare, Deal, Outcome, Payoff
+from riverboat.games.base import TERMINAL, Compare, Continuation, Deal, Outcome, Payoff
 from riverboat.games.layout import Layout
 
 FACES = "12345*"
+# By dice: the smallest game can be solved closely; what one of three dice needs is a few digits in a minute.
+WIDTH = {2: 1e-5, 3: 5e-4}
 
 
 def _rolls(dice: int) -> tuple[tuple[str, ...], list[float]]:
@@ -43,12 +45,12 @@ def _rolls(dice: int) -> tuple[tuple[str, ...], list[float]]:
 class Bluff:
     """One round of Bluff; player 0 starts with `dice[0]` dice.
 
-    `values[(a, b)]` is the value, to its starter, of the game in which the starter has a dice and the
-    other b; `continuations` lists the pairs that are needed.
+    `values["bluff:1,2"]` is the value, to its starter, of the game in which the starter has one die and the
+    other two; `continuations` are the games that are needed.
     """
 
     dice: tuple[int, int]
-    values: Mapping[tuple[int, int], float] = field(default_factory=dict, hash=False, compare=False)
+    values: Mapping[str, float] = field(default_factory=dict, hash=False, compare=False)
     unit: str = field(default="matches", init=False)
     joiner: str = field(default=",", init=False)
 
@@ -66,24 +68,25 @@ class Bluff:
         return f"bluff:{self.dice[0]},{self.dice[1]}"
 
     @property
-    def continuations(self) -> tuple[tuple[int, int], ...]:
+    def continuations(self) -> dict[str, Continuation]:
         """Smaller games whose values this one needs."""
         a, b = self.dice
-        smaller = {(b, a - 1), (a, b - 1)}
-        return tuple(sorted(pair for pair in smaller if min(pair) > 0))
+        smaller = [Bluff(pair) for pair in sorted({(b, a - 1), (a, b - 1)}) if min(pair) > 0]
+        return {game.name: Continuation(game, WIDTH[sum(game.dice)]) for game in smaller}
 
-    def with_values(self, values: Mapping[tuple[int, int], float]) -> Bluff:
+    def with_values(self, values: Mapping[str, float]) -> Bluff:
         """The same game with the values of smaller ones."""
         return replace(self, values={**self.values, **values})
 
     def _value_to_starter(self, a: int, b: int) -> float:
         if b == 0:
             return 1.0
-        if (a, b) not in self.values:
-            raise InputError(f"{self.name} needs the value of bluff:{a},{b}: riverboat.game({self.name!r}) computes it")
-        value = self.values[a, b]
+        name = f"bluff:{a},{b}"
+        if name not in self.values:
+            raise InputError(f"{self.name} needs the value of {name}: riverboat.game({self.name!r}) computes it")
+        value = self.values[name]
         if not -1 <= value <= 1:
-            raise InputError(f"{self.name}: the value of bluff:{a},{b} is {value:g}: must be between -1 and 1")
+            raise InputError(f"{self.name}: the value of {name} is {value:g}: must be between -1 and 1")
         return value
 
     @property

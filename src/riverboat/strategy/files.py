@@ -11,8 +11,7 @@ from riverboat import artefact
 from riverboat.errors import CorruptError, InputError, shown
 from riverboat.fields import Fields
 from riverboat.games import registry, spot_file
-from riverboat.games.base import Game
-from riverboat.games.bluff import Bluff
+from riverboat.games.base import Continuing, Game
 from riverboat.games.holdem import Holdem
 from riverboat.games.spot import Spot
 from riverboat.strategy.solution import Solution
@@ -35,9 +34,9 @@ def describe(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, str]]
     spec = registry.spec_of(game)
     rebuilds = spec is not None and registry.inert(spec)
     facts: dict[str, Any] = {"game": spec or tree.name, "rebuild": rebuilds, "fingerprint": tree.fingerprint}
-    values = getattr(game, "values", None)
+    values = game.values if isinstance(game, Continuing) else None
     if values:
-        facts["values"] = [[*pair, value] for pair, value in sorted(values.items())]
+        facts["values"] = dict(sorted(values.items()))
     path = Path(spec or "")
     if isinstance(game, Spot) and game.gadget is None:  # whole, with its ranges, whatever file or object it came from
         return {**facts, "rebuild": True, "game_file": "game.toml"}, {"game.toml": spot_file.dumps(game)}
@@ -56,8 +55,8 @@ def rebuild(folder: Path, found: Fields, game: Game | None = None) -> tuple[Game
     name = found.text("game")
     if game is None:
         game = _game(folder, found, name)
-    if isinstance(game, Bluff) and "values" in found:
-        game = game.with_values({(int(a), int(b)): value for a, b, value in found.numbers("values", 3)})
+    if isinstance(game, Continuing) and "values" in found:
+        game = game.with_values(_values(found))
     tree = solver_tree(game)
     if tree.fingerprint != found.text("fingerprint"):
         # Once player 0 of this game was the dealer: the arrays of such a folder are in another order.
@@ -66,6 +65,14 @@ def rebuild(folder: Path, found: Fields, game: Game | None = None) -> tuple[Game
         )
         raise InputError(f"{folder}: solved for {shown(name)}, another game or version of it: the trees differ{why}")
     return game, tree
+
+
+def _values(found: Fields) -> dict[str, float]:
+    """Of the smaller games that a game goes on as; older folders list them by the dice of Bluff."""
+    if isinstance(found["values"], list):
+        return {f"bluff:{a:.0f},{b:.0f}": value for a, b, value in found.numbers("values", 3)}
+    table = found.table("values")
+    return {name: table.number(name) for name in table}
 
 
 def _game(folder: Path, found: Fields, name: str) -> Game:
