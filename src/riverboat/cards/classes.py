@@ -114,7 +114,7 @@ def classify(hand: Cards, board: Cards, deck: Deck = FULL_DECK) -> HandClass:
         raise InputError(
             f"hand {show_cards(cards)} on board {show_cards(public)}: no {show_cards(foreign[:1])} in the deck"
         )
-    made, draws = _classify(np.array([sorted(cards)], np.int64), public, _Game.of(deck))
+    made, draws = classify_rows(np.array([cards]), np.array([public]), deck)
     return HandClass(MADE[made[0]], tuple(name for name, has in zip(DRAWS, draws[0], strict=True) if has))
 
 
@@ -123,8 +123,17 @@ def classify_all(board: Cards, deck: Deck = FULL_DECK) -> Classes:
     public = _postflop(board)
     live = np.isin(HAND_CARDS, np.setdiff1d(deck.cards, public)).all(axis=1)
     made, draws = np.full(HANDS, -1, np.int8), np.zeros((HANDS, len(DRAWS)), bool)
-    made[live], draws[live] = _classify(HAND_CARDS[live].astype(np.int64), public, _Game.of(deck))
+    boards = np.broadcast_to(np.array(public), (int(live.sum()), len(public)))
+    made[live], draws[live] = classify_rows(HAND_CARDS[live], boards, deck)
     return Classes(made, draws)
+
+
+def classify_rows(hands: Array, boards: Array, deck: Deck = FULL_DECK) -> Classes:
+    """The classes of n hands, each on its own board of 3 to 5 cards that leaves it; nothing is checked.
+
+    uint8 [n, 2], uint8 [n, cards] -> int8 [n], bool [n, len(DRAWS)]
+    """
+    return Classes(*_classify(np.sort(hands, axis=1).astype(np.int64), boards.astype(np.int64), _Game.of(deck)))
 
 
 def _postflop(board: Cards) -> tuple[int, ...]:
@@ -134,35 +143,41 @@ def _postflop(board: Cards) -> tuple[int, ...]:
     return cards
 
 
-def _classify(hands: Array, board: tuple[int, ...], game: _Game) -> tuple[Array, Array]:
-    """Made [hands] and draws [hands, DRAWS] of hands [hands, 2] that the board does not block."""
+def _classify(hands: Array, boards: Array, game: _Game) -> tuple[Array, Array]:
+    """Made [n] and draws [n, DRAWS] of hands [n, 2] on boards [n, cards] that do not block them."""
     ranks, suits = hands >> 2, hands & 3
-    public = np.array(board)
-    on_board = np.bincount(public >> 2, minlength=13)  # [13] cards of each rank
-    made = _made(ranks, suits, on_board, public, game)
+    on_board = _counted(boards >> 2, 13)  # [n, 13] cards of each rank
+    made = _made(ranks, suits, on_board, boards, game)
     draws = np.zeros((len(hands), len(DRAWS)), bool)
-    if len(board) < 5:
+    if boards.shape[1] < 5:
         below_flush, below_straight = game.beaten(made, "flush"), game.beaten(made, "straight")
-        flush, nut = _flush_draws(ranks, suits, public, game)
+        flush, nut = _flush_draws(ranks, suits, boards, game)
         flush &= below_flush
         open_ended, double, gutshot = (found & below_straight for found in _straight_draws(ranks, on_board, game))
         straight = open_ended | double | gutshot
-        top = (public >> 2).max()
+        top = (boards >> 2).max(axis=1)
         suited = suits[:, 0] == suits[:, 1]
-        backdoor = suited & (_in_suit(suits[:, 0], public) == 1) & (len(board) == 3) & below_flush
-        over = (ranks > top).all(axis=1) & (ranks[:, 0] != ranks[:, 1]) & below_straight
+        of_suit = _counted(boards & 3, 4)[np.arange(len(hands)), suits[:, 0]]
+        backdoor = suited & (of_suit == 1) & (boards.shape[1] == 3) & below_flush
+        over = (ranks > top[:, None]).all(axis=1) & (ranks[:, 0] != ranks[:, 1]) & below_straight
         columns = [flush & straight, flush & nut, flush & ~nut, open_ended, double, gutshot, backdoor, over]
         draws[:, :-1] = np.stack(columns, axis=1)
         draws[:, -1] = ~draws.any(axis=1)
     return made, draws
 
 
-def _made(ranks: Array, suits: Array, on_board: Array, public: Array, game: _Game) -> Array:
+def _counted(values: Array, kinds: int) -> Array:
+    """How often each value stands in a row. int64 [n, values] -> int64 [n, kinds]"""
+    found: Array = (values[:, :, None] == np.arange(kinds)).sum(axis=1)
+    return found
+
+
+def _made(ranks: Array, suits: Array, on_board: Array, boards: Array, game: _Game) -> Array:
     """The place in MADE of every hand: the first condition that holds."""
     low, high = ranks[:, 0], ranks[:, 1]
     pocket = low == high
     counts = on_board + (np.arange(13) == low[:, None]) + (np.arange(13) == high[:, None])  # [hands, 13]
-    suited = np.stack([_bits(ranks, suits == s) | _bits(public >> 2, (public & 3) == s) for s in range(4)])
+    suited = np.stack([_bits(ranks, suits == s) | _bits(boards >> 2, (boards & 3) == s) for s in range(4)])
     flush = (_COUNT[suited] >= 5).any(axis=0)
     straight = _has_straight(_bits(np.arange(13), counts > 0), game)
     if game.order.index("straight") > game.order.index("trips"):  # also where the board alone has three
@@ -170,14 +185,15 @@ def _made(ranks: Array, suits: Array, on_board: Array, public: Array, game: _Gam
     pairs = counts >= 2
     full_house = (counts >= 3).any(axis=1) & (pairs.sum(axis=1) >= 2)
 
-    hit_low, hit_high = on_board[low], on_board[high]  # cards of the board with the ranks of the hand
+    each = np.arange(len(ranks))
+    hit_low, hit_high = on_board[each, low], on_board[each, high]  # cards of the board with the ranks of the hand
     # Two pairs play: a rank that two higher pairs outrank is as good as unpaired.
     above = pairs[:, ::-1].cumsum(axis=1)[:, ::-1]  # [hands, 13] pairs at or above a rank
-    each = np.arange(len(ranks))
     plays_low = (pocket | (hit_low == 1)) & (above[each, low] <= 2)
     plays_high = (pocket | (hit_high == 1)) & (above[each, high] <= 2)
     own = np.where(plays_high, high, low)  # the rank of the best pair that has a card of the hand
-    higher = (on_board > 0)[::-1].cumsum()[::-1][own] - (on_board[own] > 0)  # ranks of the board above it
+    from_here = (on_board > 0)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    higher = from_here[each, own] - (on_board[each, own] > 0)  # ranks of the board above it
     paired = plays_low | plays_high
     kind = {
         "straight flush": _has_straight(suited, game).any(axis=0),
@@ -205,16 +221,19 @@ def _made(ranks: Array, suits: Array, on_board: Array, public: Array, game: _Gam
     return found
 
 
-def _flush_draws(ranks: Array, suits: Array, public: Array, game: _Game) -> tuple[Array, Array]:
+def _flush_draws(ranks: Array, suits: Array, boards: Array, game: _Game) -> tuple[Array, Array]:
     """Which hands have four of a suit with a card of their own, and which of them the highest that is left."""
     flush, nut = np.zeros(len(ranks), bool), np.zeros(len(ranks), bool)
+    known = np.array([game.ranks >> rank & 1 for rank in range(13)], bool)
     for suit in range(4):
-        mine = suits == suit  # [hands, 2]
-        taken = set((public[(public & 3) == suit] >> 2).tolist())
-        best = max((rank for rank in range(13) if game.ranks >> rank & 1 and rank not in taken), default=-1)
-        four = mine.any(axis=1) & (mine.sum(axis=1) + len(taken) == 4)
+        mine = suits == suit  # [n, 2]
+        of_suit = (boards & 3) == suit
+        taken = _bits(boards >> 2, of_suit)[:, None] >> np.arange(13) & 1  # [n, 13]
+        left = known & (taken == 0)
+        best = np.where(left.any(axis=1), 12 - left[:, ::-1].argmax(axis=1), -1)
+        four = mine.any(axis=1) & (mine.sum(axis=1) + of_suit.sum(axis=1) == 4)
         flush |= four
-        nut |= four & (mine & (ranks == best)).any(axis=1)
+        nut |= four & (mine & (ranks == best[:, None])).any(axis=1)
     return flush, nut
 
 
@@ -235,11 +254,6 @@ def _straight_draws(ranks: Array, on_board: Array, game: _Game) -> tuple[Array, 
         open_ended |= ((held & four) == four) & ((mine & four) != 0) & ((outs & ends) == ends)
     count = _COUNT[outs & ~1 | (outs & 1) << top]  # an ace is one rank, not two
     return open_ended, (count >= 2) & ~open_ended, count == 1
-
-
-def _in_suit(suit: Array, public: Array) -> Array:
-    """Cards of the board in the suit of each hand."""
-    return np.bincount(public & 3, minlength=4)[suit]
 
 
 def _bits(ranks: Array, where: Array) -> Array:

@@ -10,7 +10,7 @@ import typer
 from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.growth import heard
-from riverboat.interfaces import endings, evaluation_cli, match_cli, models_cli
+from riverboat.interfaces import endings, evaluation_cli, explain_cli, match_cli, models_cli
 from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
 from riverboat.interfaces.terminal import duration
 
@@ -491,7 +491,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-for _command in (*match_cli.COMMANDS, *models_cli.COMMANDS, *evaluation_cli.COMMANDS):
+for _command in (*match_cli.COMMANDS, *models_cli.COMMANDS, *evaluation_cli.COMMANDS, *explain_cli.COMMANDS):
     app.command()(_command)
 
 

@@ -46,6 +46,8 @@ MODULES: dict[str, str] = {
     "tournament-icm": "tournament_icm",
     "tournament-calls": "tournament_calls",
     "tournament-findings": "tournament_findings",
+    "explain-kuhn": "explain_kuhn",
+    "explain-leduc": "explain_leduc",
 }
 
 

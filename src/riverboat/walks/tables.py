@@ -10,6 +10,7 @@ import numpy as np
 
 from riverboat.errors import InputError, MemoryLimitError, shown
 from riverboat.games.base import Array
+from riverboat.lanes import BIAS, SHIFTS
 from riverboat.memory import available_memory
 from riverboat.trees.boards import BoardTree
 from riverboat.walks._node_kernels import Tables
@@ -130,3 +131,13 @@ def copy_play(
             at, width, rows = block(source, board, here)
             to, _, _ = block(target, board, there)
             table[to : to + width * rows] = given[at : at + width * rows]
+
+
+def encoded(numbers: Array, dtype: Any) -> Array:
+    """Numbers from 0 to 1 as a table of averages of some type keeps them: of sixteen bits, what `lanes.decode` reads back."""
+    if np.dtype(dtype) != np.uint16:
+        return np.asarray(numbers, dtype)
+    bits = (np.asarray(numbers, np.float32) + np.float32(2.0**-31)).view(np.uint32) - np.uint32(BIAS)
+    half = np.uint32(1 << (SHIFTS[False] - 1))
+    found: Array = ((bits + half) >> np.uint32(SHIFTS[False])).astype(np.uint16)
+    return found

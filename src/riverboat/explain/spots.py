@@ -1,0 +1,149 @@
+"""Decisions of a spot: all hands of a player at one node, with what each move is worth; and what playing otherwise costs."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.cards.dealing import without_shared
+from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.grid import CLASS_OF_HAND
+from riverboat.cards.notation import show_hand
+from riverboat.errors import InputError
+from riverboat.explain.decisions import Cost, Decisions
+from riverboat.games.spot import Spot
+from riverboat.strategy.node_report import names, pot, title
+from riverboat.strategy.player_features import BOARDS, HANDS, RANGE, SITUATIONS, STREETS, hand_columns
+from riverboat.strategy.rule_list import CALL, FOLD, RAISE, Move
+from riverboat.strategy.solution import Solution, Spotlight
+from riverboat.walks.tables import block, encoded
+
+BEST = 0.25  # the part of their range that is worth blocking
+
+
+def spot_decisions(node: Spotlight, *, board_features: bool = False) -> Decisions:
+    """What the player who acts does with every hand. `board_features`: keep what is the same for all hands, where nodes are
+    joined.
+    """
+    player = node.player
+    if player < 0:
+        raise InputError(f"{node.tree.name}: nobody acts at {node.line!r}, so there is nothing to explain")
+    weight = node.reach[player] * node.compatible(player)
+    hands = np.flatnonzero(weight > 0)
+    if not len(hands):
+        raise InputError(f"{node.tree.name}: nobody gets to {node.line!r}, so there is nothing to explain")
+    played, worth = node.strategy[:, hands].T, node.action_ev()[:, hands].T
+    boards = np.broadcast_to(np.array(node.board, np.uint8), (len(hands), len(node.board)))
+    columns = hand_columns(HAND_CARDS[hands], boards, deck=node.tree.game.deck)
+    columns |= _range_columns(node, player, hands) | _situation(node, len(hands))
+    features = [f for f in HANDS + RANGE + BOARDS + SITUATIONS if board_features or np.ptp(columns[f.name]) > 0]
+    unit, scale = node.tree.game.scale if isinstance(node.tree.game, Spot) else ("chips", 1.0)
+    return Decisions(
+        f"{title(node)}: {names(node.tree.game)[player]}",
+        tuple(features),
+        {f.name: columns[f.name] for f in features},
+        moves_of(node),
+        np.ones(played.shape, bool),
+        played,
+        weight[hands] / weight[hands].sum(),
+        tuple(show_hand(h) for h in hands.tolist()),
+        CLASS_OF_HAND[hands].astype(np.int64),
+        worth * scale,
+        unit,
+    )
+
+
+def moves_of(node: Spotlight) -> tuple[Move, ...]:
+    """What the moves of a node mean."""
+    betting, player = node.tree.betting, node.player
+    spent = betting.spent[node.place].astype(float)
+    call = max(spent[1 - player] - spent[player], 0.0)
+    middle = pot(node) + call
+    out = []
+    for child, label in zip(betting.children(node.place), node.actions, strict=True):
+        if label in ("x", "c"):
+            out.append(Move(CALL))
+        elif label == "f":
+            out.append(Move(FOLD))
+        else:
+            extra = float(betting.spent[child, player]) - spent[player] - call
+            out.append(Move(RAISE, inf if label == "a" else round(extra / middle, 4)))
+    return tuple(out)
+
+
+def _range_columns(node: Spotlight, player: int, hands: Array) -> dict[str, Array]:
+    theirs = node.reach[1 - player]
+    equity = np.nan_to_num(node.equity[player])
+    weight = node.reach[player] * node.compatible(player)
+    order = np.argsort(equity[hands], kind="stable")
+    before = np.cumsum(weight[hands][order])
+    percentile = np.zeros(len(hands))
+    percentile[order] = (before - weight[hands][order] / 2) / max(before[-1], 1e-300)
+    # Their best hands, by equity against ours; what share of them is blocked beyond what is blocked of all.
+    other = np.where(theirs > 0, np.nan_to_num(node.equity[1 - player]), -1.0)
+    ranked = np.argsort(-other, kind="stable")
+    best = np.zeros(len(theirs))
+    top = ranked[np.cumsum(theirs[ranked]) <= BEST * theirs.sum()]
+    best[top] = theirs[top]
+    left, met = without_shared(best)[hands], node.compatible(player)[hands]
+    usual = best.sum() / max(theirs.sum(), 1e-300)
+    blocks = 1.0 - left / np.maximum(met, 1e-300) / usual if usual > 0 else np.zeros(len(hands))
+    return {"equity": equity[hands], "percentile": percentile, "blocks": blocks}
+
+
+def _situation(node: Spotlight, count: int) -> dict[str, Array]:
+    """The same for all hands."""
+    betting, game, player = node.tree.betting, node.tree.game, node.player
+    spent = betting.spent[node.place].astype(float)
+    call = max(spent[1 - player] - spent[player], 0.0)
+    behind = [float(b) - s for b, s in zip(game.behind, spent, strict=True)] if isinstance(game, Spot) else [0.0, 0.0]
+    middle = pot(node) + call
+    led = game.led if isinstance(game, Spot) and not node.dealt else None
+    raises = sum(label[0] in "bra" for label in node.line.rpartition("/")[2].split("-") if label)
+    facts = {
+        "street": float(max(len(node.board) - 2, 0)), "in position": float(player == 1), "facing": float(call > 0),
+        "price": call / middle, "raises": float(raises),
+        "stack to pot": max(min(behind[1 - player], behind[player] - call), 0.0) / middle,
+        "you led": float(led == player), "they led": float(led == 1 - player),
+    }  # fmt: skip
+    assert len(STREETS) > facts["street"]
+    return {name: np.full(count, value) for name, value in facts.items()}
+
+
+# --- what following rules costs -------------------------------------------------------------------
+
+
+def replaced(node: Spotlight, decisions: Decisions, played: Array) -> Solution:
+    """The solution with what is played at one node replaced, on its board. float64 [n, moves]"""
+    solution, tree = node.solution, node.tree
+    hands = np.array([_number[name] for name in decisions.names])
+    rows = np.array(node.strategy)  # NaN where a hand cannot be there
+    rows[:, hands] = played.T
+    boards, maps = node.boards
+    street = len(node.dealt)
+    back = np.empty(len(rows[0]), np.int64)
+    back[maps[street]] = np.arange(len(back))
+    reps = back[tree.reps(boards[street], node.player)]
+    forest = int(np.flatnonzero(tree.forest.node == node.place)[0])
+    at, width, count = block(tree, boards[street], forest)
+    fixed = np.nan_to_num(rows[:, reps], nan=1.0 / width).reshape(width * count)
+    table = np.array(solution.table)
+    table[at : at + width * count] = encoded(fixed, table.dtype)
+    return Solution(tree, table, {"method": "rules"}, solution.root)
+
+
+def cost_of(node: Spotlight, decisions: Decisions) -> Cost:
+    """What the opponent's best response gains when this decision is played otherwise and all else stays, exact."""
+    solution, other = node.solution, 1 - node.player
+    before = solution.earnings(other, respond=True)
+
+    def cost(played: Array) -> dict[str, float]:
+        best = replaced(node, decisions, played).earnings(other, respond=True)
+        return {"exploitability": (best - before) * node.tree.per_chip}
+
+    return cost
+
+
+_number = {show_hand(h): h for h in range(len(HAND_CARDS))}

@@ -1,0 +1,32 @@
+"""The command that explains strategies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riverboat.interfaces.options import Folder, Json, SolvedGame
+
+
+def explain(
+    folder: Folder,
+    line: Annotated[str | None, typer.Argument(help="One decision, such as b94 or cr; root is the first one.")] = None,
+    rules: Annotated[int, typer.Option(min=1, max=300, help="At most so many rules.")] = 10,
+    method: Annotated[str, typer.Option(help="list, tree, or auto: what is nearer on what was not seen.")] = "auto",
+    player: Annotated[int | None, typer.Option(min=0, max=9, help="Of small games: one player; else all.")] = None,
+    list_file: Annotated[Path | None, typer.Option("--list", help="Measure the rules of a text file instead.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the rules to a text file that can be edited.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the dial: fidelity and cost by the number of rules.")] = None,
+    game: SolvedGame = None,
+    json: Json = False,
+) -> None:
+    """A strategy as rules that a person can learn, and what following them costs."""
+    from riverboat.interfaces import explaining
+
+    options = explaining.Options(rules, method, player, list_file, out, plot, game, json)
+    explaining.run(folder, line, options)
+
+
+COMMANDS = (explain,)
