@@ -17,7 +17,7 @@ from random_games import history_games, public_games
 from riverboat.errors import RecallError, ZeroSumError
 from riverboat.games.base import Array, Compare, Constant, Deal, Game, HistoryGame, Payoff, State
 from riverboat.solving.lp import solve_lp, undominated
-from riverboat.solving.response import quality
+from riverboat.solving.response import best_response, quality
 from riverboat.solving.run import FORGETFUL, GENERAL_SUM
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game
@@ -259,5 +259,5 @@ def test_what_needs_memory_says_so() -> None:
     with pytest.raises(RecallError, match="split it, or use CFR, which gives an answer without a certificate"):
         solve_lp(tree)
     with pytest.raises(RecallError, match="'second'"):
-        rb.best_response(Strategy.uniform(tree), 0)
-    assert rb.best_response(Strategy.uniform(tree), 1)[0] == pytest.approx(-0.5)  # who does not forget has one
+        best_response(Strategy.uniform(tree), 0)
+    assert best_response(Strategy.uniform(tree), 1)[0] == pytest.approx(-0.5)  # who does not forget has one
