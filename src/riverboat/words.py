@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
+
+from riverboat.errors import InputError, shown
+
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_LONGEST = 1e9  # seconds, thirty years
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def show_bytes(count: float) -> str:
@@ -35,3 +42,15 @@ def show_seconds(seconds: float) -> str:
 def quote(text: str | Path) -> str:
     """A path or a word as it is typed in a shell: `'my runs/x'`."""
     return shlex.quote(str(text))
+
+
+def duration(text: str) -> float:
+    """Seconds from `90s`, `5m`, `8h`, `1h30m` or a bare number of seconds."""
+    bare = re.fullmatch(_NUMBER, text)
+    parts = [(text, "s")] if bare else re.findall(rf"({_NUMBER})([smhd])", text)
+    if not bare and (not parts or "".join(number + unit for number, unit in parts) != text):
+        raise InputError(f"time {shown(text)}: write 90s, 5m, 8h or 1h30m")
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if seconds > _LONGEST:
+        raise InputError(f"time {shown(text)}: at most {_LONGEST / _UNITS['d']:,.0f} days")
+    return seconds

@@ -6,34 +6,18 @@ Results go to stdout, everything else to stderr.
 from __future__ import annotations
 
 import json
-import re
 import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from riverboat.errors import InputError, shown
+from riverboat.words import duration as duration
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 UNBOUNDED = 100_000  # columns of what is no terminal
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _LONGEST_LINE, _TAIL = 470, 150  # characters of an error; its end has the way out
-_LONGEST = 1e9  # seconds, thirty years
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-
-def duration(text: str) -> float:
-    """Seconds from `90s`, `5m`, `8h`, `1h30m` or a bare number of seconds."""
-    bare = re.fullmatch(_NUMBER, text)
-    parts = [(text, "s")] if bare else re.findall(rf"({_NUMBER})([smhd])", text)
-    if not bare and (not parts or "".join(number + unit for number, unit in parts) != text):
-        raise InputError(f"time {shown(text)}: write 90s, 5m, 8h or 1h30m")
-    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
-    if seconds > _LONGEST:
-        raise InputError(f"time {shown(text)}: at most {_LONGEST / _UNITS['d']:,.0f} days")
-    return seconds
 
 
 class Speech:
