@@ -10,7 +10,7 @@ import typer
 from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.growth import heard
-from riverboat.interfaces import endings, evaluation_cli, explain_cli, match_cli, models_cli
+from riverboat.interfaces import endings, evaluation_cli, explain_cli, files_cli, match_cli, models_cli
 from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
 from riverboat.interfaces.terminal import duration
 
@@ -488,8 +488,9 @@ def reproduce(
         raise typer.Exit(1)
 
 
-for _command in (*match_cli.COMMANDS, *models_cli.COMMANDS, *evaluation_cli.COMMANDS, *explain_cli.COMMANDS):
-    app.command()(_command)
+for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli):
+    for _command in _some.COMMANDS:
+        app.command()(_command)
 
 
 @app.command()
