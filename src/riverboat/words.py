@@ -39,11 +39,6 @@ def show_seconds(seconds: float) -> str:
     return f"{seconds / 86400:,.3g} days"
 
 
-def quote(text: str | Path) -> str:
-    """A path or a word as it is typed in a shell: `'my runs/x'`."""
-    return shlex.quote(str(text))
-
-
 def duration(text: str) -> float:
     """Seconds from `90s`, `5m`, `8h`, `1h30m` or a bare number of seconds."""
     bare = re.fullmatch(_NUMBER, text)
@@ -54,3 +49,8 @@ def duration(text: str) -> float:
     if seconds > _LONGEST:
         raise InputError(f"time {shown(text)}: at most {_LONGEST / _UNITS['d']:,.0f} days")
     return seconds
+
+
+def quote(text: str | Path) -> str:
+    """A path or a word as it is typed in a shell: `'my runs/x'`."""
+    return shlex.quote(str(text))

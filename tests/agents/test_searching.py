@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from riverboat.abstraction.card_abstraction import lossless
+from riverboat.agents.base import ranges
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.searching import SearchingAgent
 from riverboat.endgame.table_search import SearchSettings
-from riverboat.endgame.table_subgames import METHODS
+from riverboat.endgame.table_subgames import METHODS, Subgame
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import parse_menu
 from riverboat.games.places import Places
+from riverboat.games.root_gadgets import Choose
 from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.testing.agents import check_agent
+from riverboat.strategy.blueprint_values import blueprint_values
+from riverboat.testing.agents import check_agent, random_views
 
 # Twelve cards: hold'em with 66 hands, all streets, stacks of fifteen big blinds.
 SMALL = Rules(blinds=(100, 50), stacks=(1_500, 1_500), board=(0, 3, 1, 1), ranks=6, suits=2, name="small")
 MENU = parse_menu('preflop = ["2.5x", "a"]\nflop = ["100%, a", "a"]\nmost_raises = [2, 1, 2, 2]')
-BOARD = "AsKhQh9s8h"
+BOARD = "AsKhQh9s9h"
 
 
 @cache
@@ -55,3 +60,120 @@ def test_before_its_street_it_plays_the_blueprint() -> None:
         k = len(blueprint.labels(i))
         np.testing.assert_array_equal(found.probabilities[i, :, :k], blueprint.probabilities[i, :, :k])
     assert agent().strategies(early).labels(2) != blueprint.labels(2)  # a turn of its own
+
+
+# --- what is solved -----------------------------------------------------------------------------
+
+
+def root(found: SearchingAgent, line: str, seat: int) -> Subgame:
+    return found.search.positions(places(line), [seat])[0].subgame
+
+
+def test_a_subgame_has_the_real_pot_and_stacks() -> None:
+    """The proposal's example: pot 5,000, stacks 17,500, a bet of 10,000 that is called: 25,000 / 7,500 in all."""
+    deep = replace(SMALL, blinds=(2_500, 1_250), stacks=(20_000, 20_000), name="deep")
+    menu = parse_menu('preflop = [""]\nflop = ["50%"]\nmost_raises = [0, 1, 1, 1]')
+    tree, cards = compile_actions(deep, menu), lossless(deep.board[1:], deep.deck)
+    sums = tuple(np.ones((cards.counts[s], int(tree.width[s])), np.float32) for s in range(deep.rounds))
+    blueprint = BlueprintAgent(BlueprintStrategy(deep, menu, tree, cards, sums))
+    for method, street in (("unsafe", "turn"), ("resolve", "turn"), ("maxmargin", "river")):
+        here = SearchingAgent(blueprint, SearchSettings(street, method, iterations=2))
+        before = "cc/cc/" if street == "turn" else "cc/cc/cc/"
+        at = Places.from_lines(deep, [before + "r12500"], [BOARD[: 8 if street == "turn" else 10]])
+        position = here.search.positions(at, [1])[0]
+        assert (position.inside.pot, position.inside.to_call) == (15_000, 10_000)
+        after = position.after(0)
+        assert after is not None
+        assert (after.inside.pot, after.inside.behind) == (25_000, (7_500, 7_500))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_bet_that_is_not_in_the_tree_gets_a_subgame_again_and_again(method: str) -> None:
+    found, line = agent(method), "cc/cc/r237r611"
+    at = found.search.positions(places(line), [0])[0]
+    own = found.search.positions(places("cc/cc/"), [0])[0]
+    assert own.after(237) is None  # a move of its own that it never makes is met too
+    begins = at.subgame.entry.state.line
+    assert begins == ("cc/cc/r237" if found.search.nested == "expensive" else line)
+    if method != "unsafe":
+        assert "before an action" in at.subgame.entry.source
+    later = found.search.positions(places(line + "c/r800"), [1])[0]
+    assert later.subgame.entry.source.startswith("the last solution")
+    assert later.inside.pot == 2 * 611 + (800 - 611)
+
+
+def test_ranges_are_of_what_was_really_played() -> None:
+    """By the chain rule over everything that the agent says it plays, on the turn and the river of its own solutions too."""
+    found, line = agent("resolve"), "cc/cc/cr237c/"
+    own, at = ranges(places(line), found)[0, 0], found.search.positions(places(line), [0])[0]
+    reach = at.subgame.entry.ranges[0][found.search.numbers]
+    np.testing.assert_allclose(own / own.max(), reach / reach.max(), atol=1e-6)
+
+
+def test_the_opponents_surprise_does_not_empty_its_range() -> None:
+    found = agent("unsafe", floor=0.02)
+    spot = root(found, "cr250c/cr461c/", 0).spot
+    live, weights = places("cc/cc/").live[0].sum(), spot.weights[1]
+    assert np.count_nonzero(weights) == live
+    assert weights[weights > 0].min() >= 0.02
+
+
+def test_thresholds_for_modelling_and_for_playing_are_apart() -> None:
+    plain, sharp = agent("resolve"), agent("resolve", play=0.2)
+    one, other = (a.search.positions(places("cc/cc/"), [0])[0] for a in (plain, sharp))
+    held = np.flatnonzero(one.subgame.spot.weights[0])
+    assert ((one.strategy[held] > 0) & (one.strategy[held] < 0.19)).any()
+    assert not ((other.strategy[held] > 0) & (other.strategy[held] < 0.19)).any()
+    assert root(agent(model=0.3), "cc/cr200c/", 0).entry.ranges[1].min() == 0.0
+
+
+# --- how it is solved -----------------------------------------------------------------------------
+
+
+def test_the_same_moves_on_any_number_of_threads() -> None:
+    views = random_views(SMALL, 30, np.random.default_rng(1))
+    one, two = agent("maxmargin"), agent("maxmargin", threads=2)
+    np.testing.assert_array_equal(one.act(views), two.act(views))
+    for i in range(0, len(views), 7):  # alone as beside others
+        alone = agent("maxmargin").probabilities(views.take(np.array([i])))
+        assert alone == one.probabilities(views.take(np.array([i])))
+
+
+def test_time_ends_a_solve_at_its_best_answer() -> None:
+    timed = agent("resolve", iterations=None, seconds=0.05, until=1e-9)
+    began = time.perf_counter()
+    at = timed.search.positions(places("cc/cc/"), [0])[0]
+    assert time.perf_counter() - began < 5  # a clock that is not looked at would go on for a million iterations
+    assert at.solution.provenance["iterations"] >= 1
+    np.testing.assert_allclose(at.strategy.sum(axis=1), 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("street", ["turn", "river"])
+@pytest.mark.parametrize("method", ["resolve", "maxmargin"])
+def test_no_hand_of_the_opponent_gains_by_more_than_the_gadget_is_exploitable(method: str, street: str) -> None:
+    """The values are best responses to what the agent would have played; each hand's are worked out again here."""
+    found = agent(method, street, menu=MENU, iterations=300, until=0.01)
+    line = "cc/cc/" if street == "turn" else "cc/cc/cc/"
+    for seat in (0, 1):
+        at = found.search.positions(places(line), [seat])[0]
+        base_values = blueprint_values(base().strategy, line, BOARD[: 8 if street == "turn" else 10])
+        margins = base_values.best_response[1 - seat] - at.here.best(1 - seat)
+        slack = at.solution.provenance["exploitability"] / 100 * at.subgame.spot.pot
+        least = np.nanmin(margins)
+        weight = 1.0 if method == "maxmargin" else float(np.count_nonzero(~np.isnan(margins)))
+        assert least >= -slack * weight - 1e-3
+        assert np.nanmax(margins) > 0  # it is not the blueprint again
+
+
+def test_gifts_are_what_a_move_gives_away() -> None:
+    found = agent("reach_maxmargin", menu=MENU)
+    turn = found.search.positions(places("cc/cc/c"), [1])[0]  # seat 0 has checked
+    opponent = turn.solution[""]
+    values = opponent.best_moves(0)
+    gift = np.nan_to_num(values.max(axis=0) - values[opponent.actions.index("x")])
+    np.testing.assert_allclose(turn.gifts(), gift)
+    river = found.search.positions(places("cc/cc/cc/c"), [1])[0]
+    np.testing.assert_allclose(river.subgame.entry.gifts, gift)
+    gadget = river.subgame.spot.gadget
+    assert isinstance(gadget, Choose)
+    np.testing.assert_allclose(gadget.shifts, np.nan_to_num(river.subgame.entry.values) + gift)

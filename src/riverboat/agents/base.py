@@ -6,6 +6,7 @@ Only `name`, `check_rules` and `act` are needed to play. What else an agent can 
   responses and search need it. What the agent draws in secret for a hand is averaged over, given its moves so far.
 - `probabilities(views)`: what its moves are drawn from at tables (`Chooser`).
 - `observe(hands)`: it learns from hands that are over (`Learner`).
+- `tables_at_once`: as many tables as it likes to be asked about together in matches.
 - `at_once(state)`: its move at one table without arrays, or None; for players of the ACPC protocol.
 
 An agent that works something out at a place may keep it for the next time, in a `PublicCache`: what it does must not depend

@@ -2,11 +2,14 @@
 
 search=turn          the first street that is solved: turn or river
 method=unsafe        unsafe, resolve, maxmargin, reach_maxmargin, estimate
-iterations=200       of a solve, at most
+iterations=100       of a solve, at most; without it 100 on a turn, 300 on a river
 until=0.4            % of the pot, at which fewer do
-menu=50%,100%,a      sizes of bets; without it they are chosen by what is left behind
+time=2s              that a solve may take, instead of iterations
+menu=50%,100%,a      sizes of bets; without it they are chosen by what is left behind and the time there is
 nested=expensive     how a bet that is not in the tree is met: inexpensive or expensive
 floor=0.01           the least weight of a hand of the opponent
+model=0.05           moves of the blueprint that are less likely are never made by the opponent
+play=0.05            moves of a solution that are less likely are never made
 threads=1
 """
 
@@ -19,11 +22,12 @@ from typing import Any
 from riverboat.endgame.table_menus import parse_table_menu
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError, shown
+from riverboat.words import duration
 
 _WHOLE = ("iterations", "threads")
-_NUMBERS = ("until", "floor")
+_NUMBERS = ("until", "floor", "model", "play")
 _WORDS = ("method", "nested")
-SEARCH_OPTIONS = ("search", *_WORDS, *_WHOLE, *_NUMBERS, "menu")
+SEARCH_OPTIONS = ("search", *_WORDS, *_WHOLE, *_NUMBERS, "time", "menu")
 
 
 def search_settings(options: Mapping[str, str], text: str) -> SearchSettings | None:
@@ -43,6 +47,8 @@ def search_settings(options: Mapping[str, str], text: str) -> SearchSettings | N
                 raise InputError(f"agent {shown(text)}: {key}={shown(options[key])}: write a {kind}")
             found[key] = int(options[key]) if whole else float(options[key])
     try:
+        if "time" in options:
+            found["seconds"] = duration(options["time"])
         if "menu" in options:
             found["menu"] = parse_table_menu(options["menu"])
         return SearchSettings(**found)

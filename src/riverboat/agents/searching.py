@@ -17,6 +17,7 @@ import numpy as np
 from riverboat.agents.base import Choice
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.arrays import Array
+from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import Search, SearchSettings
 from riverboat.endgame.table_subgames import Position
 from riverboat.errors import InputError
@@ -27,6 +28,8 @@ from riverboat.games.views import Views
 from riverboat.strategy.place_node import hand_numbers
 from riverboat.strategy.played import drawn
 from riverboat.strategy.public_answers import Strategies
+
+TABLES = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,11 @@ class SearchingAgent:
         """Only its own rules."""
         self.base.check_rules(rules)
 
+    @property
+    def tables_at_once(self) -> int:
+        """That it likes to be asked about: solutions of all of them are kept while their hands go on."""
+        return TABLES
+
     # --- tables -------------------------------------------------------------------------------
 
     def act(self, views: Views) -> Array:
@@ -82,6 +90,13 @@ class SearchingAgent:
                     sums[move] = sums.get(move, 0.0) + p
             out.append(sorted(sums.items()))
         return out
+
+    def explain(self, views: Views) -> Explanation | None:
+        """What was found at the first table; None before the street from which on it searches."""
+        self.check_rules(views.rules)
+        if views.places.street[0] < self.search.first:
+            return None
+        return Explanation(self._positions(views.places, np.zeros(1, np.int64), views.seat)[0])
 
     def _rows(self, views: Views) -> tuple[Array, Array]:
         """Probabilities of the hands that are held, and the moves that they are of. float64, int32 [n, columns]"""

@@ -44,7 +44,12 @@ from riverboat.strategy.public_cache import PublicCache
 
 STREETS = ("turn", "river")
 NESTED = ("inexpensive", "expensive")
-KEPT = 256  # solutions that are kept
+KEPT = 1 << 30  # bytes of solutions that are kept
+WORK = 5.5e6  # nodes × boards × hands: about a second of one core for a hundred iterations
+WORK_A_SECOND = 5e6  # of one core, so that some sixty iterations are made
+LEAST_SECONDS = 0.05
+ITERATIONS = {"turn": 100, "river": 300}
+MOST = 1_000_000  # iterations, where time decides
 LEAST = 1e-4  # own hands of less weight are left out of a subgame
 
 
@@ -54,12 +59,14 @@ class SearchSettings:
 
     street: str = "turn"  # the first that is searched
     method: str = "unsafe"
-    iterations: int = 200
+    iterations: int | None = None  # of a solve; None: as many as `ITERATIONS` has for its street
     until: float = 0.4  # % of the pot, at which fewer iterations do
-    menu: Menu | None = None  # None: by what is left behind
-    work: float = 8e6  # nodes × boards × hands of a subgame, for such a menu
+    seconds: float | None = None  # that a solve may take, on however many iterations
+    menu: Menu | None = None  # None: by what is left behind and the time there is
     nested: str | None = None  # None: inexpensive where the method is safe
     floor: float = 0.01  # the least weight of a hand of the opponent
+    model: float = 0.0  # moves of the blueprint that are less likely are never made by the opponent
+    play: float = 0.0  # moves of a solution that are less likely are never made
     threads: int = 1
 
     def __post_init__(self) -> None:
@@ -71,11 +78,21 @@ class SearchSettings:
             raise unknown("nested", str(self.nested), NESTED)
         if self.nested == "inexpensive" and self.method == "unsafe":
             raise InputError("nested=inexpensive: unsafe search has no values that could stand behind an action")
-        if self.iterations < 1:
+        if self.iterations is not None and self.iterations < 1:
             raise InputError(f"iterations={self.iterations}: must be at least 1")
-        if not 0 <= self.floor <= 1:
-            raise InputError(f"floor={self.floor:g}: must be a weight from 0 to 1, such as 0.01")
+        if self.seconds is not None and self.iterations is not None:
+            raise InputError("iterations and time: a solve ends by one of them; give one")
+        if self.seconds is not None and not self.seconds >= LEAST_SECONDS:
+            raise InputError(f"time={self.seconds:g} s: too short to solve anything; give {LEAST_SECONDS:g} s or more")
+        for what, share in (("floor", self.floor), ("model", self.model), ("play", self.play)):
+            if not 0 <= share <= 1:
+                raise InputError(f"{what}={share:g}: must be from 0 to 1, such as 0.01")
         check_threads(self.threads)
+
+    @property
+    def work(self) -> float:
+        """Nodes × boards × hands of a subgame, at most: what the usual iterations, or enough in the time, can walk."""
+        return WORK if self.seconds is None else self.seconds * self.threads * WORK_A_SECOND
 
 
 class Outset(NamedTuple):
@@ -92,12 +109,14 @@ class Search:
 
     played: Played
     settings: SearchSettings
-    cache: PublicCache[Position] = field(default_factory=lambda: PublicCache(KEPT), repr=False)
+    cache: PublicCache[Position] = field(default_factory=lambda: PublicCache(KEPT, _bytes), repr=False)
 
     def __post_init__(self) -> None:
         rules = self.played.rules
         if rules.limit or rules.board != (0, 3, 1, 1) or rules.hole != 2:
             raise InputError(f"{rules.name}: search is for no-limit hold'em")
+        if self.settings.seconds is not None:
+            self._warm()
 
     @cached_property
     def first(self) -> int:
@@ -127,13 +146,24 @@ class Search:
         return [way.position for way in ways if way.position is not None]
 
     def _solve(self, needed: dict[bytes, Subgame]) -> dict[bytes, Position]:
-        s = self.settings
-        spots = [subgame.spot for subgame in needed.values()]
-        solutions = solve_many(spots, iterations=s.iterations, until=s.until, threads=s.threads)
-        return {
-            key: self.cache.keep(key, subgame.solved(solution))
-            for (key, subgame), solution in zip(needed.items(), solutions, strict=True)
-        }
+        found: dict[bytes, Position] = {}
+        for street, usual in ITERATIONS.items():
+            some = {key: subgame for key, subgame in needed.items() if subgame.spot.streets[0] == street}
+            spots, s = [subgame.spot for subgame in some.values()], self.settings
+            most = s.iterations or (usual if s.seconds is None else MOST)
+            solutions = solve_many(spots, iterations=most, until=s.until, seconds=s.seconds, threads=s.threads)
+            for (key, subgame), solution in zip(some.items(), solutions, strict=True):
+                found[key] = self.cache.keep(key, subgame.solved(solution, s.play))
+        return found
+
+    def _warm(self) -> None:
+        """Compile now, or load, what the first solve would, so that the clock measures solving alone."""
+        rules, street = self.played.rules, self.first
+        board = rules.deck.cards[:: len(rules.deck.cards) // 5][: rules.board_sizes[street]]
+        places = Places.from_lines(rules, ["cc/" * street], [tuple(board.tolist())])
+        quick = Search(self.played, replace(self.settings, seconds=None, iterations=1))
+        for seat in (0, 1):
+            quick.positions(places, [seat])[0].entry()
 
     # --- where subgames begin -------------------------------------------------------------------
 
@@ -146,7 +176,7 @@ class Search:
         node = int(self._reader.read_as(places, np.array([seat]))[0])
         if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == state.street:
             line = tree.line(node)
-            model = at_line(self.played.strategy, line, board)
+            model = at_line(self._model, line, board)
             ranges[other] = 0.0
             ranges[other, hand_numbers(model.hands)] = model.reach[other]
             if not ranges[seat].any():
@@ -184,9 +214,20 @@ class Search:
         return self.played if self.played.reads_one_way else replace(self.played, translation="det-pshar")
 
     @cached_property
+    def _model(self) -> BlueprintStrategy:
+        """What the opponent is thought to play."""
+        if not self.settings.model:
+            return self.played.strategy
+        return replace(self.played, post="threshold", share=self.settings.model, spare_first=False).on_tree()
+
+    @cached_property
     def _base(self) -> BlueprintStrategy:
         """What is really played on the tree."""
         return self.played.on_tree()
+
+
+def _bytes(position: Position) -> int:
+    return int(position.solution.table.nbytes)
 
 
 class _Way:

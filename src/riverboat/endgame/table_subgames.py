@@ -6,13 +6,14 @@ what the opponent could win from there on. Arrays run over the 1,326 hands of `c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranges import Range
 from riverboat.games.base import CHANCE
@@ -22,7 +23,9 @@ from riverboat.games.menus import Menu
 from riverboat.games.moves import show_move
 from riverboat.games.root_gadgets import Choose, RootGadget, Stop
 from riverboat.games.spot import Spot
+from riverboat.lanes import decode
 from riverboat.strategy.solution import Solution, Spotlight
+from riverboat.walks.tables import block
 
 METHODS = {
     "unsafe": "both ranges as they are thought to be: no guarantee",
@@ -79,9 +82,24 @@ class Subgame:
         spot = Spot.at(entry.state, entry.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
         return Subgame(seat, entry, replace(spot, gadget=_gadget(used, 1 - seat, entry)), used)
 
-    def solved(self, solution: Solution) -> Position:
-        """Its root."""
+    def solved(self, solution: Solution, least: float = 0.0) -> Position:
+        """Its root. The seat never makes moves that are less likely than `least`."""
+        if least:
+            _drop(solution, self.seat, least)
         return Position(self, solution, "", self.entry.state, self.spot.start)
+
+
+def _drop(solution: Solution, seat: int, least: float) -> None:
+    """Take unlikely moves out of what a seat plays; the likeliest stay."""
+    tree, table = solution.tree, solution.table
+    nodes = np.flatnonzero(tree.forest.actor == seat).tolist()
+    for node in nodes:
+        street = int(np.searchsorted(tree.forest.first, node, side="right")) - 1
+        for board in range(tree.street_at[street], tree.street_at[street + 1]):
+            at, width, rows = block(tree, board, node)
+            sums = table[at : at + width * rows].reshape(width, rows)
+            weights = np.asarray(decode(sums.ravel()), float).reshape(width, rows)
+            sums[(weights < least * weights.sum(axis=0)) & (weights < weights.max(axis=0))] = 0
 
 
 def _scaled(reach: Array, live: Array) -> Array:
@@ -166,8 +184,39 @@ class Position:
 
     def entry(self) -> Entry:
         """What is known here, for a subgame that begins here."""
-        other, ranges, values = 1 - self.subgame.seat, np.stack(self.here.reach), None
+        other, ranges, values, gifts = 1 - self.subgame.seat, np.stack(self.here.reach), None, None
         if self.subgame.method != "unsafe":
             ranges[other] *= self.subgame.entry.ranges[other]  # with a gadget every hand is dealt alike
             values = self.here.best(other)
-        return Entry(self.state, self.here.board, ranges, values, "the last solution")
+        if self.subgame.method == "reach_maxmargin":
+            gifts = self.gifts()
+        return Entry(self.state, self.here.board, ranges, values, "the last solution", gifts)
+
+    def gifts(self) -> Array:
+        """What the opponent's hands have given away on the way here by not making their best moves. float64 [1326]
+
+        Each counts whole: what a hand may win from here on can rise by so much, on every card that may have come, before
+        any of its decisions on the way is worth more than it was.
+        """
+        other, given = 1 - self.subgame.seat, self.subgame.entry.gifts
+        found = np.zeros(HANDS) if given is None else given.copy()
+        before = ""
+        for label, after in self._moves_made():
+            here = self.solution[before]
+            if here.player == other:
+                values = here.best_moves(other)
+                made = here.actions.index(label)
+                found += np.nan_to_num(values.max(axis=0) - values[made])
+            before = after
+        return found
+
+    def _moves_made(self) -> Iterator[tuple[str, str]]:
+        """Labels of the moves since the root, and the lines behind them."""
+        line = ""
+        for number, part in enumerate(self.line.split("/")):
+            labels = part.split("-") if part else []
+            if number:
+                line += f"/{labels.pop(0)}"
+            for label in labels:
+                line = f"{line}-{label}".removeprefix("-")
+                yield label, line

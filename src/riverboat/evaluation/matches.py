@@ -95,6 +95,8 @@ def play_match(
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
     usual = PAIRS_OF_A_LOOK if until is not None else PAIRS_OF_AIVAT if aivat is not None else PAIRS
+    liked = [2 * usual, *(agent.tables_at_once for agent in (first, second) if hasattr(agent, "tables_at_once"))]
+    usual = max(1, min(liked) // 2)
     at_once = usual if pairs_at_once is None else pairs_at_once
     if at_once < 1:
         raise InputError(f"pairs_at_once={pairs_at_once}: must be at least 1")

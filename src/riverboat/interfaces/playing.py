@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-from riverboat.agents.base import Choice, Chooser
+from riverboat.agents.base import Agent, Choice, Chooser
 from riverboat.agents.registry import make_agent
+from riverboat.endgame.table_report import Explanation
 from riverboat.errors import InputError
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import parse_match_state
+from riverboat.games.menus import SEATS
 from riverboat.games.moves import show_move
 from riverboat.games.sizes import parse_sizes, total
 from riverboat.games.views import Views
@@ -192,12 +194,23 @@ def _past(text: str) -> str:
 # --- act --------------------------------------------------------------------------------------------
 
 
-def act(name: str, match_state: str, seed: int = 0, game: str | None = None, json: bool = False) -> None:
-    """The moves of an agent at one table with their probabilities, and the one that it draws."""
+def act(
+    name: str,
+    match_state: str,
+    seed: int = 0,
+    game: str | None = None,
+    json: bool = False,
+    explain: bool = False,
+) -> None:
+    """The moves of an agent at one table with their probabilities, and the one that it draws.
+
+    `explain`: also what an agent that searches has found there.
+    """
     agent = make_agent(name, seed)
     rules = rules_for([agent], game)
     state = parse_match_state(match_state.strip(), rules)
     views = Views.from_match_states([state])
+    found = _explained(agent, views) if explain else None
     label = agent_move(agent, views)
     choice = agent.probabilities(views)[0] if isinstance(agent, Chooser) else None
     if json:
@@ -213,13 +226,36 @@ def act(name: str, match_state: str, seed: int = 0, game: str | None = None, jso
                 "pot": state.betting.pot,
                 "to_call": state.betting.to_call,
                 "seed": seed,
+                **({} if found is None else {"search": {**found.facts(), "hands_here": found.hands()}}),
             }
         )
         return
     console = plain_console()
+    if found is not None:
+        columns = Column("search"), Column("", PROSE)
+        console.print(ReportTable("", columns, tuple(found.lines())))
+        for seat, held in zip(SEATS, found.ranges, strict=True):
+            console.print(f"range of {seat}")
+            console.print(held)
+        console.print(f"what {SEATS[state.betting.turn]} plays with each hand")
+        console.print(found.position.here.grid())
     if choice is not None:
         console.print(_choices(choice, label, state.betting))
     console.print(f"{label}: {described(label, state.betting)}")
+
+
+def _explained(agent: Agent, views: Views) -> Explanation:
+    """What the agent has found where it searches."""
+    explain = getattr(agent, "explain", None)
+    if explain is None:
+        raise InputError(f"agent {agent.name!r} does not search: --explain is for agents such as demo?search=turn")
+    found: Explanation | None = explain(views)
+    if found is None:
+        raise InputError(
+            f"agent {agent.name!r} does not search before its street: --explain is for what was solved; "
+            "`riverboat show` has what the blueprint plays with all hands"
+        )
+    return found
 
 
 def _choices(choice: Choice, chosen: str, state: Betting) -> ReportTable:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
@@ -24,6 +25,7 @@ def solve_many(
     *,
     iterations: int = 1000,
     until: float | None = None,
+    seconds: float | None = None,
     check_every: int = 50,
     schedule: str | AnySchedule = BOARD_SCHEDULE,
     threads: int = 1,
@@ -35,10 +37,13 @@ def solve_many(
     Spots with the same betting share its tree. Threads take spots in turn, of all bettings where there are several, or the
     boards of one that is alone; each answer is the one that the spot would get alone, to the bit. Every spot gets
     `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at every `check_every`
-    iterations). The provenance of a solution says how many, and how exploitable it is.
+    iterations), or where `seconds` for each spot are over: what it has learnt by then is its answer. The provenance of a
+    solution says how many, and how exploitable it is.
     """
     if iterations < 0:
         raise InputError(f"iterations={iterations}: must not be negative")
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"seconds={seconds}: must be above zero")
     if check_every < 1:
         raise InputError(f"check_every={check_every}: must be at least 1")
     groups: dict[Any, list[int]] = {}
@@ -46,6 +51,7 @@ def solve_many(
         groups.setdefault(_betting_key(spot), []).append(number)
     found: list[Solution | None] = [None] * len(spots)
     rule = schedules.parse(schedule)
+    goal = _Goal(iterations, until, seconds, check_every)
     side_by_side = threads if len(groups) > 1 else 1
 
     def solve(numbers: list[int]) -> None:
@@ -59,7 +65,7 @@ def solve_many(
             rule=rule.rule,
             memory=memory,
         )
-        for n, solution in zip(numbers, _solve(walker, rule, iterations, until, check_every, dtype), strict=True):
+        for n, solution in zip(numbers, _solve(walker, rule, goal, dtype), strict=True):
             found[n] = solution
 
     if side_by_side > 1:
@@ -77,21 +83,44 @@ def _betting_key(spot: Spot) -> Any:
     return (len(spot.board), *facts)
 
 
-def _solve(
-    batch: BatchWalker, rule: AnySchedule, iterations: int, until: float | None, check_every: int, dtype: str
-) -> list[Solution]:
-    open_, done = list(range(len(batch.walkers))), 0
-    ended = [iterations] * len(open_)
+class _Goal(NamedTuple):
+    """When a solve ends."""
+
+    iterations: int
+    until: float | None
+    seconds: float | None
+    check_every: int
+
+    def next(self, done: int, spent: float, seconds: float) -> int:
+        """Iterations until the next look, `spent` being the seconds so far: few, where time is short; 0: the end."""
+        left = self.iterations - done
+        if self.until is not None:
+            left = min(left, self.check_every - done % self.check_every)
+        if self.seconds is None or left <= 0:
+            return left
+        if not done:
+            return 1
+        one = spent / done
+        # What an answer costs in the end, about an iteration, and twice that where the machine falters.
+        return int(max(0, min(left, (seconds - spent) / one - 3)))
+
+
+def _solve(batch: BatchWalker, rule: AnySchedule, goal: _Goal, dtype: str) -> list[Solution]:
+    open_, done, began = list(range(len(batch.walkers))), 0, time.perf_counter()
+    ended = [0] * len(open_)
+    seconds = (goal.seconds or 0.0) * len(open_)
     weight = 0.0
-    while done < iterations and open_:
-        count = min(check_every, iterations - done) if until is not None else iterations
+    while open_ and (count := goal.next(done, time.perf_counter() - began, seconds)):
+        if goal.seconds is not None:  # in pieces, so that a slow one is noticed
+            count = max(1, count // 4)
         steps, weight = step_rows(rule, done, weight, count)
         batch.learn(steps, open_)
         done += count
-        if until is not None and done < iterations:
-            for k, quality in zip(open_, batch.each(quality_of, open_), strict=True):
-                ended[k] = done if quality.exploitability <= until else iterations
-            open_ = [k for k in open_ if ended[k] == iterations]
+        for k in open_:
+            ended[k] = done
+        if goal.until is not None and done % goal.check_every == 0 and done < goal.iterations:
+            found = batch.each(quality_of, open_)
+            open_ = [k for k, q in zip(open_, found, strict=True) if q.exploitability > goal.until]
     return [
         Solution(
             walker.tree,

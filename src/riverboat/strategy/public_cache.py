@@ -17,12 +17,15 @@ Value = TypeVar("Value")
 
 
 class PublicCache(Generic[Value]):
-    """Values by the bytes of a line, a board or both; those that were asked for last are kept, up to a number of them."""
+    """Values by the bytes of a line, a board or both; those that were asked for last are kept, up to a number of them.
 
-    def __init__(self, most: int = 1024) -> None:
+    With `size` it is the sum of their sizes that is bounded; the last value is kept whatever its size.
+    """
+
+    def __init__(self, most: int = 1024, size: Callable[[Value], int] | None = None) -> None:
         if most < 1:
             raise InputError(f"most={most}: a cache keeps at least one value")
-        self.most = most
+        self.most, self._size, self._held = most, size or (lambda value: 1), 0
         self._values: OrderedDict[bytes, Value] = OrderedDict()
         self._lock = Lock()
 
@@ -40,10 +43,12 @@ class PublicCache(Generic[Value]):
     def keep(self, key: bytes, value: Value) -> Value:
         """Keep a value; the one that was not asked for longest may go."""
         with self._lock:
+            if key in self._values:
+                self._held -= self._size(self._values.pop(key))
             self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self.most:
-                self._values.popitem(last=False)
+            self._held += self._size(value)
+            while self._held > self.most and len(self._values) > 1:
+                self._held -= self._size(self._values.popitem(last=False)[1])
         return value
 
     def at(self, key: bytes, make: Callable[[], Value]) -> Value:
@@ -55,3 +60,4 @@ class PublicCache(Generic[Value]):
         """Forget everything."""
         with self._lock:
             self._values.clear()
+            self._held = 0

@@ -232,6 +232,10 @@ class Spotlight:
         values: Array = self._walked(player, respond=True)[0]
         return values
 
+    def best_moves(self, player: int) -> Array:
+        """The same after each move there. float64 [moves, 1326]"""
+        return self._walked(player, respond=True)[1:]
+
     def ev(self, player: int) -> Array:
         """What each hand wins from the pot as it stands there, its own later chips deducted. float64 [1326]"""
         values: Array = self._values[player][0]

@@ -1,0 +1,101 @@
+"""What a search has found at a place, for people and for files: the subgame, how it was made safe, and who holds what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.cards.notation import show_cards, show_hand
+from riverboat.cards.ranges import Range
+from riverboat.endgame.table_subgames import METHODS, Position
+from riverboat.games.menus import SEATS
+from riverboat.games.moves import show_move
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """A place in a solved subgame, explained."""
+
+    position: Position
+
+    @cached_property
+    def margins(self) -> Array | None:
+        """How much less than before each hand of the opponent can win; None without a gadget. float64 [1326]"""
+        return None if self.position.subgame.spot.gadget is None else self.position.solution.margins()
+
+    @property
+    def ranges(self) -> tuple[Range, Range]:
+        """What each seat may hold here, the likeliest hand weighing one: the opponent's as it is thought to play."""
+        entry = self.position.entry()
+        first, second = (Range(held / max(float(held.max()), 1e-300)) for held in entry.ranges)
+        return first, second
+
+    def facts(self) -> dict[str, Any]:
+        """The subgame in figures, with their units."""
+        position, subgame = self.position, self.position.subgame
+        entry, spot, found = subgame.entry, subgame.spot, position.solution.provenance
+        facts: dict[str, Any] = {
+            "begins": entry.state.line,
+            "board": show_cards(entry.board),
+            "pot": spot.pot,
+            "behind": list(spot.behind),
+            "for": SEATS[subgame.seat],
+            "method": subgame.method,
+            "guarantee": METHODS[subgame.method],
+            "values": entry.source,
+            "betting_nodes": len(spot.betting.actor),
+            "boards": int(position.solution.tree.street_at[-1]),
+            "hands": [int(np.count_nonzero(w)) for w in spot.weights],
+            "iterations": found["iterations"],
+            "exploitability": found["exploitability"],
+            "unit": found["unit"],
+        }
+        if self.margins is not None:
+            known = self.margins[~np.isnan(self.margins)]
+            facts["margins"] = {"least": float(known.min()), "mean": float(known.mean()), "unit": "chips"}
+        return facts
+
+    def hands(self) -> list[dict[str, Any]]:
+        """All hands at this place: how often each seat holds them, what is played with them, and their margins."""
+        position, (first, second) = self.position, self.ranges
+        moves = [show_move(move, position.state.rules) for move in position.moves]
+        out = []
+        for hand in np.flatnonzero((first.weights > 0) | (second.weights > 0)).tolist():
+            row = {
+                "hand": show_hand(hand),
+                "oop": float(first.weights[hand]),
+                "ip": float(second.weights[hand]),
+                "plays": dict(zip(moves, position.strategy[hand].tolist(), strict=True)),
+            }
+            if self.margins is not None and not np.isnan(self.margins[hand]):
+                row["margin"] = float(self.margins[hand])
+            out.append(row)
+        return out
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The facts in words."""
+        facts = self.facts()
+        nodes = f"{facts['betting_nodes']:,} nodes of betting on {facts['boards']:,} boards"
+        found = [
+            (
+                "subgame",
+                f"from {facts['begins']!r} on {facts['board']}, pot {facts['pot']:,}, behind {facts['behind'][0]:,}",
+            ),
+            ("tree", f"{nodes}, {facts['hands'][0]:,} hands of oop, {facts['hands'][1]:,} of ip"),
+            ("method", f"{facts['method']}: {facts['guarantee']}"),
+            ("values", facts["values"]),
+            (
+                "solved",
+                f"{facts['iterations']:,} iterations, exploitable for {facts['exploitability']:.3g} {facts['unit']}",
+            ),
+        ]
+        if "margins" in facts:
+            margins = facts["margins"]
+            found.append(("margins", f"least {margins['least']:+.3g}, mean {margins['mean']:+.3g} chips"))
+        for seat, held in zip(SEATS, self.ranges, strict=True):
+            found.append((f"range of {seat}", f"{held.combos:,.1f} combos"))
+        return found
