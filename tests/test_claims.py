@@ -51,7 +51,7 @@ def test_an_interval_is_on_the_side_that_is_claimed(claim: Claim) -> None:
     assert math.isinf(high) == (claim.kind == LOWER)
     turned = claim.times(-2, "chips")
     assert turned.interval == pytest.approx((-2 * high, -2 * low))  # what bounds from below bounds the loss from above
-    assert json.loads(json.dumps(claim.to_dict()))["value"] == claim.value
+    assert Claim.from_dict(json.loads(json.dumps(claim.to_dict()))) == claim
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ _PLACES = {
     "save": "riverboat.strategy.files",
     "solve": "riverboat.solving.run",
     "trace": "riverboat.solving.trace",
+    "train": "riverboat.verbs.training",
 }
 
 _MODULES = {"schedules": "riverboat.solving.schedules"}  # names for more names
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from riverboat.verbs.playing import play as play
     from riverboat.verbs.responding import respond as respond
     from riverboat.verbs.seating import agent as agent
+    from riverboat.verbs.training import train as train
 
 
 def __getattr__(name: str) -> Any:

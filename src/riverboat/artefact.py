@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from riverboat import disk, texts
+from riverboat import __version__, disk, texts
 from riverboat.arrays import Array
 from riverboat.errors import CorruptError, DiskError, InputError, shown
 from riverboat.fields import Arrays, Fields
@@ -80,6 +80,7 @@ def _write(
     made = {
         "format_version": FORMAT_VERSION,
         "kind": kind,
+        "version": __version__,
         **meta,
         "files": {
             name: {"sha256": _checksum(beside / name), "bytes": (beside / name).stat().st_size} for name in files

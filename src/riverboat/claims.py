@@ -13,7 +13,7 @@ Results, matches, best responses, reproductions and the ledger all say what they
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -104,6 +104,16 @@ class Claim:
             "samples": self.samples or None,
         }
         return {key: value for key, value in found.items() if value is not None}
+
+    @staticmethod
+    def from_dict(told: Mapping[str, Any]) -> Claim:
+        """What `to_dict` wrote."""
+        kinds: dict[str, Kind] = {"lower": LOWER, "upper": UPPER}
+        kind: Kind = kinds[told["side"]] if told["is"] == "bound" else told["is"]
+        return Claim(
+            told["name"], told["value"], told["unit"], kind, told.get("ci95"), told.get("of", ""), told.get("seed"),
+            told.get("size"), told.get("samples", ""),
+        )  # fmt: skip
 
 
 def to_dicts(claims: Iterable[Claim]) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from riverboat.errors import InputError, NumericalError
 from riverboat.interfaces.cli import main
 from riverboat.solving import best, ladder
 from riverboat.solving.response import Quality
-from riverboat.solving.run import LIMIT, STALLED, TARGET, Run, after_iterations
+from riverboat.solving.run import LIMIT, STALLED, TARGET, Run
+from riverboat.solving.run_loop import after_iterations
 from riverboat.strategy import files
 
 ROCKY = {"schedule": "vanilla", "traversal": "outcome", "seed": 3}  # sampling: exploitability goes up and down

@@ -13,7 +13,8 @@ import pytest
 
 import riverboat as rb
 from riverboat.errors import CorruptError, InputError, ZeroSumError
-from riverboat.solving.run import Run, after_iterations, below, stoppers
+from riverboat.solving.run import Run, stoppers
+from riverboat.solving.run_loop import after_iterations, below
 from riverboat.strategy import files
 
 
@@ -172,7 +173,7 @@ def test_boards_are_walked_in_full():
 def test_stoppers_compose():
     stops = stoppers(10, None, 1e-3, [below(0.5)])
     assert len(stops) == 3
-    assert after_iterations(3)(Run("kuhn")._progress()) is False
+    assert after_iterations(3)(Run("kuhn").standing()) is False
 
 
 def test_methods_agree():

@@ -61,7 +61,7 @@ class Shifted:
         return ShiftedState(self.game.root(), self.by)
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(game=history_games(depth=4))
 def test_a_shift_moves_the_value_and_nothing_else(game: HistoryGame) -> None:
     shifted = Shifted(game, (3.0, -1.0))
@@ -161,7 +161,7 @@ def test_the_dilemma() -> None:
     assert found.value_low == found.value_high == found.values[0]
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(game=public_games(depth=3, zero_sum=False))
 def test_gains_in_general_sums_are_those_of_histories(game: Game) -> None:
     """The public tree and its histories agree, and so does NashConv with values and best responses."""
@@ -223,7 +223,7 @@ class BlurredState:
         return f"{self.state.actor} {self.state.actions()}"
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(game=history_games(depth=5, width=2))
 def test_gains_of_the_forgetful_are_bounds(game: HistoryGame) -> None:
     tree = compile_game(Blurred(game))

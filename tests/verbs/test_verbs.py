@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import riverboat as rb
+from riverboat import artefact
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled, values
 from riverboat.interfaces import cli
+from riverboat.strategy import files
 
 TIMES = ("seconds", "hands_per_second", "iterations_per_second", "updates_per_second")  # what no two runs share
 
@@ -69,14 +71,23 @@ def test_respond(capsys: pytest.CaptureFixture[str], tmp_path: Path, player: int
     hands=st.integers(2, 30).map(lambda k: 2 * k),
     seed=st.integers(0, 5),
     game=st.sampled_from(["kuhn", "leduc"]),
-    aivat=st.booleans(),
 )
-def test_match(capsys: pytest.CaptureFixture[str], hands: int, seed: int, game: str, aivat: bool) -> None:
-    options = ["--hands", str(hands), "--seed", str(seed), "--game", game, *(["--aivat"] if aivat else [])]
+def test_match(capsys: pytest.CaptureFixture[str], hands: int, seed: int, game: str) -> None:
+    options = ["--hands", str(hands), "--seed", str(seed), "--game", game]
     told = printed(capsys, "match", "always-call", "random", *options)
-    found = rb.match("always-call", "random", hands=hands, seed=seed, game=game, aivat=aivat)
+    found = rb.match("always-call", "random", hands=hands, seed=seed, game=game)
     assert timeless(told) == timeless(found.to_dict())
     assert (found.claim.value, found.claim.size, found.claim.seed) == (found.mbb_per_game, hands, seed)
+
+
+@pytest.mark.slow
+def test_match_without_luck(capsys: pytest.CaptureFixture[str]) -> None:
+    told = printed(
+        capsys, "match", "always-call", "random", "--hands", "40", "--game", "leduc", "--aivat", "--worst", "2"
+    )
+    found = rb.match("always-call", "random", hands=40, game="leduc", aivat=True, worst=2)
+    assert timeless(told) == timeless(found.to_dict())
+    assert len(told["worst"]) == 2
 
 
 def test_match_of_many(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,6 +99,52 @@ def test_match_of_many(capsys: pytest.CaptureFixture[str]) -> None:
         rb.match("random", "random", "always-call", game="kuhn")
     with pytest.raises(InputError, match="name two"):
         rb.match("random")  # type: ignore[call-overload]
+
+
+def test_train(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The same tables, figures and claims; and the whole recipe is written down."""
+    recipe = tmp_path / "leduc.toml"
+    recipe.write_text("game = 'leduc'\n[training]\nweighting = 'linear'\nperiod = 4096\nprune = 20\n")
+    options = {"iterations": 20_000, "threads": 1, "seed": 7}
+    words = [word for key, value in options.items() for word in (f"--{key}", str(value))]
+    told = printed(capsys, "train", str(recipe), "--out", str(tmp_path / "a"), "--check", "0s", *words)
+    found = rb.train(recipe, out=tmp_path / "b", check_seconds=0.0, **options)  # type: ignore[arg-type]
+    assert timeless(told) | {"out": ""} == timeless(found.to_dict()) | {"out": ""}
+    assert (found.claims[0].kind, found.claims[0].unit, found.ended) == ("exact", "mbb/g", "limit")
+    assert found.claims[0].value == pytest.approx(rb.quality(found.strategy).claims[0].value, rel=0.5)
+    facts = artefact.manifest(files.newest(tmp_path / "b"))
+    known = facts.table("provenance")
+    asked = {"seed": 7, "mode": "racing", "weighting": "linear", "period": 4096, "prune": 20, "dtype": "float32"}
+    assert {key: known[key] for key in asked} == asked
+    assert facts.text("version") == rb.__version__
+
+
+CHANGED = {
+    "seed": ({"seed": 8}, ""),
+    "mode": ({"mode": "deterministic"}, ""),
+    "weighting": ({}, "weighting = 'linear'"),
+    "period": ({}, "period = 8192"),
+    "until": ({}, "until = 100000"),
+    "prune": ({}, "prune = 20"),
+    "dtype": ({}, "dtype = '16-bit'"),
+    "traversal": ({}, "traversal = 'chance'"),
+}
+
+
+def test_a_training_goes_on_with_the_same_recipe_alone(tmp_path: Path) -> None:
+    """Whatever decides what is learnt; a refusal names it, and several at once."""
+    recipe = tmp_path / "leduc.toml"
+    recipe.write_text("game = 'leduc'\n[training]\n")
+    rb.train(recipe, out=tmp_path / "run", iterations=2_000, threads=1)
+    for key, (options, text) in CHANGED.items():
+        other = tmp_path / f"{key}.toml"
+        other.write_text(f"game = 'leduc'\n[training]\n{text}\n")
+        with pytest.raises(InputError, match=f"this run has .*{key}=.*, not .*resume it with the same"):
+            rb.train(other, out=tmp_path / "run", iterations=4_000, threads=1, resume=True, **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"this run has seed=0, not 8; mode='racing', not 'deterministic'"):
+        rb.train(recipe, out=tmp_path / "run", iterations=4_000, seed=8, mode="deterministic", resume=True)
+    renamed = recipe.rename(tmp_path / "other.toml")
+    assert rb.train(renamed, out=tmp_path / "run", iterations=4_000, threads=2, resume=True).iterations >= 4_000
 
 
 # --- a table --------------------------------------------------------------------------------------

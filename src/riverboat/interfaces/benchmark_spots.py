@@ -25,7 +25,8 @@ from riverboat.games.base import TERMINAL
 from riverboat.games.spot import Spot
 from riverboat.interfaces.terminal import say
 from riverboat.solving.boards import BoardCFR
-from riverboat.solving.run import Run, below, default_schedule
+from riverboat.solving.run import Run, default_schedule
+from riverboat.solving.run_loop import below
 from riverboat.strategy.node_report import summary
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.tables import FORMATS

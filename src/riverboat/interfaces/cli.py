@@ -10,7 +10,7 @@ import typer
 from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.growth import heard
-from riverboat.interfaces import endings, evaluation_cli, explain_cli, match_cli, models_cli
+from riverboat.interfaces import endings, evaluation_cli, explain_cli, files_cli, match_cli, models_cli
 from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
 from riverboat.interfaces.terminal import duration
 
@@ -333,31 +333,28 @@ def train(
 ) -> None:
     """Train a blueprint: sampled CFR over a betting tree and buckets of cards."""
     from riverboat.interfaces import training
+    from riverboat.verbs.training import TrainOptions
 
     if listing + (recipe is not None) != 1:
         raise InputError("train: name a recipe, or give --list")
     if recipe is None:
         training.listing(json)
         return
-    options = training.Options(
-        abstraction,
-        out,
-        time,
-        iterations,
-        threads,
-        seed,
-        mode,
-        resume,
-        estimate,
-        duration(check),
-        duration(checkpoint),
-        cluster,
-        blades,
-        plot,
-        log_exploitability,
-        json,
+    how = TrainOptions(
+        abstraction=abstraction,
+        time=None if time is None else duration(time),
+        iterations=iterations,
+        threads=threads,
+        seed=seed,
+        mode=mode,
+        resume=resume,
+        check_seconds=duration(check),
+        checkpoint_seconds=duration(checkpoint),
+        cluster=cluster,
+        blades=blades,
+        exploitability=log_exploitability,
     )
-    training.train(recipe, options)
+    training.train(recipe, how, training.Options(out=out, estimate=estimate, plot=plot, json=json))
 
 
 @app.command()
@@ -494,8 +491,9 @@ def reproduce(
         raise typer.Exit(1)
 
 
-for _command in (*match_cli.COMMANDS, *models_cli.COMMANDS, *evaluation_cli.COMMANDS, *explain_cli.COMMANDS):
-    app.command()(_command)
+for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli):
+    for _command in _some.COMMANDS:
+        app.command()(_command)
 
 
 @app.command()

@@ -24,6 +24,7 @@ from riverboat.solving.train_recipe import load_train_recipe
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 from riverboat.verbs.seating import rules_for
+from riverboat.verbs.training import TrainOptions
 from riverboat.words import quote
 
 RECIPE = "demo"
@@ -75,11 +76,11 @@ def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> Bluep
     with _advised(cards):
         abstracting.abstract(recipe.abstraction, cards, threads, True, False, False)
     say(f"2/2 blueprint: {recipe.about}")
-    options = training.Options(
-        abstraction=str(cards), out=folder, time=time, threads=threads, seed=seed, resume=begun, check=NEVER
+    how = TrainOptions(
+        abstraction=cards, time=duration(time), threads=threads, seed=seed, resume=begun, check_seconds=NEVER
     )
     with _advised(folder):
-        training.train(RECIPE, options)
+        training.train(RECIPE, how, training.Options(out=folder))
     return _loaded(folder)
 
 

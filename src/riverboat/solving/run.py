@@ -1,4 +1,4 @@
-"""The run loop: stoppers, callbacks, log, checkpoints. Ten lines over `CFR.step`, and no clock of its own."""
+"""A CFR run with its folder, log and clock; the loop itself is that of all runs (`run_loop`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from riverboat import artefact, disk
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.claims import EXACT, LOWER, UPPER, Claim, to_dicts
-from riverboat.errors import DiskError, InputError, NumericalError, UnsavedError, shown
+from riverboat.errors import InputError, NumericalError, UnsavedError
 from riverboat.frames import frame
 from riverboat.games import registry
 from riverboat.games.base import Game
@@ -26,6 +26,7 @@ from riverboat.solving import ladder
 from riverboat.solving.best import Best
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality
+from riverboat.solving.run_loop import RunLoop, after_iterations, after_seconds, below, check_recipe
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.solvers import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.solvers import buckets_for, make_solver
@@ -55,30 +56,13 @@ class Progress:
     value_high: float | None
     checked: bool  # whether the figures are of this iteration
 
+    def after(self, iterations: int) -> Progress:
+        """So many iterations later, as far as that is known now."""
+        return Progress(self.iteration + iterations, self.seconds, self.nodes, None, None, None, None, checked=False)
+
 
 Stopper: TypeAlias = Callable[[Progress], bool]
 Callback: TypeAlias = Callable[[Progress], None]
-
-
-def after_iterations(count: int) -> Stopper:
-    """Stop at iteration `count`."""
-    if count < 0:
-        raise InputError(f"iterations={count}: must not be negative")
-    return lambda p: p.iteration >= count
-
-
-def after_seconds(seconds: float) -> Stopper:
-    """Stop when this much time has been spent solving, checks and the writing of checkpoints included."""
-    if seconds < 0:
-        raise InputError(f"time={seconds:g}: must not be negative")
-    return lambda p: p.seconds >= seconds
-
-
-def below(exploitability: float) -> Stopper:
-    """Stop when a check finds at most this exploitability, in the game's unit."""
-    if not 0 < exploitability < math.inf:
-        raise InputError(f"until={exploitability:g}: must be a number above zero")
-    return lambda p: p.checked and p.exploitability is not None and p.exploitability <= exploitability
 
 
 DONE, TARGET, LIMIT, STALLED = "done", "target", "limit", "stalled"
@@ -176,7 +160,7 @@ class Result:
         return self.report()._repr_html_()
 
 
-class Run:
+class Run(RunLoop[Progress]):
     """A CFR run with its folder, log and clock."""
 
     def __init__(
@@ -203,11 +187,9 @@ class Run:
         self.folder = None if out is None else Path(out)
         self.log = None if log is None else Path(log)
         self.check_every, self.checkpoint_seconds = check_every, checkpoint_seconds
-        self.seconds = 0.0
         self.history: list[Progress] = []
         self.quality: Quality | None = None
-        self._checked_at = -1
-        self.trouble: DiskError | None = None  # why the last checkpoint or line of the log could not be written
+        self._checked_at, self._due = -1, 0
         self.target: float | None = None  # exploitability that the run is to reach, where one was given
         self.best = Best(self.folder)
         if self.folder is not None:
@@ -229,62 +211,40 @@ class Run:
 
     # --- the loop -----------------------------------------------------------------------------
 
+    @property
+    def iteration(self) -> int:
+        """Iterations so far."""
+        return self.solver.iteration
+
+    @property
+    def saves(self) -> bool:
+        """Whether there is a folder for checkpoints."""
+        return self.folder is not None
+
     def go(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
         """Iterate until a stopper says so; checks fall on the same iterations in every run."""
-        stops = list(stoppers)
-        if not stops:
-            raise InputError("nothing says when to stop: give iterations, time or until")
         self.solver.warm()
-        saved_at = self.seconds
-        chunk = 1
         if self.log is not None:
             with disk.told(self.log):  # a log that cannot be written is told before the work, not after it
                 self.log.parent.mkdir(parents=True, exist_ok=True)
                 self.log.open("a").close()
-        while True:
-            now = self._progress()
-            if any(stop(now) for stop in stops):
-                break
-            if callback is not None:
-                callback(now)
-            due = self._next_check(self.solver.iteration)
-            some = max(1, min(chunk, due - self.solver.iteration, self._limit(stops)))
-            started = clock.perf_counter()
-            self.solver.step(some)
-            spent = clock.perf_counter() - started
-            self.seconds += spent
-            # About a quarter of a second a chunk, so that stoppers and progress bars are heard.
-            chunk = max(1, min(chunk * 2, int(some * 0.25 / max(spent, 1e-6))))
-            if self.solver.iteration >= due:
-                quality = self.check()
-                with suppress(OSError):  # no room to keep it: the run goes on without
-                    self.best.offer(quality, self.solver.iteration, self.solver.averages)
-            if self.folder is not None and self.seconds - saved_at >= self.checkpoint_seconds:
-                started = clock.perf_counter()
-                self._attempt(self.save)
-                self.seconds += clock.perf_counter() - started
-                saved_at = self.seconds
+        super().go(stoppers, callback)
 
-    def _attempt(self, write: Callable[[], object]) -> None:
-        """Write something on the way. A full disk does not end the work: it is noted, and the next time may be better."""
-        try:
-            write()
-            self.trouble = None
-        except DiskError as error:
-            self.trouble = error
+    def advance(self, iterations: int) -> None:
+        """Step the solver."""
+        self.solver.step(iterations)
 
-    def _limit(self, stops: list[Stopper]) -> int:
-        """Iterations that no stopper on the count would cut short."""
-        low, high = 1, 1 << 40
-        here = self._progress()
-        while low < high:  # stoppers on iterations are monotone: bisect to the first that stops
-            middle = (low + high) // 2
-            ahead = Progress(here.iteration + middle, here.seconds, here.nodes, None, None, None, None, checked=False)
-            if any(stop(ahead) for stop in stops):
-                high = middle
-            else:
-                low = middle + 1
-        return low
+    def until_check(self) -> int:
+        """Iterations until the next check."""
+        self._due = self._next_check(self.iteration)
+        return self._due - self.iteration
+
+    def look(self, seconds: float, iterations: int) -> None:
+        """Check where that is due, and keep the averages if they are the best so far."""
+        if self.iteration >= self._due:
+            quality = self.check()
+            with suppress(OSError):  # no room to keep it: the run goes on without
+                self.best.offer(quality, self.iteration, self.solver.averages)
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
@@ -310,15 +270,16 @@ class Run:
                     f"{self.solver.schedule}: its numbers overflow; smaller pay-offs or exponents, or dtype float64, may do"
                 )
             self._checked_at = self.solver.iteration
-            progress = self._progress()
+            progress = self.standing()
             self.history.append(progress)
             if self.log is not None:
                 row = {k: v for k, v in asdict(progress).items() if k != "checked"} | {"unit": self.tree.unit}
                 line, log = json.dumps(row), self.log
-                self._attempt(lambda: disk.append(log, line))
+                self.attempt(lambda: disk.append(log, line))
         return self.quality
 
-    def _progress(self) -> Progress:
+    def standing(self) -> Progress:
+        """Where the run stands."""
         q = self.quality
         low, high = q.bracket if q is not None else (None, None)
         return Progress(
@@ -393,16 +354,10 @@ class Run:
         self.game, self.tree = files.rebuild(place, found, asked_game)
         schedule = default_schedule(self.tree) if schedule is None else schedule
         asked, past, state = self._asked(schedule, traversal, seed), found.table("provenance"), found.table("state")
-        if dtype is not None:
-            asked["dtype"] = dtype
         buckets = buckets_for(self.tree, cards)
-        if buckets is not None or "cards_fingerprint" in past:
-            asked["cards_fingerprint"] = None if buckets is None else buckets.fingerprint
-        for key, value in asked.items():
-            if past.get(key) != value:
-                raise InputError(
-                    f"{place}: this run has {key}={shown(past[key])}, not {value!r}; resume it with the same"
-                )
+        asked |= {} if dtype is None else {"dtype": dtype}
+        asked["cards_fingerprint"] = None if buckets is None else buckets.fingerprint
+        check_recipe(place, {"cards_fingerprint": None, **past}, asked)
         options: dict[str, Any] = {}
         if "tick" in state:
             options = {"tick": state.whole("tick", 1), "epsilon": state.number("epsilon", 0, 1)}
@@ -552,13 +507,13 @@ def finish(
             run.save()
         raise
     if callback is not None:
-        callback(run._progress())
+        callback(run.standing())
     found = run.result()
     reached = until is None or found.exploitability <= until
     ended = TARGET if until is not None and reached else STALLED if alone else LIMIT
     result = replace(found, reached=reached, ended=ended)
     if run.folder is not None:
-        run._attempt(run.save)
+        run.attempt(run.save)
     if run.trouble is not None:
         raise UnsavedError(str(run.trouble), result)
     return result

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.games.action_tree import ActionTree
+from riverboat.solving.run_loop import FAR, Asked, RunLoop, Standing, after_iterations, after_seconds, check_recipe
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import (
     CARDS,
@@ -36,7 +36,7 @@ from riverboat.strategy.blueprint import (
 )
 
 KEEP = 2  # checkpoints
-CHUNK_SECONDS = 0.5  # between two looks at the clock
+FREE = ("recipe", "threads")  # what may change between two sittings: the name, and how many work
 PARTS = "parts-"  # of checkpoints that a cluster writes, beside them
 _ROWS = 1 << 22  # moves of a table that are turned into steps at once
 
@@ -98,13 +98,38 @@ class Progress:
     regret: float | None = None  # chips a hand, both seats together, an estimate; at checks
     strength: Mapping[str, Any] | None = None  # what `measure` said; at checks
 
+    @property
+    def iteration(self) -> int:
+        """As stoppers ask for it."""
+        return self.iterations
+
+    @property
+    def checked(self) -> bool:
+        """Whether the strength was measured just now."""
+        return self.strength is not None
+
+    @property
+    def exploitability(self) -> float | None:
+        """Where it was measured, in mbb/g."""
+        found = None if self.strength is None else self.strength.get("exploitability")
+        return None if found is None else float(found)
+
+    def after(self, iterations: int) -> Progress:
+        """So many iterations later, as far as that is known now."""
+        return replace(self, iterations=self.iterations + iterations, strength=None)
+
 
 Measure: TypeAlias = Callable[[BlueprintStrategy, BlueprintStrategy | None], Mapping[str, Any]]
 
 
 @dataclass
-class Training:
-    """A run in a folder."""
+class Training(RunLoop[Progress]):
+    """A run in a folder. `provenance` has all that decides what is learnt beside game, menu and cards; `open` compares it."""
+
+    first_chunk = 1 << 12
+    least_chunk = 64
+    chunk_seconds = 0.5
+    saves = True
 
     solver: Solver
     out: Path
@@ -116,6 +141,10 @@ class Training:
     measure: Measure | None = None  # the strategy now, and the snapshot before it
     seconds: float = 0.0
     snapshots: int = 20  # kept at most; every other one goes when there are more
+    _limits: tuple[tuple[str, float | None], ...] = ()  # of the sitting
+    _now: Progress | None = None
+    _checked_at: float = 0.0  # seconds
+    _visited: int = 0  # decisions, before the chunk
 
     def open(self, resume: bool) -> None:
         """Begin in an empty folder, or go on from its last checkpoint."""
@@ -139,9 +168,8 @@ class Training:
                 raise InputError(f"{found[-1]}: trained with another game or menu; choose another folder")
         if meta.table("abstraction").text("fingerprint") != mine["abstraction"]["fingerprint"]:
             raise InputError(f"{found[-1]}: trained with another card abstraction; choose another folder")
-        past, seed = meta.table("provenance"), self.provenance.get("seed")
-        if seed is not None and past.get("seed", seed) != seed:
-            raise InputError(f"{found[-1]}: this run has seed={past['seed']!r}, not {seed!r}; resume it with the same")
+        past = meta.table("provenance")
+        check_recipe(found[-1], past, {key: self.provenance[key] for key in self.provenance if key not in FREE})
         parts = _parts(found[-1])
         if parts.is_dir() != isinstance(self.solver, Parted):
             raise InputError(
@@ -176,42 +204,57 @@ class Training:
         for what, limit in (("seconds", seconds), ("iterations", iterations)):
             if limit is not None and not 0 < limit < math.inf:
                 raise InputError(f"{what}={limit:g}: must be above zero")
-        limits = [("seconds", seconds), ("iterations", iterations)]
-        if self._share(limits) < 1:
+        self._limits = (("seconds", seconds), ("iterations", iterations))
+        self._now, self._checked_at = None, self.seconds
+        if self._share() < 1:
             self.solver.step(1)  # compiles the loops where that has not been done: no training time
-        chunk, saved, checked = 1 << 12, self.seconds, self.seconds
-        while not stop() and not self._share(limits) >= 1:
-            if iterations is not None:
-                chunk = min(chunk, max(1, iterations - self.solver.iterations))
-            begun, before, visited = time.perf_counter(), self.solver.iterations, self.solver.updates
-            self.solver.step(chunk)
-            took = max(time.perf_counter() - begun, 1e-9)
-            self.seconds += took
-            rate = (self.solver.iterations - before) / took
-            now = self._now(rate, (self.solver.updates - visited) / took, limits)
-            chunk = max(64, min(2 * chunk, int(rate * CHUNK_SECONDS)))
-            if self.seconds - checked >= self.check_seconds:
-                now, checked = self._check(now), self.seconds
-            if self.seconds - saved >= self.checkpoint_seconds:
-                begun = time.perf_counter()
-                self.save()
-                self.seconds += time.perf_counter() - begun
-                saved = self.seconds
-            if self.progress is not None:
-                self.progress(now)
+        stops: list[Callable[[Standing], bool]] = [] if seconds is None else [after_seconds(seconds)]
+        stops += [] if iterations is None else [after_iterations(iterations)]
+        try:
+            self.go([Asked(stop), *stops], self.progress)
+        except KeyboardInterrupt:
+            self.save()
+            raise
+        if self.progress is not None:
+            self.progress(self.standing())
         self.save()
         strategy = self.strategy()
         save_blueprint(strategy, self.out / "strategy")
         return strategy
 
+    @property
+    def iteration(self) -> int:
+        """Iterations so far, over all sittings."""
+        return self.solver.iterations
+
+    def advance(self, iterations: int) -> None:
+        """Step the solver."""
+        self._visited = self.solver.updates
+        self.solver.step(iterations)
+
+    def until_check(self) -> int:
+        """Checks go by the clock."""
+        return FAR
+
+    def look(self, seconds: float, iterations: int) -> None:
+        """What is known after a chunk; where it is due, the figures that cost time."""
+        visited = self.solver.updates - self._visited
+        self._now = self._told(iterations / seconds, visited / seconds)
+        if self.seconds - self._checked_at >= self.check_seconds:
+            self._now, self._checked_at = self._check(self._now), self.seconds
+
     # --- what is told ------------------------------------------------------------------------------
 
-    def _share(self, limits: list[tuple[str, float | None]]) -> float:
-        done = {"seconds": self.seconds, "iterations": self.solver.iterations}
-        return max((done[name] / most if most else 1.0) for name, most in limits if most is not None)
+    def standing(self) -> Progress:
+        """Where the run stands."""
+        return self._now if self._now is not None else self._told(0.0, 0.0)
 
-    def _now(self, rate: float, updates: float, limits: list[tuple[str, float | None]]) -> Progress:
-        share = min(1.0, self._share(limits))
+    def _share(self) -> float:
+        done = {"seconds": self.seconds, "iterations": self.solver.iterations}
+        return max((done[name] / most if most else 1.0) for name, most in self._limits if most is not None)
+
+    def _told(self, rate: float, updates: float) -> Progress:
+        share = min(1.0, self._share())
         left = self.seconds * (1 / share - 1) if share > 0 else None
         return Progress(self.solver.iterations, self.seconds, rate, updates, share, left)
 

@@ -19,6 +19,7 @@ from riverboat.strategy.table import Strategy
 from riverboat.texts import read_text
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
+from riverboat.trees.game_files import write_game
 
 if TYPE_CHECKING:
     from riverboat.strategy.blueprint import BlueprintStrategy
@@ -94,8 +95,10 @@ def _game(folder: Path, found: Fields, name: str) -> Game:
     return registry.make(name)
 
 
-def save(strategy: Strategy | Solution, folder: str | Path, game: Game | None = None) -> Path:
-    """Write a strategy as an artefact."""
+def save(strategy: Strategy | Solution | Game, folder: str | Path, game: Game | None = None) -> Path:
+    """Write a strategy as an artefact; a game as a file of the kind that its name ends with: .efg, .nfg or .toml."""
+    if not isinstance(strategy, Strategy | Solution):
+        return write_game(strategy, folder)
     source = game if game is not None else getattr(strategy.tree, "game", None)
     facts: dict[str, Any] = {"game": strategy.tree.name, "rebuild": False, "fingerprint": strategy.tree.fingerprint}
     texts: dict[str, str] = {}

@@ -156,13 +156,16 @@ def _wrong_games() -> Iterator[Case]:
     huge = NFG.replace("2 -2", "1e308 -1e308")
     for label, words, files in [
         ("three players, lp", ("solve", "game.nfg", "--method", "lp"), {"game.nfg": three}),
-        ("not zero-sum", ("solve", "game.nfg", "--iterations", "2"), {"game.nfg": general}),
-        ("imperfect recall", ("solve", "game.efg", "--iterations", "2"), {"game.efg": forgetful}),
+        ("not zero-sum, lp", ("solve", "game.nfg", "--method", "lp"), {"game.nfg": general}),
+        ("imperfect recall, lp", ("solve", "game.efg", "--method", "lp"), {"game.efg": forgetful}),
         ("chances sum to less", ("solve", "game.efg", "--iterations", "2"), {"game.efg": chance}),
     ]:
         yield Case("game files", f"gambit {label}", words, REFUSED, files)
     solved = ("solve", "game.nfg", "--iterations", "2")
     yield Case("game files", "gambit three players", solved, DONE, {"game.nfg": three})
+    yield Case("game files", "gambit not zero-sum", solved, DONE, {"game.nfg": general})
+    recalled = ("solve", "game.efg", "--iterations", "2")
+    yield Case("game files", "gambit imperfect recall", recalled, DONE, {"game.efg": forgetful})
     for method in ("cfr", "lp", "egt"):
         yield Case(
             "game files",

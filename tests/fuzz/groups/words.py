@@ -16,6 +16,7 @@ NEEDED = (
     "export",
     "exploitability",
     "respond",
+    "convert",
     "equity",
     "range",
     "features",
@@ -34,6 +35,10 @@ COMMANDS = (*NEEDED, "games", "trace", "play", "demo", "bench", "cache", "acpc d
 
 TOGETHER: dict[str, tuple[str, ...]] = {
     "--resume without --out": (*KUHN, "--resume"),
+    "a game as a table": said("convert kuhn --out kuhn.nfg"),
+    "a game as a spot": said("convert kuhn --out kuhn.toml"),
+    "a game as a text": said("convert kuhn --out kuhn.txt"),
+    "a game with a range": said("convert kuhn --out kuhn.efg --oop AA"),
     "--resume of a spot without --out": (*RIVER, "--resume"),
     "--resume with lp": (*KUHN, "--method", "lp", "--resume", "--out", "run"),
     "two schedules with lp": (*KUHN, "--method", "lp", "--schedule", "dcfr", "--schedule", "cfr+"),
