@@ -24,6 +24,7 @@ from riverboat.games.acpc import read_game
 from riverboat.games.action_tree import ActionTree, compile_actions
 from riverboat.games.menus import one_size
 from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.pcs_curves import doublings
 from riverboat.reproduce.rows import new
 from riverboat.solving.abstract_response import abstract_quality
 from riverboat.solving.blueprint import Blueprint
@@ -98,17 +99,9 @@ def train(
 ) -> list[Point]:
     """Train for so many seconds of one core and measure on the way, each time after twice as long."""
     make_blueprint(*game, traversal).step(1)  # compiles
-    solver, spent, chunk = make_blueprint(*game, traversal, seed=seed), 0.0, 1
+    solver = make_blueprint(*game, traversal, seed=seed)
     found = []
-    for k in range(checks):
-        target = seconds / 2 ** (checks - 1 - k)
-        while spent < target:
-            begun, before = clock(solver), solver.iterations
-            solver.step(chunk)
-            took = max(clock(solver) - begun, 1e-6)
-            spent += took
-            rate = (solver.iterations - before) / took
-            chunk = max(1, min(2 * chunk, int(rate * (target - spent) / 2)))
+    for spent in doublings(solver.step, lambda: solver.iterations, seconds, checks, lambda: clock(solver)):
         real = quality(strategy(solver)).mbb_per_game
         inner = 1000 * abstract_quality(solver).exploitability / solver.tree.rules.big_blind
         found.append(Point(spent, solver.iterations, solver.updates, real, inner))

@@ -10,7 +10,7 @@ where q_0 is what x guarantees and the multipliers of F'q <= A'x are an optimal 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import highspy
 import numpy as np
@@ -46,7 +46,7 @@ def solve_lp(tree: Tree) -> LPSolution:
     Information sets that a player's own plan never reaches are played uniformly.
     """
     form = _constant_sum(tree)
-    program = _Program(form, 0)
+    program = Program(form, 0)
     x, y = program.solve()
     return _solution(form, x, y, "lp")
 
@@ -67,7 +67,7 @@ def undominated(tree: Tree, against: Strategy | None = None, tremble: float = 1e
     if against is not None:
         form.plan(against, 0)  # refuses a strategy for another tree
         mixed = Strategy(tree, (1 - tremble) * against.probabilities + tremble * uniform.probabilities)
-    x, y = (_Program(form, p).refine(form.payoffs[p] @ form.plan(mixed, 1 - p)) for p in (0, 1))
+    x, y = (Program(form, p).refine(form.payoffs[p] @ form.plan(mixed, 1 - p)) for p in (0, 1))
     return _solution(form, x, y, "undominated lp")
 
 
@@ -79,7 +79,7 @@ def preferred(tree: Tree, liking: Array) -> LPSolution:
     if liking.shape != (tree.table,) or not np.all(np.isfinite(liking)):
         raise InputError(f"{tree.name}: likings of shape {liking.shape}: must be {tree.table} finite numbers")
     form = _constant_sum(tree)
-    x, y = (_Program(form, player).refine(form.likings(liking, player)) for player in (0, 1))
+    x, y = (Program(form, player).refine(form.likings(liking, player)) for player in (0, 1))
     return _solution(form, x, y, "preferred lp")
 
 
@@ -100,10 +100,23 @@ def _clean(plan: Array) -> Array:
     return np.where(plan > _NOISE, plan, 0.0)
 
 
-class _Program:
+class Form(Protocol):
+    """What a program is made from: a `SequenceForm`, or another game in that form."""
+
+    payoffs: tuple[Any, Any]  # csr [own sequences, the other's], of each player
+
+    @property
+    def name(self) -> str: ...
+
+    def constraints(self, player: int, /) -> tuple[Any, Array]:
+        """E and e: the plans are the x >= 0 with E x = e."""
+        ...
+
+
+class Program:
     """One player's linear program in HiGHS: variables x, then q; rows E x = e, then F'q - P'x <= 0."""
 
-    def __init__(self, form: SequenceForm, player: int) -> None:
+    def __init__(self, form: Form, player: int) -> None:
         payoffs = form.payoffs[player]
         scale = float(np.abs(payoffs.data).max(initial=0.0)) or 1.0  # tolerances are absolute
         own, right = form.constraints(player)
@@ -123,7 +136,7 @@ class _Program:
         lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
         lp.row_lower_ = np.concatenate([right, np.full(self.bounds, -highspy.kHighsInf)])
         lp.row_upper_ = np.concatenate([right, np.zeros(self.bounds)])
-        self.name = form.tree.name
+        self.name = form.name
         self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
         self._options({"output_flag": False, "small_matrix_value": 1e-12})  # HiGHS drops entries below 1e-9 unasked
         self.highs.passModel(lp)

@@ -39,6 +39,11 @@ class SequenceForm:
         self.payoffs = self._payoffs(0), self._payoffs(1)  # csr [own sequences, the other's sequences]
 
     @property
+    def name(self) -> str:
+        """Of the game."""
+        return self.tree.name
+
+    @property
     def matrix(self) -> Any:
         """A: what player 0 gets, less `half`, weighted by chance. csr [sequences of player 0, sequences of player 1]"""
         return self.payoffs[0]
