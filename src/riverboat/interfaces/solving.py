@@ -22,6 +22,7 @@ from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import boards, rules, schedules
 from riverboat.solving.cfr import table_bytes
 from riverboat.solving.run import STALLED, Progress, Result, Run, default_dtype, default_schedule, finish, stoppers
+from riverboat.solving.solvers import caution
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
@@ -235,7 +236,11 @@ def go(run: Run, options: dict[str, Any], unsaved: Unsaved) -> Result:
 
 def _one(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], unsaved: Unsaved) -> Result:
     with held(options["out"]):
-        return go(start(game, tree, schedule, options), options, unsaved)
+        run = start(game, tree, schedule, options)
+        doubt = caution(run.solver.schedule, options["traversal"])
+        if doubt is not None:
+            say(f"warning: {doubt}")
+        return go(run, options, unsaved)
 
 
 def _live(title: str, unit: str, options: dict[str, Any]) -> Live:

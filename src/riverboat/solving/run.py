@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import time as clock
+import warnings
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -29,7 +30,7 @@ from riverboat.solving.response import Quality
 from riverboat.solving.run_loop import RunLoop, after_iterations, after_seconds, below, check_recipe
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.solvers import BOARD_SCHEDULE as BOARD_SCHEDULE
-from riverboat.solving.solvers import buckets_for, make_solver
+from riverboat.solving.solvers import buckets_for, caution, make_solver
 from riverboat.solving.solvers import default_dtype as default_dtype
 from riverboat.solving.solvers import default_schedule as default_schedule
 from riverboat.solving.values import game as make_game
@@ -475,6 +476,9 @@ def solve(
             game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,
             log=log, check_every=check_every, checkpoint_seconds=checkpoint_seconds, cards=cards,
         )  # fmt: skip
+        doubt = caution(run.solver.schedule, traversal)
+        if doubt is not None:
+            warnings.warn(doubt, stacklevel=2)
         stops = stoppers(iterations, time, until, stop)
         return finish(run, stops, until, callback, limited=len(stops) > 1)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.abstraction.last_street import named_cards
 from riverboat.errors import InputError
 from riverboat.games.board_game import BoardGame
+from riverboat.solving import sampling, schedules
 from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.cfr import CFR
-from riverboat.solving.schedules import AnySchedule, dcfr
+from riverboat.solving.sampled_boards import SampledBoards
+from riverboat.solving.schedules import AnySchedule, Schedule, dcfr
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree
 from riverboat.walks.devices import CPU, CUDA
@@ -34,6 +37,16 @@ def default_schedule(tree: AnyTree) -> AnySchedule:
     return BOARD_SCHEDULE if isinstance(tree, BoardTree) else dcfr()
 
 
+def caution(schedule: str | AnySchedule, traversal: str) -> str | None:
+    """What nobody has proved of a schedule with a traversal, in words; None where there is a theory."""
+    how, rule = sampling.parse(traversal), schedules.parse(schedule)
+    if not how.sampled or (isinstance(rule, Schedule) and not rule.floored and not rule.predictive):
+        return None
+    return (
+        f"schedule {rule} with traversal {how.name!r}: no theory says that it converges; take vanilla, linear or dcfr"
+    )
+
+
 def buckets_for(tree: AnyTree, cards: str | CardAbstraction | None) -> CardAbstraction | None:
     """A card abstraction for a tree, by its name where it has one (`riverboat.abstraction.last_street`)."""
     if cards is None:
@@ -41,7 +54,10 @@ def buckets_for(tree: AnyTree, cards: str | CardAbstraction | None) -> CardAbstr
     if not isinstance(tree, BoardTree):
         raise InputError(f"{tree.name}: cards are put into buckets in whole games of hold'em")
     game: BoardGame = tree.game
-    return named_cards(cards, game.deck, tuple(game.deals)) if isinstance(cards, str) else cards
+    found = named_cards(cards, game.deck, tuple(game.deals)) if isinstance(cards, str) else cards
+    if found.public is None and len(found.streets) > tree.streets:  # of a longer game, the first streets
+        found = replace(found, streets=found.streets[: tree.streets], deals=tuple(game.deals), known_fingerprint=None)
+    return found
 
 
 def make_solver(
@@ -54,11 +70,12 @@ def make_solver(
     options: dict[str, Any],
     device: str = CPU,
     cards: CardAbstraction | None = None,
-) -> CFR | BoardCFR:
+) -> CFR | BoardCFR | SampledBoards:
     """The solver for a tree."""
     if isinstance(tree, BoardTree):
-        if traversal != "full":
-            raise InputError(f"{tree.name}: traversal {traversal!r}: boards are walked in full")
+        if (how := sampling.parse(traversal)).sampled:
+            kind = "float32" if dtype in ("compact", "float64") else dtype
+            return SampledBoards(tree, schedule, how.name, seed=seed, threads=threads, dtype=kind, cards=cards)
         return BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device, cards=cards, **options)
     if device == CUDA:
         raise InputError(f"{tree.name}: device 'cuda' is for spots and whole games of hold'em; take 'cpu' or 'auto'")

@@ -158,19 +158,31 @@ def _fill(
     """Write the part of a street."""
     boards = range(tree.street_at[street], tree.street_at[street + 1])
     played = strategy.average[len(game.board_parts) + street]
-    sums, width = np.require(played, requirements=["C", "W"]).reshape(-1), played.shape[1]
-    rows = tree.rows[boards.start : boards.stop, 0]  # the hands of both are the same
     bucket = _buckets(strategy, game, tree, boards, threads)
-    start = np.cumsum(rows, dtype=np.int64) - rows
     # On a board the numbers of one seat follow those of the other.
     columns = np.concatenate([_columns(strategy, game, tree, street, seat) for seat in (0, 1)])
-    base = np.ascontiguousarray(tree.boards.base[boards.start : boards.stop, 0])
+    write_street(tree, street, played, columns, bucket, table, threads)
+
+
+def write_street(
+    tree: BoardTree, street: int, played: Array, columns: Array, bucket: Array, table: Array, threads: int = 1
+) -> None:
+    """Write what buckets play on a street as what hands play on its boards; both seats must hold the same hands.
+
+    `played` has a row for each bucket, `columns` says where the moves of a board stand in it, and `bucket` has the bucket of
+    each row of the boards, board after board.
+    """
+    first, end = tree.street_at[street : street + 2]
+    sums, width = np.require(played, requirements=["C", "W"]).reshape(-1), played.shape[1]
+    rows = tree.rows[first:end, 0]
+    start = np.cumsum(rows, dtype=np.int64) - rows
+    base = np.ascontiguousarray(tree.boards.base[first:end, 0])
 
     def write(part: Array) -> None:
         at = np.empty(kernels.ROWS, np.uint64)
         kernels.spread(sums, width, columns, int(part[0]), int(part[-1]) + 1, start, rows, bucket, base, at, table)
 
-    spread(write, [part for part in np.array_split(np.arange(len(boards)), threads) if len(part)], threads)
+    spread(write, [part for part in np.array_split(np.arange(end - first), threads) if len(part)], threads)
 
 
 def spread(work: Callable[[Job], Done], jobs: Sequence[Job], threads: int) -> list[Done]:
