@@ -9,7 +9,6 @@ and the buckets of a public bucket are one slice.
 from __future__ import annotations
 
 import math
-import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError, unknown
 from riverboat.games.action_tree import ActionTree
+from riverboat.memory import zeros
 from riverboat.solving import _blueprint_kernels as kernels
 from riverboat.solving import _cell_kernels as cell_kernels
 from riverboat.solving import schedules
@@ -31,7 +31,6 @@ DTYPES = {"float32": np.float32, "16-bit": np.uint16}
 _MOST = 20  # two-byte regrets hold up to 2^20 times the largest pay-off
 _LINE = 64  # bytes of a cache line
 HOT = 1 << 17  # cells of the first street, if threads are to copy it
-_PAGE = 1 << 21
 _SMALL_DECK = 20  # cards: there is a number for each set of them
 _MOST_DIRECT = 1 << 23
 
@@ -52,7 +51,7 @@ class Tables:
         # Every deal writes to the few rows of the first street: threads may have copies of it, behind the table.
         self.hot = int(ends[0]) if copies and dtype == "float32" and ends[0] <= HOT else 0
         size = int(ends[-1]) + per_line  # and some cells that may be read beside the last
-        self.everything = _zeros(size + 2 * copies * self.hot, kind)  # a copy, and what it was when it was taken
+        self.everything = zeros(size + 2 * copies * self.hot, kind)  # a copy, and what it was when it was taken
         self.cells = self.everything[:size]
         largest = float(np.abs(tree.pay).max())
         self.unit = 1.0  # chips of a regret of one
@@ -129,17 +128,6 @@ class Tables:
                 self.cells, int(self.base[street]), int(self.width[street]), first, end, slot, moves,
                 np.float32(positive), np.float32(negative), decay, np.uint64(seed),
             )  # fmt: skip
-
-
-def _zeros(count: int, kind: np.dtype) -> Array:
-    """An array of zeros, on large pages where the system has them: rows are visited at random."""
-    size = count * kind.itemsize
-    if size < _PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
-        return np.zeros(count, kind)
-    memory = mmap.mmap(-1, -(-size // _PAGE) * _PAGE)
-    memory.madvise(mmap.MADV_HUGEPAGE)
-    found: Array = np.frombuffer(memory, kind, count)
-    return found
 
 
 def make_game(tree: ActionTree, cards: CardAbstraction, tables: Tables) -> kernels.Game:

@@ -11,7 +11,7 @@ import numpy as np
 from riverboat.errors import InputError, MemoryLimitError, shown
 from riverboat.games.base import Array
 from riverboat.lanes import BIAS, SHIFTS
-from riverboat.memory import available_memory
+from riverboat.memory import available_memory, zeros
 from riverboat.trees.boards import BoardTree
 from riverboat.walks._node_kernels import Tables
 from riverboat.walks.locks import lock_arrays
@@ -71,8 +71,8 @@ def allocate(
             f"{tree.name}: the tables need {show_bytes(need)} and {show_bytes(bound)} are allowed{smaller}"
         )
     size = tree.table + BEHIND
-    regret, average = np.zeros(size, form.regret), np.zeros(size, form.average)
-    prediction = np.zeros(size if predictive else 0, form.regret)
+    regret, average = zeros(size, form.regret), zeros(size, form.average)
+    prediction = zeros(size if predictive else 0, form.regret)
     lock, locked = lock_arrays(tree, form.work)
     hold(tree, form, regret, lock, locked)
     seen = (regret.copy(), prediction.copy()) if apart else (regret, prediction)
