@@ -5,6 +5,7 @@
     runs/laptop?purify&translation=det-arith                        with options
     demo                                                            the blueprint that `riverboat demo` builds
     default                                                         the best agent that there is without training: demo
+    mine.rules                                                      a text file of rules (`agents.rules`)
     module:Class                                                    a class of your own; options are its arguments
 
 Options of blueprints: `purify`, `threshold=0.15` or `new=0.2` (post-processing); `spare-first=yes` or `no` (whether the first
@@ -26,6 +27,7 @@ from riverboat import own
 from riverboat.abstraction.translation import Tie
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.rules import SUFFIX, RuleAgent
 from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
 from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
@@ -50,13 +52,17 @@ def demo_folder() -> Path:
 def known_agents() -> str:
     """What an agent may be, in words."""
     names = ", ".join((*YARDSTICKS, DEMO, DEFAULT))
-    return f"{names}, a folder with a blueprint such as runs/laptop?purify, or module:Class"
+    return (
+        f"{names}, a folder with a blueprint such as runs/laptop?purify, a file of rules (mine.rules), or module:Class"
+    )
 
 
 def names_agent(text: str) -> bool:
     """Whether a text can only mean an agent: a name, a folder with options, or a class. A folder alone is a strategy."""
     base, options, _ = text.partition("?")
-    return base in (*YARDSTICKS, DEMO, DEFAULT) or bool(options) or _CLASS.fullmatch(base) is not None
+    if base in (*YARDSTICKS, DEMO, DEFAULT) or base.endswith(SUFFIX):
+        return True
+    return bool(options) or _CLASS.fullmatch(base) is not None
 
 
 def make_agent(text: str, seed: int = 0) -> Agent:
@@ -74,6 +80,9 @@ def make_agent(text: str, seed: int = 0) -> Agent:
         if not demo_folder().is_dir():
             raise InputError(f"agent {shown(text)}: nothing at {demo_folder()} yet; `riverboat demo` builds it")
         return _blueprint(text, demo_folder(), options, seed)
+    if base.endswith(SUFFIX):
+        _known(options, ("seed",), text)
+        return RuleAgent.read(base, text, _seed(options, seed, text))
     if Path(base).is_dir():
         return _blueprint(text, Path(base), options, seed)
     found = _CLASS.fullmatch(base)
