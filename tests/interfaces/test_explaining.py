@@ -73,3 +73,86 @@ def test_refused(
     assert command(kuhn, *words) == 2
     assert error in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+# --- spots, boards, agents ----------------------------------------------------------------------------
+
+SPOT = """
+board = "Td9d6hQc2s"
+pot = 200
+stack = 300
+[ranges]
+oop = "QQ+,AK,AQ,JT,T9s"
+ip = "TT-66,AQ,KJ,87s"
+[bets]
+river = { bet = "60%" }
+"""
+
+
+@pytest.fixture(scope="module")
+def river(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("spots")
+    (folder / "river.toml").write_text(SPOT)
+    with pytest.raises(SystemExit):
+        cli.main(["solve", str(folder / "river.toml"), "--iterations", "60", "--out", str(folder / "river")])
+    return str(folder / "river")
+
+
+def test_a_spot_a_hand_and_a_comparison(river: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(river, "--rules", "3", "--method", "list", "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)["explanations"]
+    assert told["unit"] == "% of pot"
+    assert told["seen"]["ev_lost"] > -0.02  # no more than the exploitability
+    assert set(told["costs"]) == {"exploitability"}
+    assert command(river, "root", "--hand", "AsKs", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["why"]
+    assert [move["total"] for move in found["moves"]] == pytest.approx(
+        [move["ev"] for move in found["moves"]], abs=0.05
+    )
+    assert command(river, "root", "--hand", "AsKs") == 0
+    assert "AsKs: " in capsys.readouterr().out
+    assert command(river, "root", "--against", river, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["comparison"]["distance"] == 0
+    assert command(river, "root", "--against", river, "--against-line", "x") == 0
+    assert "second: x on" in capsys.readouterr().out
+
+
+def test_many_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "river.toml").write_text(SPOT)
+    (tmp_path / "boards.txt").write_text("Td9d6hQc2s\nTd9d6hQc3s\nTd9d6hQcKs\n")
+    out = str(tmp_path / "many")
+    with pytest.raises(SystemExit):
+        cli.main(
+            [
+                "solve",
+                str(tmp_path / "river.toml"),
+                "--boards",
+                str(tmp_path / "boards.txt"),
+                "--iterations",
+                "20",
+                "--out",
+                out,
+            ]
+        )
+    capsys.readouterr()
+    assert command(out, "--rules", "2", "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)["explanations"]
+    assert "3 boards" in told["title"]
+    assert command(out, "x") == 2
+    assert "solved at 'root'" in capsys.readouterr().err
+
+
+def test_agents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Written, learned from, written again: the second list plays as the first."""
+    path, again = tmp_path / "mine.rules", tmp_path / "again.rules"
+    path.write_text("if made >= top pair: raise 0.5 pot\notherwise: call\n")
+    words = (str(path), "cc/", "--board", "8c8d5c", "--game", "nolimit-200bb")
+    assert command(*words, "--rules", "4", "--out", str(again), "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)["explanations"]
+    assert told["seen"]["agreement"] == pytest.approx(1)
+    assert command(*words, "--against", str(path), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["comparison"]["distance"] == 0
+    assert command(str(path), "--game", "nolimit-200bb", "--hands", "100", "--rules", "2", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["explanations"][0]["seen"]["agreement"] > 0.95
+    assert command(str(path), "--board", "8c8d5c", "--game", "nolimit-200bb") == 2
+    assert "need a LINE" in capsys.readouterr().err

@@ -39,7 +39,9 @@ def _values(feature: Feature, x: Array, weight: Array) -> list[float]:
     if feature.kind in (LEVEL, CHOICE):
         # Of many, those that come up most often.
         often = np.argsort(-np.bincount(inverse, weight), kind="stable")[:MOST_LEVELS]
-        return sorted(v for v in there[often].tolist() if v >= 0)
+        # The lowest level is told from what has none by other features: the made hand before the flop by the street.
+        least = 0 if feature.kind == CHOICE else 1
+        return sorted(v for v in there[often].tolist() if v >= least)
     if len(there) <= QUANTILES:
         middles = there[1:].tolist()
     else:

@@ -13,7 +13,7 @@ from riverboat.errors import InputError, unknown
 from riverboat.explain import fidelity, words
 from riverboat.explain.decisions import Cost, Decisions
 from riverboat.explain.fidelity import Fidelity
-from riverboat.explain.learning import METHODS, learn
+from riverboat.explain.learning import LIST, METHODS, learn
 from riverboat.report_table import COUNT, SHARE, Cell, Column, ReportTable
 from riverboat.strategy.rule_list import RuleList
 
@@ -83,7 +83,8 @@ def explain(
     short = [n for n in sizes if n <= rules]
     unseen: dict[tuple[str, int], Array] = {}
     for one in methods if held_out else ():
-        unseen |= {(one, n): played for n, played in _unseen(decisions, sizes, one, seed).items()}
+        wanted = sizes if one == LIST else short  # a tree is grown anew for every size
+        unseen |= {(one, n): played for n, played in _unseen(decisions, wanted, one, seed).items()}
     chosen, size = _choose(decisions, unseen, short) if held_out else (_first(methods, decisions, rules), rules)
     lists = learn(decisions, sizes, chosen)
     found = by_worth(lists[size], decisions)

@@ -49,7 +49,8 @@ def learn(
     if method != LIST:
         raise unknown("method", method, METHODS)
     found = _exceptions(decisions, max(sizes), weight, most_tests)
-    return {n: found[min(n, len(found)) - 1] for n in sizes}
+    lists = {n: found[min(n, len(found)) - 1] for n in sizes}
+    return {n: simplified(rules, decisions) if len(rules) <= LONG else rules for n, rules in lists.items()}
 
 
 # --- exceptions -----------------------------------------------------------------------------------
@@ -236,6 +237,35 @@ def shortest(tests: Sequence[Condition]) -> tuple[Condition, ...]:
             kept[key] = test
     sure = {test.feature.name for test in kept.values() if test.feature.kind == CHOICE and test.wanted}
     return tuple(t for t in kept.values() if t.feature.name not in sure or t.wanted)
+
+
+def simplified(rules: RuleList, decisions: Decisions) -> RuleList:
+    """The same list without tests, and without rules, that change next to nothing; mixes are fitted again."""
+    sums = Sums.of(decisions, decisions.matters)
+    hits = {test: test.holds(decisions.columns) for rule in rules.rules for test in rule.tests}
+    every = np.ones(len(decisions), bool)
+
+    def loss(tests: Sequence[tuple[Condition, ...]]) -> float:
+        left, decided = every, []
+        for some in (*tests, ()):
+            hit = left
+            for test in some:
+                hit = hit & hits[test]
+            decided.append(hit)
+            left = left & ~hit
+        return float(sums.loss(np.array(decided, float) @ sums.parts).sum())
+
+    tests = [rule.tests for rule in rules.rules[:-1]]
+    now, allowed = loss(tests), PER_TEST * float(sums.loss(sums.parts.sum(axis=0)))
+    for number in range(len(tests) - 1, -1, -1):
+        for test in reversed(tests[number]):
+            shorter = [*tests]
+            shorter[number] = tuple(other for other in tests[number] if other is not test)
+            after = loss(shorter) if shorter[number] else np.inf
+            if after <= now + allowed * test.feature.effort:
+                tests, now = shorter, after
+    kept = RuleList(rules.features, (*(Rule(some, ()) for some in tests), Rule((), ())))
+    return refitted(kept, decisions)
 
 
 def refitted(rules: RuleList, decisions: Decisions) -> RuleList:

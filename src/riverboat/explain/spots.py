@@ -7,20 +7,18 @@ from math import inf
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.dealing import without_shared
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.notation import show_hand
 from riverboat.errors import InputError
 from riverboat.explain.decisions import Cost, Decisions
+from riverboat.explain.range_features import range_columns
 from riverboat.games.spot import Spot
 from riverboat.strategy.node_report import names, pot, title
 from riverboat.strategy.player_features import BOARDS, HANDS, RANGE, SITUATIONS, STREETS, hand_columns
 from riverboat.strategy.rule_list import CALL, FOLD, RAISE, Move
 from riverboat.strategy.solution import Solution, Spotlight
 from riverboat.walks.tables import block, encoded
-
-BEST = 0.25  # the part of their range that is worth blocking
 
 
 def spot_decisions(node: Spotlight, *, board_features: bool = False) -> Decisions:
@@ -37,7 +35,9 @@ def spot_decisions(node: Spotlight, *, board_features: bool = False) -> Decision
     played, worth = node.strategy[:, hands].T, node.action_ev()[:, hands].T
     boards = np.broadcast_to(np.array(node.board, np.uint8), (len(hands), len(node.board)))
     columns = hand_columns(HAND_CARDS[hands], boards, deck=node.tree.game.deck)
-    columns |= _range_columns(node, player, hands) | _situation(node, len(hands))
+    equities = node.equity[player], node.equity[1 - player]
+    columns |= range_columns(node.reach[player], node.reach[1 - player], equities, hands)
+    columns |= _situation(node, len(hands))
     features = [f for f in HANDS + RANGE + BOARDS + SITUATIONS if board_features or np.ptp(columns[f.name]) > 0]
     unit, scale = node.tree.game.scale if isinstance(node.tree.game, Spot) else ("chips", 1.0)
     return Decisions(
@@ -71,26 +71,6 @@ def moves_of(node: Spotlight) -> tuple[Move, ...]:
             extra = float(betting.spent[child, player]) - spent[player] - call
             out.append(Move(RAISE, inf if label == "a" else round(extra / middle, 4)))
     return tuple(out)
-
-
-def _range_columns(node: Spotlight, player: int, hands: Array) -> dict[str, Array]:
-    theirs = node.reach[1 - player]
-    equity = np.nan_to_num(node.equity[player])
-    weight = node.reach[player] * node.compatible(player)
-    order = np.argsort(equity[hands], kind="stable")
-    before = np.cumsum(weight[hands][order])
-    percentile = np.zeros(len(hands))
-    percentile[order] = (before - weight[hands][order] / 2) / max(before[-1], 1e-300)
-    # Their best hands, by equity against ours; what share of them is blocked beyond what is blocked of all.
-    other = np.where(theirs > 0, np.nan_to_num(node.equity[1 - player]), -1.0)
-    ranked = np.argsort(-other, kind="stable")
-    best = np.zeros(len(theirs))
-    top = ranked[np.cumsum(theirs[ranked]) <= BEST * theirs.sum()]
-    best[top] = theirs[top]
-    left, met = without_shared(best)[hands], node.compatible(player)[hands]
-    usual = best.sum() / max(theirs.sum(), 1e-300)
-    blocks = 1.0 - left / np.maximum(met, 1e-300) / usual if usual > 0 else np.zeros(len(hands))
-    return {"equity": equity[hands], "percentile": percentile, "blocks": blocks}
 
 
 def _situation(node: Spotlight, count: int) -> dict[str, Array]:

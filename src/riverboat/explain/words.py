@@ -91,7 +91,7 @@ def sentence(rule: Rule, decisions: Decisions, rows: Array, others: bool = True)
         return f"{'With everything else' if others else 'Always'}, {moves}."
     opening = ", ".join(parts[SITUATION] + parts[BOARD])
     hands = parts[HAND]
-    text = f"{moves} with {_and(hands)}" if hands and ", else" not in moves else f"{_with(hands)}{moves}"
+    text = f"{moves} with {_and(hands)}" if hands and "of the time" not in moves else f"{_with(hands)}{moves}"
     text = f"{opening}, {text}" if opening else text
     return f"{text[0].upper()}{text[1:]}."
 

@@ -1,27 +1,43 @@
-"""`riverboat explain`: a strategy as rules that a person can learn, and what following them costs."""
+"""`riverboat explain`: a strategy as rules that a person can learn, and what following them costs.
+
+What there is decides what is explained: a small game, a node of a spot, a spot on many boards, an agent at one line or in
+all that it does. With `--hand` it is one hand, with `--against` two strategies.
+"""
 
 from __future__ import annotations
 
+import json as json_files
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riverboat import disk
-from riverboat.errors import InputError
-from riverboat.explain import small_games, spots
+from riverboat import artefact, disk
+from riverboat.cards.notation import parse_cards
+from riverboat.errors import InputError, shown
+from riverboat.explain import small_games, spots, tables
+from riverboat.explain.compare import Comparison, compare
 from riverboat.explain.decisions import Cost, Decisions
-from riverboat.explain.explanation import Explanation, edited, explain
+from riverboat.explain.explanation import DIAL, Explanation, edited, explain
+from riverboat.explain.flops import BoardRow, board_decisions
+from riverboat.explain.why import why
+from riverboat.fields import Fields
+from riverboat.interfaces import many_boards
+from riverboat.interfaces.agent_reading import answering, is_agent
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.reading import load
 from riverboat.interfaces.spot_reading import ROOT, node_of
 from riverboat.interfaces.terminal import emit, plain_console, say
-from riverboat.strategy.rule_list import RuleList
+from riverboat.strategy import blueprint, files
+from riverboat.strategy.rule_list import CALL, FOLD, RAISE, Move, RuleList
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.texts import read_text
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+FEW = 30  # rules of the dial of an agent, whose tables are large
 
 
 @dataclass(frozen=True)
@@ -34,20 +50,42 @@ class Options:
     list: Path | None = None
     out: Path | None = None
     plot: Path | None = None
+    hand: str | None = None
+    against: Path | None = None
+    against_line: str | None = None
+    board: str | None = None
+    boards: str | None = None
+    hands: int = 1_000
+    seed: int = 0
     game: str | None = None
     json: bool = False
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Decisions, and what playing them otherwise costs."""
+
+    decisions: Decisions
+    cost: Cost | None = None
+    quick: bool = True
+    large: bool = False  # a table for which the dial goes less far
+
+
 def run(folder: Path, line: str | None, options: Options) -> None:
-    """Explain what a folder holds, all of it or one decision."""
+    """Explain what a folder or an agent holds, all of it or one decision."""
     if options.plot is not None:
         disk.check_picture(options.plot)
-    strategy = load(folder, options.game)
+    if options.hand is not None:
+        _why(folder, line, options)
+        return
+    if options.against is not None:
+        _against(folder, line, options)
+        return
+    asked = gather(folder, line, options)
+    if options.out is not None and len(asked) > 1:
+        raise InputError(f"--out {options.out}: {len(asked)} players have a list each; choose one with --player")
     with ProgressLine("learning rules"):
-        if isinstance(strategy, Solution):
-            found = [_spot(strategy, line, options)]
-        else:
-            found = _small(strategy, line, options)
+        found = [_explained(one, options) for one in asked]
     _written(found, options)
     if options.json:
         emit({"explanations": [one.to_dict() for one in found]})
@@ -59,47 +97,110 @@ def run(folder: Path, line: str | None, options: Options) -> None:
         _print(console, one)
 
 
-def _spot(solution: Solution, line: str | None, options: Options) -> Explanation:
+# --- what there is ----------------------------------------------------------------------------------
+
+
+def gather(folder: Path, line: str | None, options: Options) -> list[Asked]:
+    """The decisions that are asked about."""
+    if is_agent(folder) or (folder.is_dir() and _is_blueprint(folder)):
+        return [_agent(str(folder), line, options)]
+    if options.board is not None or options.boards is not None:
+        raise InputError(f"{folder}: --board and --boards are for agents; the cards of a spot stand in its lines")
+    if (folder / many_boards.DONE).is_file():
+        return [Asked(_boards(folder, line))]
+    strategy = load(folder, options.game)
+    with ProgressLine("EVs and equities"):
+        return [_spot(strategy, line, options)] if isinstance(strategy, Solution) else _small(strategy, line, options)
+
+
+def _is_blueprint(folder: Path) -> bool:
+    if (folder / many_boards.DONE).is_file():
+        return False
+    return artefact.manifest(files.newest(folder))["kind"] in blueprint.KINDS
+
+
+def _spot(solution: Solution, line: str | None, options: Options) -> Asked:
     if options.player is not None:
         raise InputError(f"--player {options.player}: in a spot the line says who acts")
     node = node_of(solution, line)
     decisions = spots.spot_decisions(node)
-    return _explained(decisions, spots.cost_of(node, decisions), options, quick=False)
+    return Asked(decisions, spots.cost_of(node, decisions), quick=False)
 
 
-def _small(strategy: Strategy, line: str | None, options: Options) -> list[Explanation]:
+def _small(strategy: Strategy, line: str | None, options: Options) -> list[Asked]:
     tree = strategy.tree
-    if line is not None and options.player is None and hasattr(tree, "node"):
-        at = "" if line == ROOT else line
-        actor = int(tree.nodes.actor[tree.node(at)])
-        if actor < 0:
+    at = None if line is None else "" if line == ROOT else line
+    players = list(range(tree.players)) if options.player is None else [options.player]
+    if at is not None and options.player is None and hasattr(tree, "node"):
+        players = [int(tree.nodes.actor[tree.node(at)])]
+        if players[0] < 0:
             raise InputError(f"{tree.name}: nobody acts at {line!r}, so there is nothing to explain")
-        players = [actor]
-    else:
-        players = list(range(tree.players)) if options.player is None else [options.player]
-    at_line = None if line is None else "" if line == ROOT else line
     found = []
     for player in players:
-        decisions = small_games.small_decisions(strategy, player, at_line)
-        cost = small_games.cost_of(strategy, decisions, player) if tree.players == 2 else None
-        found.append(_explained(decisions, cost, options))
+        decisions = small_games.small_decisions(strategy, player, at)
+        found.append(Asked(decisions, small_games.cost_of(strategy, decisions, player) if tree.players == 2 else None))
     return found
 
 
-def _explained(decisions: Decisions, cost: Cost | None, options: Options, *, quick: bool = True) -> Explanation:
+def _agent(name: str, line: str | None, options: Options) -> Asked:
+    agent, rules = answering(name, options.game, options.seed)
+    if line is None:
+        if options.board is not None or options.boards is not None:
+            raise InputError(f"agent {shown(name)}: --board and --boards need a LINE; root is the first decision")
+        with ProgressLine(f"{options.hands:,} hands of {name} against itself"):
+            return Asked(tables.played_decisions(agent, rules, options.hands, options.seed), large=True)  # type: ignore[arg-type]
+    at = "" if line == ROOT else line
+    if options.boards is not None:
+        boards = [board.cards for board in many_boards.read(options.boards)]
+    else:
+        boards = [parse_cards(options.board or "", "board")]
+    with ProgressLine(f"asking {name}"):
+        return Asked(tables.line_decisions(agent, rules, at, boards), large=len(boards) > 1)
+
+
+def _boards(folder: Path, line: str | None) -> Decisions:
+    """What was found on many boards, from `riverboat solve --boards --out`."""
+    path = folder / many_boards.DONE
+    rows: list[BoardRow] = []
+    menu: list[str] = []
+    for number, text in enumerate(read_text(path, "boards").splitlines(), 1):
+        try:
+            row = Fields(f"{path}, line {number}", json_files.loads(text))
+        except ValueError:
+            continue  # torn: it is solved again by --resume
+        place = row.table("node") if "node" in row else row
+        at = place.text("line") if "node" in row else ""
+        if line is not None and at != ("" if line == ROOT else line):
+            raise InputError(f"{folder}: boards were solved at {at or ROOT!r}, not at {line!r}")
+        frequencies = {str(k): float(v) for k, v in dict(place["frequencies"]).items()}
+        menu = list(frequencies)
+        player = place.text("player") if "player" in place else "oop"
+        rows.append(BoardRow(row.text("board"), float(row["weight"]), frequencies, float(place[f"equity_{player}"])))
+    return board_decisions(rows, [_move(label) for label in menu], f"{folder}: {len(rows)} boards")
+
+
+def _move(label: str) -> Move:
+    """A move of a spot by its label alone; sizes are in chips there, so that they only tell bets apart."""
+    if label in ("x", "c", "f"):
+        return Move(FOLD if label == "f" else CALL)
+    return Move(RAISE, inf) if label == "a" else Move(RAISE, float(label[1:]))
+
+
+def _explained(asked: Asked, options: Options) -> Explanation:
+    decisions = asked.decisions
     if options.list is not None:
         text = read_text(options.list, "rules")
         try:
-            return edited(RuleList.parse(text, decisions.features), decisions, cost)
+            return edited(RuleList.parse(text, decisions.features), decisions, asked.cost)
         except InputError as error:
             raise InputError(f"rules {str(options.list)!r}: {error}") from None
-    return explain(decisions, options.rules, options.method, cost=cost, quick=quick)
+    dial = [n for n in DIAL if n <= max(FEW, options.rules)] if asked.large else DIAL
+    method = "list" if asked.large and options.method == "auto" else options.method
+    return explain(decisions, options.rules, method, cost=asked.cost, quick=asked.quick, dial=dial, seed=options.seed)
 
 
 def _written(found: list[Explanation], options: Options) -> None:
     if options.out is not None:
-        if len(found) > 1:
-            raise InputError(f"--out {options.out}: {len(found)} players have a list each; choose one with --player")
         disk.write_text(options.out, f"# {found[0].decisions.title}\n{found[0].rules}")
         say(f"rules: {options.out}")
     if options.plot is not None:
@@ -107,6 +208,56 @@ def _written(found: list[Explanation], options: Options) -> None:
 
         draw(found, options.plot)
         say(f"picture: {options.plot}")
+
+
+# --- one hand, two strategies -------------------------------------------------------------------------
+
+
+def _why(folder: Path, line: str | None, options: Options) -> None:
+    if is_agent(folder) or _is_blueprint(folder):
+        raise InputError(f"{folder}: --hand is for spots, where every move of a hand has its exact EV")
+    solution = load(folder, options.game)
+    if not isinstance(solution, Solution):
+        raise InputError(f"{folder}: holds {solution.tree.name}; --hand is for spots")
+    with ProgressLine("EVs of all replies"):
+        told = why(node_of(solution, line), str(options.hand))
+    if options.json:
+        emit({"why": told.to_dict()})
+        return
+    console = plain_console()
+    console.print(told.table())
+    console.print(str(told))
+
+
+def _against(folder: Path, line: str | None, options: Options) -> None:
+    assert options.against is not None
+    other = line if options.against_line is None else options.against_line
+    first, second = gather(folder, line, options), gather(options.against, other, options)
+    if len(first) != 1 or len(second) != 1:
+        raise InputError("--against compares one decision of each: give a LINE, or --player")
+    with ProgressLine("comparing"):
+        found = compare(first[0].decisions, second[0].decisions, options.rules)
+    if options.json:
+        emit({"comparison": found.to_dict()})
+        return
+    _print_comparison(plain_console(), found)
+
+
+def _print_comparison(console: Console, found: Comparison) -> None:
+    console.print(f"first:  {found.titles[0]}")
+    console.print(f"second: {found.titles[1]}")
+    console.print(found.moves)
+    parts = [] if found.distance is None else [f"distance {100 * found.distance:.1f} %"]
+    parts += [] if found.worth is None else [f"playing as before costs {found.worth:.4g} {found.unit} now"]
+    if parts:
+        console.print(", ".join(parts))
+    if found.change is not None:
+        console.print("what changes:")
+        for number, told in enumerate(found.change.told, start=1):
+            console.print(
+                f"{number:>3}. {told.sentence} ({100 * told.share:.1f} %; such as {', '.join(told.examples)})"
+            )
+    console.print(found.groups[:12])
 
 
 # --- as text --------------------------------------------------------------------------------------

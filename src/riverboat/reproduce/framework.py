@@ -55,6 +55,7 @@ MODULES: dict[str, str] = {
     "tournament-findings": "tournament_findings",
     "explain-kuhn": "explain_kuhn",
     "explain-leduc": "explain_leduc",
+    "explain-defence": "explain_defence",
 }
 
 

@@ -49,6 +49,8 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("exploitability --threads", ("exploitability", "../world/kuhn", "--threads", "?"), "count"),
     ("exploitability --boards", ("exploitability", "../world/blueprint", "--bound", "--boards", "?"), "count"),
     ("exploitability --time", ("exploitability", "../world/blueprint", "--boards", "4", "--time", "?"), "time"),
+    ("explain --rules", ("explain", "../world/kuhn", "--player", "1", "--rules", "?"), "count"),
+    ("explain --player", ("explain", "../world/kuhn", "--method", "list", "--player", "?"), "whole"),
     ("respond --player", ("respond", "../world/kuhn", "--player", "?"), "whole"),
     ("respond --limit", ("respond", "../world/kuhn", "--limit", "?"), "whole"),
     ("continuous --steps", ("continuous", "../world/neumann.toml", "--steps", "?"), "count"),

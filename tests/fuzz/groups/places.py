@@ -26,6 +26,8 @@ FILES: dict[str, tuple[tuple[str, ...], str]] = {
         ("match", "always-call", "always-fold", "--game", "nolimit-200bb", "--hands", "4", "--histories", "?"),
         ".phhs",
     ),
+    "explain --out": (("explain", "../world/kuhn", "--player", "1", "--method", "list", "--out", "?"), ".rules"),
+    "explain --plot": (("explain", "../world/kuhn", "--player", "1", "--method", "list", "--plot", "?"), ".png"),
     "reproduce --plot": (("reproduce", "emd-example", "--plot", "?"), ".png"),
     "reproduce --docs": (("reproduce", "emd-example", "--docs", "?"), ".md"),
 }
@@ -42,6 +44,7 @@ READ: dict[str, tuple[str, ...]] = {
     "show a line": ("show", "?", "root"),
     "export": ("export", "?"),
     "exploitability": ("exploitability", "?"),
+    "explain": ("explain", "?"),
     "respond": ("respond", "?"),
     "resume": (*KUHN, "--resume", "--out", "?"),
     "train --abstraction": said("train ../world/training.toml --iterations 2 --out run --abstraction ?"),
