@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from functools import cache
@@ -13,13 +14,16 @@ from riverboat.abstraction.card_abstraction import lossless
 from riverboat.agents.base import ranges
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.searching import SearchingAgent
+from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.endgame.table_subgames import METHODS, Subgame
+from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import parse_menu
 from riverboat.games.places import Places
 from riverboat.games.root_gadgets import Choose
+from riverboat.interfaces import playing
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_values import blueprint_values
 from riverboat.testing.agents import check_agent, random_views
@@ -177,3 +181,35 @@ def test_gifts_are_what_a_move_gives_away() -> None:
     gadget = river.subgame.spot.gadget
     assert isinstance(gadget, Choose)
     np.testing.assert_allclose(gadget.shifts, np.nan_to_num(river.subgame.entry.values) + gift)
+
+
+# --- explained --------------------------------------------------------------------------------
+
+
+def test_what_was_found_is_explained(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    found = agent("maxmargin", "river")
+    monkeypatch.setattr(playing, "make_agent", lambda name, seed: found)
+    shown = f"/{BOARD[:6]}/{BOARD[6:8]}/{BOARD[8:]}"
+    at = found.search.positions(places("cc/cc/cc/cr237"), [0])[0]
+    row = next(row for row in Explanation(at).hands() if row["oop"] > 0)
+    table = f"MATCHSTATE:0:7:cc/cc/cc/cr237:{row['hand']}|{shown}"
+    playing.act("small", table, explain=True, json=True)
+    told = json.loads(capsys.readouterr().out)
+    search = told["search"]
+    assert (search["begins"], search["pot"], search["method"]) == ("cc/cc/cc/cr237", 200 + 137, "maxmargin")
+    assert row in search["hands_here"]
+    assert {move: p for move, p in row["plays"].items() if p > 0} == pytest.approx(told["probabilities"])
+    margins = [hand["margin"] for hand in search["hands_here"] if "margin" in hand]
+    assert search["margins"]["least"] == pytest.approx(min(margins))
+    playing.act("small", table, explain=True)
+    text = capsys.readouterr().out
+    assert all(word in text for word in ("margins", "range of ip", "what oop plays with each hand", "<- drawn"))
+
+
+def test_what_was_not_searched_is_not_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playing, "make_agent", lambda name, seed: agent("unsafe", "river"))
+    with pytest.raises(InputError, match="before its street"):
+        playing.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
+    monkeypatch.setattr(playing, "make_agent", lambda name, seed: base())
+    with pytest.raises(InputError, match="does not search"):
+        playing.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
