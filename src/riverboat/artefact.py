@@ -11,9 +11,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Collection, Mapping
+import threading
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,11 +26,60 @@ from riverboat.fields import Arrays, Fields
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 MOST_MANIFEST = 64 << 20  # bytes
+T = TypeVar("T")
 
 
 def _checksum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+Stamp: TypeAlias = tuple[int, int, int, int]
+_CHECKED: dict[Path, tuple[Stamp, str]] = {}  # files whose checksums this process has computed, as they were then
+_MOST_CHECKED = 4096
+
+
+def stamp(path: Path) -> Stamp:
+    """What changes when a file does: which it is, its size, and when it was written."""
+    facts = path.stat()
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _known_checksum(path: Path) -> str:
+    """The checksum of a file, computed once while the file stays as it is."""
+    now, place = stamp(path), path.absolute()
+    kept = _CHECKED.get(place)
+    if kept is None or kept[0] != now:
+        if len(_CHECKED) >= _MOST_CHECKED:
+            _CHECKED.clear()
+        kept = _CHECKED[place] = now, _checksum(path)
+    return kept[1]
+
+
+class Opened(Generic[T]):
+    """What was made from artefacts lately, the last few; made again where a file has changed."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._kept: dict[tuple[Path, tuple[Stamp, ...]], T] = {}
+        self._lock = threading.Lock()
+
+    def get(self, folder: Path, make: Callable[[], T], *others: Path) -> T:
+        """What is made from a folder and perhaps others; the oldest is let go where there are too many."""
+        try:
+            read = [path for place in (folder, *others) if place.is_dir() for path in place.iterdir()]
+            key = folder.absolute(), tuple(sorted(stamp(path) for path in read if path.is_file()))
+        except OSError:  # a run has put a newer checkpoint in its place
+            return make()
+        with self._lock:
+            found = self._kept.pop(key, None)
+        if found is None:
+            found = make()
+        with self._lock:
+            self._kept[key] = found
+            for old in list(self._kept)[: -self.most]:
+                del self._kept[old]
+        return found
 
 
 def write(
@@ -148,7 +198,7 @@ def read(folder: Path, names: Collection[str] | None = None, *, private: bool = 
                 raise CorruptError(
                     f"{path}: {size:,} bytes where {written:,} were written: truncated; delete {folder} to do without it"
                 )
-            if _checksum(path) != facts.text("sha256"):
+            if _known_checksum(path) != facts.text("sha256"):
                 raise CorruptError(f"{path}: the checksum does not match; delete {folder} to do without it")
             if path.suffix == ".npy":
                 arrays[path.stem] = _load(path, private)

@@ -390,9 +390,8 @@ def test_a_recipe_does_not_say_which_code_runs(run, trap):
 
 
 def test_a_game_of_ones_own_is_given_again(run, tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text(
-        "from riverboat.games.normal_form import matrix\ngame = matrix([[2, 0], [0, 1]])\n"
-    )
+    tree = 'EFG 2 R "t" { "a" "b" } p "" 1 1 "" { "l" "r" } 0 t "" 1 "" { 1, -1 } t "" 2 "" { -1, 1 }'
+    (tmp_path / "mine.py").write_text(f"from riverboat.games.gambit import loads_efg\ngame = loads_efg({tree!r})\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     out = tmp_path / "run"
     assert run("solve", "mine:game", "--iterations", 20, "--out", out)[0] == 0

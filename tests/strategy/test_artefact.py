@@ -144,13 +144,14 @@ def test_a_solution_of_holdem_from_another_seat_order_is_refused_with_the_reason
 
 
 def test_an_unnamed_game_must_be_passed_again(tmp_path):
-    from riverboat.games.normal_form import matrix
+    from riverboat.games.gambit import loads_efg
 
-    game = matrix([[1, 0], [0, 1]])
+    text = 'EFG 2 R "t" { "a" "b" } p "" 1 1 "" { "l" "r" } 0 t "" 1 "" { 1, -1 } t "" 2 "" { -1, 1 }'
+    game = loads_efg(text)
     files.save(Strategy.uniform(compile_game(game)), tmp_path / "s", game)
     with pytest.raises(InputError, match="with --game NAME or game="):
         files.load(tmp_path / "s")
-    assert len(files.load(tmp_path / "s", game)) == 2
+    assert len(files.load(tmp_path / "s", game)) == 1
 
 
 def test_empty_folders(tmp_path):

@@ -42,6 +42,7 @@ STEPS = 255  # in which compact tables count
 CARDS = "cards"  # the folder of the card abstraction, in that of a run or of a strategy
 SNAPSHOTS = "snapshots"
 MOST_STREETS = 4
+_OPENED = artefact.Opened["BlueprintStrategy"](4)
 _TRIES = 5
 
 
@@ -252,8 +253,16 @@ def to_steps(sums: Array, slot: Array, count: Array) -> Array:
 def load_blueprint(folder: str | Path, abstraction: CardAbstraction | str | Path | None = None) -> BlueprintStrategy:
     """The strategy in a folder, or in the last checkpoint of a run that may be going on, its tables mapped into memory.
 
-    The card abstraction is looked for where it lay; `abstraction` gives it, or the folder that it lies in now.
+    The card abstraction is looked for where it lay; `abstraction` gives it, or the folder that it lies in now. What was read
+    lately and has not changed on disk is not read again.
     """
+    if abstraction is None:
+        place = newest(folder)
+        return _OPENED.get(place, lambda: _load(folder, None), place / CARDS, place.parent / CARDS)
+    return _load(folder, abstraction)
+
+
+def _load(folder: str | Path, abstraction: CardAbstraction | str | Path | None) -> BlueprintStrategy:
     place, found, arrays = _read(Path(folder))
     name = found.text("game")
     rules = parse_game(found.text("rules", lines=True), name, f"{place}, rules")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riverboat import artefact
+from riverboat.artefact import Opened
 from riverboat.errors import CorruptError, InputError, shown
 from riverboat.fields import Fields
 from riverboat.games import registry, spot_file
 from riverboat.games.base import Continuing, Game
+from riverboat.games.gambit import loads_efg, loads_nfg
 from riverboat.games.holdem import Holdem
+from riverboat.games.normal_form import NormalForm
 from riverboat.games.spot import Spot
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT = "checkpoint-"
 ROOT = "root_average"  # of a gadget at the root of a subgame
+MATRIX = "matrix"  # the entry for the pay-offs of a game that was given by numbers
+_OPENED = Opened["Strategy | Solution"](4)
 _SOLVED = ("strategy", "checkpoint", "solution")
 _GAME_FILES = tuple(f"game{suffix}" for suffix in registry.FILES)
 
@@ -44,6 +50,10 @@ def describe(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, str]]
     if path.suffix.lower() in registry.FILES and path.is_file():
         name = f"game{path.suffix.lower()}"
         return {**facts, "rebuild": True, "game_file": name}, {name: read_text(path, "game file")}
+    if isinstance(game, NormalForm) and not rebuilds:  # numbers, whatever object they came from
+        moves = [list(names) for names in game.labels]
+        table = {"moves": moves, "payoffs": game.table.ravel().tolist(), "name": game.name, "unit": game.unit}
+        return {**facts, "game": game.name, "rebuild": True, MATRIX: table}, {}
     return facts, {}
 
 
@@ -86,13 +96,29 @@ def _game(folder: Path, found: Fields, name: str) -> Game:
                 return spot_file.loads(words, None)
             except InputError as error:
                 raise InputError(f"{folder / file}: {error}") from None
-        return registry.make(str(folder / file))
+        loader = loads_efg if file == "game.efg" else loads_nfg
+        made = loader(words, Path(name).stem)
+        registry.remember(made, str(folder / file))  # where its file is now
+        return made
+    if MATRIX in found:
+        return _matrix(found.table(MATRIX))
     if not found.flag("rebuild") or not registry.inert(name):
         raise InputError(
             f"{folder}: solved from the game {shown(name)}, which is not made from a name in a file: give it again, "
             "with --game NAME or game=…"
         )
     return registry.make(name)
+
+
+def _matrix(found: Fields) -> NormalForm:
+    """A game in normal form that was given as numbers."""
+    moves = found["moves"]
+    if not isinstance(moves, list) or not all(isinstance(names, list) for names in moves):
+        raise CorruptError(f"{found.where}: moves: lists of names are needed, one for each player")
+    labels = tuple(tuple(str(name) for name in names) for names in moves)
+    shape = (*map(len, labels), len(labels))
+    payoffs = np.array(found.row("payoffs", math.prod(shape))).reshape(shape)
+    return NormalForm(payoffs, labels, found.text("name"), found.text("unit"))
 
 
 def save(strategy: Strategy | Solution | Game, folder: str | Path, game: Game | None = None) -> Path:
@@ -148,12 +174,19 @@ def check_free(folder: str | Path, *, resume: bool = False) -> None:
 
 def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | BlueprintStrategy:
     """Read a strategy, or the average strategy of a run's last checkpoint; a `Solution` where the game is hold'em, a
-    `BlueprintStrategy` where it was trained over buckets."""
+    `BlueprintStrategy` where it was trained over buckets.
+
+    What was read lately and has not changed on disk is not read again: strategies never change, so all may share one.
+    """
     from riverboat.strategy import blueprint  # which finds its folders by the functions above
 
-    if artefact.manifest(newest(folder))["kind"] in blueprint.KINDS:
+    place = newest(folder)
+    facts = artefact.manifest(place)
+    if facts["kind"] in blueprint.KINDS:
         return blueprint.load_blueprint(folder)
-    return load_solved(folder, game)
+    if game is not None:
+        return load_solved(folder, game)
+    return _OPENED.get(place, lambda: load_solved(folder))
 
 
 def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solution:
@@ -162,10 +195,10 @@ def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solu
     kind = artefact.manifest(place).text("kind")
     if kind not in _SOLVED:
         raise InputError(f"{folder}: holds a {kind}, which is no strategy of a solved game")
-    found, arrays = artefact.read(place)
+    name = artefact.manifest(place).text("table", ("probabilities", "average", "best"))
+    found, arrays = artefact.read(place, (f"{name}.npy", f"{ROOT}.npy", *_GAME_FILES))  # not what only a run needs
     _, tree = rebuild(place, found, game)
     provenance = {**found.plain("provenance", 1), "folder": place.name}
-    name = found.text("table", ("probabilities", "average", "best"))
     if isinstance(tree, BoardTree):
         table = arrays.take(name, ("uint16", "float32", "float64"), (None,), 0.0)
         if len(table) < tree.table:

@@ -60,6 +60,7 @@ class HistoryTree:
         origin: Array | None = None,
     ) -> None:
         self.name, self.unit, self.nodes = name, unit, nodes
+        self.game: HistoryGame | None = None  # that it was made from, where it was one
         self.node_infoset, self.owner = infoset, owner
         self.payoffs, self.chance = payoffs, chance
         self.players = payoffs.shape[1]
@@ -88,7 +89,9 @@ class HistoryTree:
             check_players(game.name, game.players)
         root = game.root()
         with Growth(game.name, "building the tree of", "histories", BYTES, partial(probe.size, root)) as grown:
-            return _compile(game, root, grown, constant_sum=constant_sum)
+            tree = _compile(game, root, grown, constant_sum=constant_sum)
+        tree.game = game
+        return tree
 
     def _side(self, me: int) -> Side:
         rows = len(self.payoffs)
@@ -117,8 +120,8 @@ class HistoryTree:
         return rows
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: the names themselves in place of the function that makes them."""
-        return {**self.__dict__, "_info": self._info, "_infoset_info": None}
+        """For pickle: the names themselves in place of the function that makes them, and no game, which may be anything."""
+        return {**self.__dict__, "_info": self._info, "_infoset_info": None, "game": None}
 
     # --- names ------------------------------------------------------------------------------
 
