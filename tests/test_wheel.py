@@ -38,3 +38,17 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
     command = [site.parents[2] / "bin" / "riverboat", "solve", "kuhn", "--json"]
     solved = run(command)
     assert json.loads(solved.stdout)["exploitability"] < 1e-3
+
+    script = tmp_path / "every_verb.py"
+    script.write_text((ROOT / "tests" / "user" / "every_verb.py").read_text())
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), script.name],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    told = run([python, script.name]).stdout
+    assert "(exact)" in told
+    assert "(estimate, 40 hands, seed 1)" in told

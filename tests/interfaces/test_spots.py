@@ -14,7 +14,8 @@ from riverboat.errors import InputError
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces import many_boards, spots
-from riverboat.interfaces.solving import size_of_memory, target
+from riverboat.interfaces.solve_options import SpotFlags, TableFlags, target
+from riverboat.interfaces.solving import size_of_memory
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.run import BOARD_SCHEDULE
 from riverboat.strategy.solution import Solution
@@ -105,7 +106,7 @@ def test_flags_reach_the_spot():
             "turn": {"bet": "50%", "raise": "3x", "donk": "20%"},
         },
     )
-    assert spots.read("spot", given | {"unused": None}) == expected
+    assert spots.read("spot", SpotFlags(**given), TableFlags()) == expected
 
 
 @pytest.mark.parametrize("dtype", ["compact", "16-bit", "float32"])

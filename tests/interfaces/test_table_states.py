@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -129,13 +130,14 @@ def test_solve_show_export_and_lock(tmp_path, monkeypatch, run) -> None:
 
 def test_the_menu_is_that_of_the_blueprint_unless_one_is_given(tmp_path, agent, monkeypatch) -> None:
     from riverboat.interfaces import table_states
+    from riverboat.interfaces.solve_options import TableFlags
 
     monkeypatch.setattr(table_states, "make_agent", lambda name: agent)
-    flags = dict.fromkeys(table_states.FLAGS) | {"ranges": "it", "floor": 0.1}
+    flags = TableFlags(ranges="it", floor=0.1)
     text = "MATCHSTATE:0:7:cr30c/cc/:AsKs|/AdKdQd/Jd"
     assert table_states.read(text, flags).betting.moves(0) == ("x", "b30")
     (tmp_path / "menu.toml").write_text('preflop = ""\nflop = "100%"\n')
-    assert table_states.read(text, flags | {"menu": tmp_path / "menu.toml"}).betting.moves(0) == ("x", "b60")
+    assert table_states.read(text, replace(flags, menu=tmp_path / "menu.toml")).betting.moves(0) == ("x", "b60")
 
 
 def test_a_limit_game_needs_no_menu(tmp_path, monkeypatch, run) -> None:

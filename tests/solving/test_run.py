@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 import riverboat as rb
+from riverboat import artefact
 from riverboat.errors import CorruptError, InputError, ZeroSumError
 from riverboat.solving.run import Run, stoppers
 from riverboat.solving.run_loop import after_iterations, below
 from riverboat.strategy import files
+from riverboat.strategy.blueprint import load_blueprint
 
 
 def test_solve_certifies_kuhn():
@@ -210,3 +212,41 @@ def test_a_killed_run_goes_on(tmp_path, pause):
     run.go([after_iterations(done + 1)])
     assert 0 < run.check().exploitability < 1
     assert not list(out.glob(".*.tmp"))
+
+
+# --- interrupts -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["solve", pytest.param("train", marks=pytest.mark.slow)])
+def test_an_interrupt_waits_for_the_step_and_saves_what_is_whole(what, tmp_path):
+    """Ctrl-C in a program that sets no handler: the checkpoint is one that a run of that many iterations would write."""
+    script = tmp_path / "go.py"
+    (tmp_path / "leduc.toml").write_text("game = 'leduc'\n")
+    calls = {
+        "solve": "rb.solve('leduc', iterations=10**9, out='run', callback=tell)",
+        "train": "rb.train('leduc.toml', iterations=10**12, threads=1, out='run', callback=tell)",
+    }
+    script.write_text(
+        "import riverboat as rb, sys\n"
+        "def tell(now):\n"
+        "    if now.iteration > 100: print('going', flush=True)\n"
+        f"try:\n    {calls[what]}\nexcept KeyboardInterrupt:\n    sys.exit(77)\n"
+    )
+    environment = dict(os.environ)
+    process = subprocess.Popen(
+        [sys.executable, str(script)], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "going\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 77
+    process.stdout.close()
+    place = files.checkpoints(tmp_path / "run")[-1]
+    if what == "train":
+        assert load_blueprint(tmp_path / "run").provenance["iterations"] == int(place.name.rpartition("-")[2])
+        return
+    iterations = int(place.name.rpartition("-")[2])
+    _, arrays = artefact.read(place)
+    if iterations <= 200_000:  # else the twin would take long
+        whole = rb.CFR(rb.compile_game(rb.game("leduc")), "dcfr")
+        whole.step(iterations)
+        assert np.array_equal(arrays["regret"], whole.regret)

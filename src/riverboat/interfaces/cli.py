@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -102,41 +102,40 @@ def solve(
 ) -> None:
     """Solve a game and certify the answer."""
     from riverboat.interfaces import solving
+    from riverboat.interfaces.solve_options import SolveOptions, SpotFlags, TableFlags
 
-    flags = {
-        "board": board, "pot": pot, "stack": stack, "oop": oop, "ip": ip, "bets": bets, "raises": raises,
-        "donks": donks, "rake": rake, "rake_cap": rake_cap, "add_all_in": add_all_in, "force_all_in": force_all_in,
-        "merge": merge, "donk_bets": False if no_donk else None, "raise_cap": raise_cap, "rules": rules,
-        "ranges": ranges, "menu": menu, "floor": floor, "game": table_game, "spot_file": spot_file,
-    }  # fmt: skip
+    spot = SpotFlags(
+        board=board, pot=pot, stack=stack, oop=oop, ip=ip, bets=bets, raises=raises, donks=donks, rake=rake,
+        rake_cap=rake_cap, add_all_in=add_all_in, force_all_in=force_all_in, merge=merge,
+        donk_bets=False if no_donk else None, raise_cap=raise_cap, rules=rules,
+    )  # fmt: skip
+    table = TableFlags(ranges=ranges, menu=menu, floor=floor, game=table_game, spot_file=spot_file)
     if plot is not None:
         disk.check_picture(plot)
     schedules: list[str | None] = [*schedule] if schedule else [None]
-    options: dict[str, Any] = {
-        "traversal": traversal,
-        "method": method,
-        "iterations": iterations,
-        "time": None if time is None else duration(time),
-        "until": until,
-        "memory": None if memory is None else solving.size_of_memory(memory),
-        "out": out,
-        "resume": resume,
-        "log": log,
-        "threads": threads,
-        "seed": seed,
-        "dtype": dtype,
-        "device": device,
-        "cards": cards,
-        "check_every": check_every,
-        "checkpoint_seconds": duration(checkpoint),
-    }
-    with heard(memory=options["memory"]):
-        given = estimate or keep or any(x is not None for x in (boards, line, *flags.values()))
+    options = SolveOptions(
+        traversal=traversal, method=method, iterations=iterations, time=None if time is None else duration(time),
+        until=until, memory=None if memory is None else solving.size_of_memory(memory), out=out, resume=resume, log=log,
+        threads=threads, seed=seed, dtype=dtype, device=device, cards=cards, check_every=check_every,
+        checkpoint_seconds=duration(checkpoint),
+    )  # fmt: skip
+    with heard(memory=options.memory):
+        given = estimate or keep or boards is not None or line is not None or spot.given() or table.given()
         if given or solving.is_spot(game):
             from riverboat.interfaces import spots
 
             reached = spots.command(
-                game, schedules, options, flags, boards, keep=keep, line=line, estimate=estimate, plot=plot, json=json
+                game,
+                schedules,
+                options,
+                spot,
+                table,
+                boards,
+                keep=keep,
+                line=line,
+                estimate=estimate,
+                plot=plot,
+                json=json,
             )
         else:
             reached = solving.command(game, schedules, options, plot, json)

@@ -26,6 +26,7 @@ from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces import solving, spots
 from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.solve_options import SolveOptions
 from riverboat.interfaces.spot_reading import ROOT
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
@@ -129,12 +130,12 @@ def place(spot: Spot, boards: list[Board], line: str = "") -> list[Spot]:
 
 
 def solve(
-    spot: Spot, boards: list[Board], schedule: str | None, options: dict[str, Any], *, keep: bool, line: str = ""
+    spot: Spot, boards: list[Board], schedule: str | None, options: SolveOptions, *, keep: bool, line: str = ""
 ) -> tuple[list[dict[str, Any]], ReportTable]:
     """Solve one after the other; what is done already under `--out` is not done again."""
-    placed, out = place(spot, boards, line), options["out"]
+    placed, out = place(spot, boards, line), options.out
     unsaved = solving.Unsaved()
-    done = _done(out, resume=options["resume"]) if out is not None else {}
+    done = _done(out, resume=options.resume) if out is not None else {}
     found = []
     for number, (board, here) in enumerate(zip(boards, placed, strict=True), 1):
         name = show_cards(board.cards)
@@ -146,7 +147,7 @@ def solve(
             continue
         say(f"board {number} of {len(boards)}: {name}")
         folder = None if out is None else out / "runs" / name
-        result, facts = spots.solve(here, schedule, {**options, "out": folder}, unsaved)
+        result, facts = spots.solve(here, schedule, replace(options, out=folder), unsaved)
         solving.finished([], [facts["reason"]], None, unsaved)
         row = {"board": name, "weight": board.weight, "mark": mark} | facts
         if line:
@@ -178,9 +179,9 @@ def at_line(solution: Solution, line: str) -> dict[str, Any]:
     return {"line": line, "played": node.played, "frequencies": told.frequencies} | figures
 
 
-def _mark(spot: Spot, schedule: str | None, options: dict[str, Any], line: str) -> str:
+def _mark(spot: Spot, schedule: str | None, options: SolveOptions, line: str) -> str:
     """Tells apart what would give other answers."""
-    how = [str(schedule), *(str(options[key]) for key in ("iterations", "time", "until", "dtype"))]
+    how = [str(schedule), *map(str, (*options.limits, options.dtype))]
     how += [line] if line else []
     return hashlib.sha256("\n".join([spot_file.dumps(spot), *how]).encode()).hexdigest()[:16]
 
@@ -264,16 +265,16 @@ def to_dict(found: list[dict[str, Any]], table: ReportTable) -> dict[str, Any]:
 
 
 def command(
-    spot: Spot, name: str, schedule: str | None, options: dict[str, Any], *, keep: bool, line: str | None, json: bool
+    spot: Spot, name: str, schedule: str | None, options: SolveOptions, *, keep: bool, line: str | None, json: bool
 ) -> bool:
     """Solve, print, and say whether every board has reached the target."""
-    with solving.held(options["out"]):
+    with solving.held(options.out):
         at = "" if line in (None, ROOT) else str(line)
         found, table = solve(spot, read(name), schedule, options, keep=keep, line=at)
     if json:
         emit(to_dict(found, table))
     else:
         plain_console().print(table)
-        if options["out"] is not None:
-            say(f"written to {options['out'] / 'aggregate.csv'} and aggregate.json")
+        if options.out is not None:
+            say(f"written to {options.out / 'aggregate.csv'} and aggregate.json")
     return all(row["reached"] for row in found)

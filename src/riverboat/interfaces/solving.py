@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import time as clock
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from math import inf, nan
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from riverboat.games.base import Game
 from riverboat.games.match_state import TAG
 from riverboat.interfaces import many_players, signals
 from riverboat.interfaces.progress import Live, ProgressLine
+from riverboat.interfaces.solve_options import SolveOptions
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
@@ -26,7 +27,7 @@ from riverboat.solving.solvers import caution
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
-from riverboat.walks.devices import AUTO, CPU, why_not
+from riverboat.walks.devices import AUTO, why_not
 from riverboat.walks.rules import board_loops
 from riverboat.walks.tables import table_format
 from riverboat.words import quote, show_bytes, show_seconds
@@ -41,7 +42,7 @@ COMPILING = "compiling, once: the next start is quick"
 Unsaved: TypeAlias = list[UnsavedError]  # told after the answer
 
 
-def command(spec: str | Game, names: list[str | None], options: dict[str, Any], plot: Path | None, json: bool) -> bool:
+def command(spec: str | Game, names: list[str | None], options: SolveOptions, plot: Path | None, json: bool) -> bool:
     """Solve, print the answer, draw it, and say what is missing; true unless a target was missed."""
     unsaved = Unsaved()
     results = solve_all(spec, names, options, unsaved)
@@ -67,33 +68,32 @@ def finished(results: list[Result], reasons: Iterable[str | None], plot: Path | 
     return not told
 
 
-def solve_all(spec: str | Game, names: list[str | None], options: dict[str, Any], unsaved: Unsaved) -> list[Result]:
+def solve_all(spec: str | Game, names: list[str | None], options: SolveOptions, unsaved: Unsaved) -> list[Result]:
     """Solve with each schedule in turn; the tree is compiled once."""
-    method = options["method"]
+    method = options.method
     if method not in ("cfr", "lp", "egt"):
         raise InputError(f"method {shown(method)}: one of cfr, lp, egt")
-    if options["resume"] and options["out"] is None:
+    if options.resume and options.out is None:
         raise InputError("--resume needs --out, the folder of the run to go on with")
-    if options["resume"] and method != "cfr":
+    if options.resume and method != "cfr":
         raise InputError(f"--resume goes on with a CFR run; method {method} starts anew")
-    if method != "cfr" and (names != [None] or options["traversal"] != "full" or options.get("cards") is not None):
+    if method != "cfr" and (names != [None] or options.traversal != "full" or options.cards is not None):
         raise InputError(f"--schedule, --traversal and --cards belong to method cfr, not {method}")
-    if len(names) > 1 and options["resume"]:
+    if len(names) > 1 and options.resume:
         raise InputError("--resume goes on with one schedule at a time")
     made = _prepared(spec)
-    if options["until"] is not None:
-        options = {**options, "until": target(options["until"], getattr(made, "scale", (made.unit, 1.0))[0])}
+    options = options.aimed(getattr(made, "scale", (made.unit, 1.0))[0])
     if method != "cfr":
-        with held(options["out"]):
+        with held(options.out):
             return [_exact(made, method, options, unsaved)]
-    tree = None if options["resume"] else solver_tree(made)
+    tree = None if options.resume else solver_tree(made)
     results = []
     for schedule in names:
-        out = options["out"]
+        out = options.out
         if out is not None and schedule is not None and len(names) > 1:
             out = out / schedule.replace(":", "-").replace(",", "-")
-        source = spec if options["resume"] else made
-        results.append(_one(source, tree, schedule, {**options, "out": out}, unsaved))
+        source = spec if options.resume else made
+        results.append(_one(source, tree, schedule, replace(options, out=out), unsaved))
     return results
 
 
@@ -104,23 +104,6 @@ def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object =
     if isinstance(tree, BoardTree):
         return boards.table_bytes(tree, parsed, kind)
     return table_bytes(tree, parsed, kind)
-
-
-def target(text: str, unit: str) -> float:
-    """What `--until` asks for, in the game's unit: `1e-3`, or `0.5%` where that is % of the pot."""
-    number = text.strip()
-    if number.endswith("%"):
-        if "%" not in unit:
-            raise InputError(f"--until {shown(text)}: exploitability is counted in {unit} here; write a plain number")
-        number = number[:-1]
-    try:
-        wanted = float(number)
-    except ValueError:
-        wanted = nan
-    if not 0 < wanted < inf:
-        example = "0.5%" if "%" in unit else "1e-3"
-        raise InputError(f"--until {shown(text)}: write a number above zero in {unit}, such as {example}")
-    return wanted
 
 
 def size_of_memory(text: str) -> int:
@@ -162,23 +145,23 @@ def _prepared(spec: str | Game) -> Game:
             line.done()
 
 
-def start(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any]) -> Run:
+def start(game: Any, tree: AnyTree | None, schedule: str | None, options: SolveOptions) -> Run:
     """A run, with its tables allocated; their size is told before, and refused above `--memory`."""
     if tree is not None:
-        limit, size = options.get("memory"), need(tree, schedule, options["dtype"], options.get("cards"))
+        limit, size = options.memory, need(tree, schedule, options.dtype, options.cards)
         if isinstance(tree, BoardTree) or tree.table > 1_000_000:
             _announce(tree, size)
         if limit is not None and size > limit:
             raise MemoryLimitError(
                 f"{tree.name}: the tables need {show_bytes(size)}, and --memory allows {show_bytes(limit)}"
             )
-    if options.get("device") == AUTO and tree is not None and (reason := why_not()) is not None:
+    if options.device == AUTO and tree is not None and (reason := why_not()) is not None:
         say(f"device auto: cpu; {reason}")
     return Run(
-        game, schedule, options["traversal"], seed=options["seed"], threads=options["threads"], dtype=options["dtype"],
-        device=options.get("device", CPU), out=options["out"], resume=options["resume"], log=options["log"],
-        check_every=options["check_every"], checkpoint_seconds=options["checkpoint_seconds"], tree=tree,
-        cards=options.get("cards"),
+        game, schedule, options.traversal, seed=options.seed, threads=options.threads, dtype=options.dtype,
+        device=options.device, out=options.out, resume=options.resume, log=options.log,
+        check_every=options.check_every, checkpoint_seconds=options.checkpoint_seconds, tree=tree,
+        cards=options.cards,
     )  # fmt: skip
 
 
@@ -187,12 +170,11 @@ def held(out: Path | None) -> AbstractContextManager[None]:
     return nullcontext() if out is None else disk.held(out)
 
 
-def go(run: Run, options: dict[str, Any], unsaved: Unsaved) -> Result:
+def go(run: Run, options: SolveOptions, unsaved: Unsaved) -> Result:
     """Let a run go on until it is done; an interrupt saves it, between two steps."""
-    limits = options["iterations"], options["time"], options["until"]
-    stops = stoppers(*limits)
-    count = options["iterations"] if any(x is not None for x in limits) else 1000
-    live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, {**options, "iterations": count})
+    stops = stoppers(*options.limits)
+    count = options.iterations if any(x is not None for x in options.limits) else 1000
+    live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, replace(options, iterations=count))
     if not already_compiled(run.tree):
         live.update(None, COMPILING)
     told: list[str] = []
@@ -212,7 +194,7 @@ def go(run: Run, options: dict[str, Any], unsaved: Unsaved) -> Result:
                     raise came
                 return False
 
-            result = finish(run, [stop, *stops], options["until"], watch, limited=len(stops) > 1)
+            result = finish(run, [stop, *stops], options.target, watch, limited=len(stops) > 1)
             say_where_it_rose(result)
             return result
     except UnsavedError as error:
@@ -234,28 +216,27 @@ def go(run: Run, options: dict[str, Any], unsaved: Unsaved) -> Result:
         live.done()
 
 
-def _one(game: Any, tree: AnyTree | None, schedule: str | None, options: dict[str, Any], unsaved: Unsaved) -> Result:
-    with held(options["out"]):
+def _one(game: Any, tree: AnyTree | None, schedule: str | None, options: SolveOptions, unsaved: Unsaved) -> Result:
+    with held(options.out):
         run = start(game, tree, schedule, options)
-        doubt = caution(run.solver.schedule, options["traversal"])
+        doubt = caution(run.solver.schedule, options.traversal)
         if doubt is not None:
             say(f"warning: {doubt}")
         return go(run, options, unsaved)
 
 
-def _live(title: str, unit: str, options: dict[str, Any]) -> Live:
-    limits = {"iterations": options["iterations"], "seconds": options["time"], "until": options["until"]}
-    return Live(title, unit, **limits)
+def _live(title: str, unit: str, options: SolveOptions) -> Live:
+    return Live(title, unit, iterations=options.iterations, seconds=options.time, until=options.target)
 
 
-def _exact(made: Any, method: str, options: dict[str, Any], unsaved: Unsaved) -> Result:
+def _exact(made: Any, method: str, options: SolveOptions, unsaved: Unsaved) -> Result:
     live = _live(f"{made.name} {method}", made.unit, options)
     from riverboat.solving.exact import solve_exact  # brings SciPy and HiGHS along
 
     try:
         return solve_exact(
-            made, method, until=options["until"], iterations=options["iterations"], time=options["time"],
-            out=options["out"], seed=options["seed"], callback=live,
+            made, method, until=options.target, iterations=options.iterations, time=options.time,
+            out=options.out, seed=options.seed, callback=live,
         )  # fmt: skip
     except UnsavedError as error:
         unsaved.append(error)
@@ -281,11 +262,11 @@ def say_where_it_rose(result: Result) -> None:
         )
 
 
-def missed(result: Result, options: Mapping[str, Any]) -> str | None:
+def missed(result: Result, options: SolveOptions) -> str | None:
     """Why the target was not reached, and what was; None where it was."""
     if result.reached:
         return None
-    iterations, time = options["iterations"], options["time"]
+    iterations, time = options.iterations, options.time
     if iterations is not None and result.iterations >= iterations:
         why = f"--iterations {iterations} came first"
     elif time is not None and result.seconds >= time:
@@ -294,10 +275,11 @@ def missed(result: Result, options: Mapping[str, Any]) -> str | None:
         why = "more iterations no longer help" if result.ended == STALLED else "it was stopped"
     reached = f"exploitability {result.exploitability:.4g} {result.unit}"
     work = f"after {result.iterations:,} iterations and {show_seconds(result.seconds)}"
-    return f"--until {options['until']} was not reached: {reached} {work}; {why}"
+    asked = options.until if options.until is not None else f"{options.target:g}"
+    return f"--until {asked} was not reached: {reached} {work}; {why}"
 
 
-def to_dict(results: Sequence[Result], options: Mapping[str, Any]) -> dict[str, Any]:
+def to_dict(results: Sequence[Result], options: SolveOptions) -> dict[str, Any]:
     """What `--json` prints: the best, and all where there are several."""
     told = [r.to_dict() | {"reason": missed(r, options)} for r in results]
     best = min(told, key=lambda one: float(one["exploitability"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from riverboat.games.spot import STREETS, Spot
 from riverboat.games.spot_locks import unreachable
 from riverboat.interfaces import solving, spot_estimate, table_states
 from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.solve_options import SolveOptions, SpotFlags, TableFlags
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.solving.boards import table_bytes
 from riverboat.solving.run import Result
@@ -36,17 +38,16 @@ NEEDED = ("board", "pot", "stack", "oop", "ip", "bets")
 # --- what users write -------------------------------------------------------------------------
 
 
-def read(name: str, flags: Mapping[str, Any]) -> Spot:
-    """A spot from a file, or from flags: those that are None were not given."""
-    given = {key: value for key, value in flags.items() if value is not None}
-    of_states = [key for key in table_states.FLAGS if key in given]
+def read(name: str, flags: SpotFlags, table: TableFlags) -> Spot:
+    """A spot from a file, from flags, or from a match state."""
+    given, of_states = flags.given(), list(table.given())
     if table_states.is_state(name):
-        wrong = next((key for key in given if key not in table_states.FLAGS), None)
+        wrong = next(iter(given), None)
         if wrong is not None:
             raise InputError(
                 f"{_flag(wrong)} goes with 'riverboat solve spot'; sizes for a match state stand in --menu"
             )
-        return table_states.read(name, flags)
+        return table_states.read(name, table)
     if of_states:
         raise InputError(
             f"{_flag(of_states[0])} goes with a match state: riverboat solve 'MATCHSTATE:…' --ranges AGENT"
@@ -99,8 +100,9 @@ def _share(text: str) -> float:
 def command(
     name: str,
     schedules_given: list[str | None],
-    options: dict[str, Any],
-    flags: Mapping[str, Any],
+    options: SolveOptions,
+    flags: SpotFlags,
+    table: TableFlags,
     boards: str | None,
     *,
     keep: bool,
@@ -114,7 +116,7 @@ def command(
     for flag, given in (("--keep", keep), ("--line", line is not None)):
         if given and boards is None:
             raise InputError(f"{flag} goes with --boards")
-    if keep and options["out"] is None:
+    if keep and options.out is None:
         raise InputError("--keep needs --out, the folder where the solutions are kept")
     if boards is not None and table_states.is_state(name):
         raise InputError(
@@ -123,18 +125,17 @@ def command(
     if plot is not None and boards is not None:
         raise InputError("--plot draws one run, and --boards makes many; leave one out")
     if estimate:
-        game = read(name, flags) if solving.is_spot(name) else make_game(name)
-        spot_estimate.print_estimate(game, schedule, options["threads"], json)
+        game = read(name, flags, table) if solving.is_spot(name) else make_game(name)
+        spot_estimate.print_estimate(game, schedule, options.threads, json)
         return True
-    spot = read(name, flags)
-    if options["method"] != "cfr":  # small ones, as a check
+    spot = read(name, flags, table)
+    if options.method != "cfr":  # small ones, as a check
         return solving.command(spot, schedules_given, options, plot, json)
     if len(schedules_given) > 1:
         raise InputError("--schedule: one at a time for spots")
-    if options["resume"] and options["out"] is None:
+    if options.resume and options.out is None:
         raise InputError("--resume needs --out, the folder of the run to go on with")
-    if options["until"] is not None:
-        options = {**options, "until": solving.target(options["until"], spot.scale[0])}
+    options = options.aimed(spot.scale[0])
     if boards is not None:
         from riverboat.interfaces import many_boards
 
@@ -142,7 +143,7 @@ def command(
     unsaved = solving.Unsaved()
     result, found = solve(spot, schedule, options, unsaved)
     if table_states.is_state(name):
-        found |= table_states.facts(name, spot, flags)
+        found |= table_states.facts(name, spot, table)
     if json:
         emit(found)
     else:
@@ -154,16 +155,16 @@ def command(
 
 
 def solve(
-    spot: Spot, schedule: str | None, options: dict[str, Any], unsaved: solving.Unsaved
+    spot: Spot, schedule: str | None, options: SolveOptions, unsaved: solving.Unsaved
 ) -> tuple[Result, dict[str, Any]]:
     """Solve one spot; the result, and what `--json` says of it."""
-    if all(options[key] is None for key in ("iterations", "time", "until")):
-        options = {**options, "until": spot_estimate.TARGET}
+    if all(limit is None for limit in options.limits):
+        options = replace(options, target=spot_estimate.TARGET)
     for remark in unreachable(spot):
         say(remark)
-    with solving.held(options["out"]):
+    with solving.held(options.out):
         with ProgressLine(f"building the tree of {spot.name}"):
-            tree = None if options["resume"] and _begun(options["out"]) else solver_tree(spot)
+            tree = None if options.resume and _begun(options.out) else solver_tree(spot)
         run = solving.start(spot, tree, schedule, options)
         result = solving.go(run, options, unsaved)
         with ProgressLine("EVs and equities of the root"):

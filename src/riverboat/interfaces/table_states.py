@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,13 @@ from riverboat.games.match_state import TAG, parse_match_state
 from riverboat.games.menus import Menu, load_menu, parse_menu
 from riverboat.games.spot import Spot
 from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.solve_options import TableFlags
 from riverboat.interfaces.terminal import say
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.table_spot import table_spot
 from riverboat.verbs.seating import rules_for
 
-FLAGS = ("ranges", "menu", "game", "floor", "spot_file")
 # Where neither a file nor a blueprint says what is bet: two sizes and all-in, then the pot and all-in.
 SIZES = parse_menu('preflop = ""\nflop = ["50%, 100%, a", "100%, a", "a"]')
 
@@ -31,32 +30,32 @@ def is_state(name: str) -> bool:
     return name.lstrip().startswith(TAG)
 
 
-def read(text: str, flags: Mapping[str, Any]) -> Spot:
-    """The spot of a match state; flags that are None were not given."""
-    if flags["ranges"] is None:
+def read(text: str, flags: TableFlags) -> Spot:
+    """The spot of a match state."""
+    if flags.ranges is None:
         raise InputError(f"solve {TAG}: --ranges is missing; name an agent whose strategy gives both ranges")
-    agent = make_agent(str(flags["ranges"]))
-    rules = rules_for([agent], flags["game"])
+    agent = make_agent(flags.ranges)
+    rules = rules_for([agent], flags.game)
     state = parse_match_state(text.strip(), rules)
     if not isinstance(agent, Answering):
         raise InputError(
-            f"--ranges {shown(flags['ranges'])}: it does not say what it plays with all hands (no method strategies)"
+            f"--ranges {shown(flags.ranges)}: it does not say what it plays with all hands (no method strategies)"
         )
-    menu = _menu(agent, rules, flags["menu"])
-    floor = 0.0 if flags["floor"] is None else float(flags["floor"])
+    menu = _menu(agent, rules, flags.menu)
+    floor = 0.0 if flags.floor is None else flags.floor
     with ProgressLine("ranges by Bayes"):
         spot = _spot(text, state, agent, menu, floor)
-    if flags["spot_file"] is not None:
-        spot_file.save(spot, flags["spot_file"])
-        say(f"spot: {flags['spot_file']}")
+    if flags.spot_file is not None:
+        spot_file.save(spot, flags.spot_file)
+        say(f"spot: {flags.spot_file}")
     return spot
 
 
-def facts(text: str, spot: Spot, flags: Mapping[str, Any]) -> dict[str, Any]:
+def facts(text: str, spot: Spot, flags: TableFlags) -> dict[str, Any]:
     """What `--json` says beside what it says of any spot."""
     return {
         "match_state": text.strip(),
-        "ranges": flags["ranges"],
+        "ranges": flags.ranges,
         "behind": list(spot.behind),
         "played": spot.played,
     }
