@@ -13,7 +13,7 @@ from reference.endgame import Opponent
 from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import parse_hand
 from riverboat.endgame.flop_refine import COVER, METHODS, endgame, refine_flop
-from riverboat.endgame.flop_values import Opening, secured
+from riverboat.endgame.flop_values import Round, secured
 from riverboat.errors import InputError
 from riverboat.games.base import CHANCE
 from riverboat.games.betting_parts import cut
@@ -40,15 +40,15 @@ def tree() -> BoardTree:
 
 
 @cache
-def base(kind: str) -> Opening:
+def base(kind: str) -> Round:
     """A strategy after few iterations, or one with arbitrary numbers, some of them zero."""
     if kind == "blueprint":
         solver = BoardCFR(tree(), dtype="float64")
         solver.step(4)
-        return Opening(tree(), solver.averages.copy())
+        return Round(tree(), solver.averages.copy())
     random = np.random.default_rng(int(kind))
     table = random.random(tree().table + 16) ** 3 * (random.random(tree().table + 16) > 0.2)
-    return Opening(tree(), table)
+    return Round(tree(), table)
 
 
 def best(table: Any) -> np.ndarray:
@@ -111,8 +111,8 @@ class TestValues:
             for hand in (0, 5, 17):
                 row = tree().row_of[0, opponent][game.held[opponent][hand]]
                 for n, (_, weight, value) in zip(nodes, twin.down(labels, hand), strict=True):
-                    assert opening.meets[opponent][n][row] == pytest.approx(weight, abs=1e-9)
-                    assert opening.best[opponent][n][row] == pytest.approx(value, abs=1e-9)
+                    assert opening.meets(opponent)[n][row] == pytest.approx(weight, abs=1e-9)
+                    assert opening.best(opponent)[n][row] == pytest.approx(value, abs=1e-9)
 
     def test_gifts_are_spent_once_when_split(self) -> None:
         opening = base("2")
@@ -122,13 +122,13 @@ class TestValues:
                     continue
                 for child in opening.children(decision):
                     behind = [e for e in opening.exits if child <= e < tree().forest.end[child]]
-                    given = opening.best[opponent][decision] - opening.best[opponent][child]
+                    given = opening.best(opponent)[decision] - opening.best(opponent)[child]
                     # of the endgames behind a move, what they get beyond the gifts from below it
                     spent: Any = sum(opening.gifts(opponent, e, split=True) for e in behind)
                     assert (given >= -1e-9).all()
                     if behind and opening.earliest(opponent, behind[0]) == decision:
                         later = sum(_gifts_after(opening, opponent, e, child) for e in behind)
-                        some = opening.meets[opponent][behind].sum(axis=0) > 0
+                        some = opening.meets(opponent)[behind].sum(axis=0) > 0
                         assert np.allclose((spent - later)[some], given[some], atol=1e-6)
 
     def test_what_cannot_be_taken_away(self) -> None:
@@ -153,15 +153,15 @@ class _Rows:
         return dict(zip(spot.actions, spot.strategy[:, hand_index(*parse_hand(hand))], strict=True))
 
 
-def _gifts_after(opening: Opening, opponent: int, node: int, child: int) -> Any:
-    """Gifts at the decisions below a node, as `Opening.gifts` splits them."""
-    found = np.zeros(opening.best[opponent].shape[1])
-    met = opening.meets[opponent]
+def _gifts_after(opening: Round, opponent: int, node: int, child: int) -> Any:
+    """Gifts at the decisions below a node, as `Round.gifts` splits them."""
+    found = np.zeros(opening.best(opponent).shape[1])
+    met = opening.meets(opponent)
     for above, below in opening.path(node):
         if above >= child and tree().forest.actor[above] == opponent:
             behind = [e for e in opening.exits if below <= e < tree().forest.end[below]]
             share = met[node] / np.maximum(met[behind].sum(axis=0), 1e-300)
-            found += (opening.best[opponent][above] - opening.best[opponent][below]) * share
+            found += (opening.best(opponent)[above] - opening.best(opponent)[below]) * share
     return found
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riverboat.endgame.flop_values import Opening
+from riverboat.endgame.flop_values import Round
 from riverboat.errors import InputError, unknown
 from riverboat.games.base import Array
 from riverboat.games.betting_parts import BoardPart, Part, cut
@@ -90,7 +90,7 @@ class FlopRefinement:
 
 
 def refine_flop(
-    base: Opening,
+    base: Round,
     method: str | Method,
     *,
     iterations: int = 200,
@@ -141,39 +141,39 @@ def _method(method: str | Method) -> Method:
     return METHODS[method]
 
 
-def endgame(base: Opening, node: int, method: Method, player: int | None) -> tuple[Part, BoardTree | None, float]:
+def endgame(base: Round, node: int, method: Method, player: int | None) -> tuple[Part, BoardTree | None, float]:
     """The endgame behind an exit as a game of its own: its betting, its tree, and what one unit of it is in the whole game.
 
     No tree where nobody ever meets there. The unit turns what the opponent gains in the gadget into what it gains at most
     in the game.
     """
     tree = base.tree
-    part = cut(tree.betting, int(tree.forest.node[node]))
+    part = cut(tree.betting, int(base.node[node]))
     gadget, unit = None, 0.0
     ranges = [base.hands(base.reach[p][node], p) for p in (0, 1)]
     if player is not None:
         opponent = 1 - player
         ranges[opponent] = np.array(tree.game.weights[opponent])
-        if not (base.meets[opponent][node] > 0).any():
+        if not (base.meets(opponent)[node] > 0).any():
             return part, None, 0.0
         gadget, unit = _gadget(base, node, method, opponent)
-    elif not (base.reach[0][node] * base.meets[0][node]).any():
+    elif not (base.reach[0][node] * base.meets(0)[node]).any():
         return part, None, 0.0
     name = f"{tree.name} after {base.line(node)!r}"
     game = BoardPart(tree.game, name, part.betting, (ranges[0], ranges[1]), gadget, tree.game.board, tree.game.deals)
     return part, tree.with_game(game), unit
 
 
-def _gadget(base: Opening, node: int, method: Method, opponent: int) -> tuple[RootGadget, float]:
+def _gadget(base: Round, node: int, method: Method, opponent: int) -> tuple[RootGadget, float]:
     tree = base.tree
-    met, value = base.meets[opponent][node], base.best[opponent][node]
+    met, value = base.meets(opponent)[node], base.best(opponent)[node]
     dealt = tree.weights[opponent] * tree.row_hands[opponent]
     if method.gadget == "stop":
         return Stop(opponent, base.hands(base.cbv(opponent, node), opponent)), float(dealt @ met) / tree.total
     if method.gifts:
         value = value + base.gifts(opponent, node, split=method.gifts == "split")
     root = base.earliest(opponent, node) if method.earlier else node
-    weight = base.meets[opponent][root]
+    weight = base.meets(opponent)[root]
     times = np.where(base.covered(opponent, node), COVER, 1.0) if method.improved else np.ones_like(met)
     some = met > 0
     per = np.where(some, times / np.where(some, weight, 1.0), 0.0)

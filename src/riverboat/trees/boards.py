@@ -257,11 +257,11 @@ class BoardTree:
             tree.__dict__.pop(name, None)
         return tree
 
-    def with_game(self, game: BoardGame) -> BoardTree:
+    def with_game(self, game: BoardGame, shape: Shape | None = None) -> BoardTree:
         """The boards and rows of this tree for a game of the same cards with other betting, ranges or gadget; shared arrays.
 
         Ranges and gadgets must not tell hands apart that share a row here. A part of the betting cut out of this tree
-        (`riverboat.games.betting_parts`) may begin with a deal.
+        (`riverboat.games.betting_parts`) may begin with a deal. Games of the same betting may share a `Shape`.
         """
         mine = self.game
         if (game.deck, game.board, game.deals) != (mine.deck, mine.board, mine.deals):
@@ -279,7 +279,7 @@ class BoardTree:
         tree = copy(self)
         tree.game, tree.name, tree.betting = game, game.name, game.betting
         tree.unit, tree.per_chip = game.scale
-        tree.shape = streets.shape(tree.betting, self.streets, int(self.rows.max()))
+        tree.shape = streets.shape(tree.betting, self.streets, int(self.rows.max())) if shape is None else shape
         tree.forest, tree.stride, tree.seats = tree.shape.forest, tree.shape.stride, tree.shape.seats
         table = tree._table_sizes()
         tree.table, tree.boards = int(table.sum()), self.boards._replace(base=_starts(table))

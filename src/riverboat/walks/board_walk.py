@@ -210,15 +210,16 @@ class BoardWalker:
         """The same when the player does the best that there is against the opponent's averages."""
         return self._values(RESPOND, player, start, thread)
 
-    def opening(self, player: int, *, respond: bool = False) -> Array:
-        """What each row of a player wins from each node of the first street on. float64 [nodes, rows]
+    def round_values(self, player: int, start: Start | None = None, *, respond: bool = False) -> Array:
+        """What each row of a player wins from each node of a round on, the first one or a later one. float64 [nodes, rows]
 
         Values are sums over the opponent's hands, each times its weight and what it played on the way. With `respond` the
         player does its best from the node on: counterfactual best-response values, before division.
         """
-        unit = self._walk(RESPOND if respond else EVALUATE, player, None, 0)
-        nodes = range(int(self.tree.forest.first[1]))
-        return np.array([self._read(player, 0, node, 0) for node in nodes]) * unit
+        unit = self._walk(RESPOND if respond else EVALUATE, player, start, 0)
+        board, first = (0, 0) if start is None else (start.board, start.node)
+        nodes = range(first, int(self.tree.forest.end[first]))
+        return np.array([self._read(player, board, node, 0) for node in nodes]) * unit
 
     def earnings(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
         """What a player wins on average from the root, in chips."""

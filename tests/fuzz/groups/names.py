@@ -117,6 +117,16 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     ),
     ("reproduce", ("reproduce", "?"), {"typo": "emd-exampel"}),
     (
+        "reproduce with options",
+        ("reproduce", "?"),
+        {
+            "typo": "endgame-table-2:rank=5",
+            "no number": "endgame-table-1-small:ranks=x",
+            "few cards": "endgame-table-2:ranks=3,suits=2",
+            "few buckets": "endgame-table-1-large:ranks=4,suits=2,buckets=1",
+        },
+    ),
+    (
         "continuous method",
         ("continuous", "../world/neumann.toml", "--models", "../world/models.toml", "--method", "?"),
         {"typo": "newtonn", "of solve": "cfr"},

@@ -1,0 +1,26 @@
+"""Table 1 of the paper on endgame solving, the large game."""
+
+from __future__ import annotations
+
+from riverboat.reproduce.endgame_flop import Size, report
+from riverboat.reproduce.framework import Experiment, Report
+
+PAPER = {"base": 4.141, "unsafe": 39.68, "resolve": 3.626, "maxmargin": 0.6121, "reach": 0.5496}
+QUICK = Size("flop_holdem:large,ranks=5,suits=3", buckets=400, base=300, iterations=150)
+FULL = Size("flop_holdem:large,ranks=13,suits=4", buckets=30_000, base=200, iterations=300, threads=2)
+
+
+def run(full: bool, seed: int, **chosen: int) -> Report:
+    """A deck of fifteen cards; with `full` all 52 and 30,000 buckets."""
+    return report(QUICK, FULL, full, PAPER, chosen)
+
+
+EXPERIMENT = Experiment(
+    "endgame-table-1-large",
+    "Endgame solving in large flop hold'em, from a base with buckets",
+    "Brown & Sandholm 2017, Safe and nested endgame solving, table 1",
+    "60 s",
+    "8 h",
+    run,
+    ("ranks", "suits", "buckets", "base", "iterations", "threads"),
+)
