@@ -54,7 +54,8 @@ class Comparison:
 
 def compare(first: Decisions, second: Decisions, rules: int = 6) -> Comparison:
     """What changes from one table of decisions to another over the same features."""
-    kinds = [kind for kind in KINDS if any(m.kind == kind for m in (*first.moves, *second.moves))]
+    able = {m.kind for t in (first, second) for m, there in zip(t.moves, t.possible.any(axis=0), strict=True) if there}
+    kinds = [kind for kind in KINDS if kind in able]
     if any(move.kind == OTHER for move in (*first.moves, *second.moves)):
         raise InputError(f"{first.title} and {second.title}: only moves of poker are compared")
     one, two = (_by_kind(table, kinds) for table in (first, second))
@@ -89,7 +90,8 @@ def _by_kind(table: Decisions, kinds: list[str]) -> Array:
     """What is played, sizes put together. float64 [n, kinds]"""
     out = np.zeros((len(table), len(kinds)))
     for k, move in enumerate(table.moves):
-        out[:, kinds.index(move.kind)] += table.played[:, k]
+        if move.kind in kinds:
+            out[:, kinds.index(move.kind)] += table.played[:, k]
     return out
 
 
