@@ -19,6 +19,7 @@ from riverboat.strategy.rule_list import RuleList
 
 DIAL = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 200, 300)
 FOLDS = 5
+HELD_OUT = 30  # rules of the longest list that is learned without what is held out, unless longer ones are asked for
 AUTO = "auto"
 SPLIT = 40  # groups from which on some are held out
 SLACK = 0.02  # of the error on what was not seen: a shorter list may have so much more
@@ -83,7 +84,8 @@ def explain(
     short = [n for n in sizes if n <= rules]
     unseen: dict[tuple[str, int], Array] = {}
     for one in methods if held_out else ():
-        wanted = sizes if one == LIST else short  # a tree is grown anew for every size
+        # A tree is grown anew for every size, and long lists go into detail that nobody chooses.
+        wanted = [n for n in sizes if n <= max(rules, HELD_OUT)] if one == LIST else short
         unseen |= {(one, n): played for n, played in _unseen(decisions, wanted, one, seed).items()}
     chosen, size = _choose(decisions, unseen, short) if held_out else (_first(methods, decisions, rules), rules)
     lists = learn(decisions, sizes, chosen)
