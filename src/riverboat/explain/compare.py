@@ -54,7 +54,7 @@ class Comparison:
 
 def compare(first: Decisions, second: Decisions, rules: int = 6) -> Comparison:
     """What changes from one table of decisions to another over the same features."""
-    able = {m.kind for t in (first, second) for m, there in zip(t.moves, t.possible.any(axis=0), strict=True) if there}
+    able = {move.kind for table in (first, second) for k, move in enumerate(table.moves) if table.possible[:, k].any()}
     kinds = [kind for kind in KINDS if kind in able]
     if any(move.kind == OTHER for move in (*first.moves, *second.moves)):
         raise InputError(f"{first.title} and {second.title}: only moves of poker are compared")
