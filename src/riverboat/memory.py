@@ -1,28 +1,8 @@
-"""How much memory there is, how much this process holds, and large tables of it."""
+"""How much memory there is and how much this process holds."""
 
 from __future__ import annotations
 
-import mmap
 import os
-from typing import Any
-
-import numpy as np
-
-from riverboat.arrays import Array
-
-_PAGE = 1 << 21
-
-
-def zeros(count: int, dtype: Any) -> Array:
-    """An array of zeros, on large pages where the system has them: touched for the first time they cost a tenth."""
-    kind = np.dtype(dtype)
-    size = count * kind.itemsize
-    if size < _PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
-        return np.zeros(count, kind)
-    memory = mmap.mmap(-1, -(-size // _PAGE) * _PAGE)
-    memory.madvise(mmap.MADV_HUGEPAGE)
-    found: Array = np.frombuffer(memory, kind, count)
-    return found
 
 
 def available_memory() -> int | None:

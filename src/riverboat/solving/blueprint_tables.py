@@ -22,7 +22,7 @@ from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError, unknown
 from riverboat.games.action_tree import ActionTree
-from riverboat.memory import zeros
+from riverboat.pages import zeros
 from riverboat.solving import _blueprint_kernels as kernels
 from riverboat.solving import _cell_kernels as cell_kernels
 from riverboat.solving import schedules

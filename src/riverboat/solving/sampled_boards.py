@@ -19,7 +19,7 @@ from riverboat.games.action_tree import compile_actions
 from riverboat.games.base import Array
 from riverboat.games.board_game import BettingTree
 from riverboat.games.holdem import Holdem
-from riverboat.memory import zeros
+from riverboat.pages import zeros
 from riverboat.solving import schedules
 from riverboat.solving.blueprint_tables import BLOCK, Weighting
 from riverboat.solving.boards import quality_of

@@ -11,7 +11,8 @@ import numpy as np
 from riverboat.errors import InputError, MemoryLimitError, shown
 from riverboat.games.base import Array
 from riverboat.lanes import BIAS, SHIFTS
-from riverboat.memory import available_memory, zeros
+from riverboat.memory import available_memory
+from riverboat.pages import zeros
 from riverboat.trees.boards import BoardTree
 from riverboat.walks._node_kernels import Tables
 from riverboat.walks.locks import lock_arrays
