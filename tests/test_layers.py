@@ -343,3 +343,11 @@ def test_the_front_door_is_light() -> None:
     code = "import sys, riverboat; print([name for name in sys.modules if name.startswith('riverboat.')])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_help_waits_for_nothing_heavy() -> None:
+    """`--help` is read by people who wait; what takes long to import is imported by the commands that need it."""
+    code = "import sys; import riverboat.interfaces.cli; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    heavy = {"numpy", "scipy", "numba", "matplotlib", "pandas", "ray", "highspy"}
+    assert not heavy & set(found)
