@@ -73,6 +73,7 @@ LATER = {
     "solving/values.py": {"solving.lp": "brings SciPy and HiGHS along"},
     "solving/run.py": {"solving.exact": "`solve` is the one door to all methods"},
     "strategy/files.py": {"strategy.blueprint": "finds its folders by this module"},
+    "strategy/table.py": {"strategy.open_spiel": "an optional library, and it makes strategies"},
     "trees/history.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
     "trees/public.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
     "walks/devices.py": {"walks.cuda_code": "loads CUDA", "walks.cuda_walk": "loads CUDA"},

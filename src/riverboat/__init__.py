@@ -18,7 +18,6 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "CFR": "riverboat.solving.cfr",
-    "Claim": "riverboat.claims",
     "Result": "riverboat.solving.run",
     "RiverboatError": "riverboat.errors",
     "Solution": "riverboat.strategy.solution",
@@ -35,9 +34,11 @@ _PLACES = {
     "matrix": "riverboat.games.normal_form",
     "play": "riverboat.verbs.playing",
     "quality": "riverboat.evaluation.quality",
+    "refine": "riverboat.endgame.refine",
     "respond": "riverboat.verbs.responding",
     "save": "riverboat.strategy.files",
     "solve": "riverboat.solving.run",
+    "sweep": "riverboat.verbs.sweeping",
     "trace": "riverboat.solving.trace",
     "train": "riverboat.verbs.training",
 }
@@ -47,7 +48,7 @@ _MODULES = {"schedules": "riverboat.solving.schedules"}  # names for more names
 __all__ = sorted([*_PLACES, *_MODULES])
 
 if TYPE_CHECKING:
-    from riverboat.claims import Claim as Claim
+    from riverboat.endgame.refine import refine as refine
     from riverboat.errors import RiverboatError as RiverboatError
     from riverboat.evaluation.quality import quality as quality
     from riverboat.games.normal_form import matrix as matrix
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from riverboat.verbs.playing import play as play
     from riverboat.verbs.responding import respond as respond
     from riverboat.verbs.seating import agent as agent
+    from riverboat.verbs.sweeping import sweep as sweep
     from riverboat.verbs.training import train as train
 
 

@@ -35,7 +35,9 @@ def solve(
         list[str] | None, typer.Option(help="CFR schedule, dcfr by default; repeat to compare.")
     ] = None,
     traversal: Annotated[str, typer.Option(help="full, chance, external, outcome, pcs, opcs or spcs.")] = "full",
-    method: Annotated[str, typer.Option(help="cfr, lp or egt.")] = "cfr",
+    method: Annotated[
+        str, typer.Option(help="cfr, lp, egt or undominated (lp without weakly dominated moves).")
+    ] = "cfr",
     iterations: Annotated[int | None, typer.Option(min=0, max=MANY, help="Stop after this many.")] = None,
     time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h.")] = None,
     until: Annotated[

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from riverboat.interfaces.options import Json
+from riverboat.interfaces.options import MANY, THREADS, Json
+from riverboat.interfaces.terminal import duration
 
 
 def convert(
@@ -24,4 +25,31 @@ def convert(
     converting.convert(source, out, board, oop, ip, json)
 
 
-COMMANDS = (convert,)
+def sweep(
+    games: Annotated[list[str], typer.Argument(help="Games by name or file.")],
+    schedule: Annotated[list[str] | None, typer.Option(help="A schedule; give it again for more.")] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=10_000, help="So many seeds, from 0 on; one where nothing is drawn.")
+    ] = 1,
+    traversal: Annotated[str, typer.Option(help="full, chance, external, outcome, pcs, opcs or spcs.")] = "full",
+    iterations: Annotated[int | None, typer.Option(min=0, max=MANY, help="Of each solve.")] = None,
+    time: Annotated[str | None, typer.Option(help="Of each solve: 90s, 5m, 8h.")] = None,
+    until: Annotated[float | None, typer.Option(help="Exploitability at which a solve ends.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=THREADS, help="Processes, or processors of the cluster.")] = 1,
+    cluster: Annotated[str | None, typer.Option(help="Ray: local, auto or an address.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw exploitability by iterations, a panel for each game.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a row for each solve.")] = None,
+    json: Json = False,
+) -> None:
+    """Solve games × schedules × seeds: one table, and one picture."""
+    from riverboat.interfaces import sweeping
+
+    options = {
+        "seeds": seeds, "traversal": traversal, "iterations": iterations, "time": duration(time) if time else None,
+        "until": until, "workers": workers, "cluster": cluster,
+    }  # fmt: skip
+    if not sweeping.run(games, schedule or ["dcfr"], options, plot, csv, json):
+        raise typer.Exit(1)
+
+
+COMMANDS = (convert, sweep)

@@ -22,7 +22,17 @@ from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import boards, rules, schedules
 from riverboat.solving.cfr import table_bytes
-from riverboat.solving.run import STALLED, Progress, Result, Run, default_dtype, default_schedule, finish, stoppers
+from riverboat.solving.run import (
+    EXACT_METHODS,
+    STALLED,
+    Progress,
+    Result,
+    Run,
+    default_dtype,
+    default_schedule,
+    finish,
+    stoppers,
+)
 from riverboat.solving.solvers import caution
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
@@ -71,8 +81,8 @@ def finished(results: list[Result], reasons: Iterable[str | None], plot: Path | 
 def solve_all(spec: str | Game, names: list[str | None], options: SolveOptions, unsaved: Unsaved) -> list[Result]:
     """Solve with each schedule in turn; the tree is compiled once."""
     method = options.method
-    if method not in ("cfr", "lp", "egt"):
-        raise InputError(f"method {shown(method)}: one of cfr, lp, egt")
+    if method not in ("cfr", *EXACT_METHODS):
+        raise InputError(f"method {shown(method)}: one of cfr, {', '.join(EXACT_METHODS)}")
     if options.resume and options.out is None:
         raise InputError("--resume needs --out, the folder of the run to go on with")
     if options.resume and method != "cfr":

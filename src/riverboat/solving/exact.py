@@ -12,7 +12,7 @@ from riverboat.games.base import Game
 from riverboat.games.board_game import BoardGame
 from riverboat.games.board_states import Unrolled
 from riverboat.solving.egt import EGT
-from riverboat.solving.lp import solve_lp
+from riverboat.solving.lp import solve_lp, undominated
 from riverboat.solving.response import quality
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
@@ -36,7 +36,7 @@ def solve_exact(
     seed: int,
     callback: Callable[[Progress], None] | None = None,
 ) -> Result:
-    """Solve on the sequence form; `lp` is exact, `egt` stops at `until` (1e-4 where nothing is given)."""
+    """Solve on the sequence form; `lp` and `undominated` are exact, `egt` stops at `until` (1e-4 where nothing is given)."""
     from riverboat.solving.run import Progress, Result, stoppers
 
     stoppers(iterations, time, until)  # refuses what is no limit
@@ -58,6 +58,8 @@ def solve_exact(
 
     if method == "lp":
         strategy, steps = solve_lp(tree).strategy, 1
+    elif method == "undominated":
+        strategy, steps = undominated(tree).strategy, 1
     else:
         strategy, steps = _egt(tree, until, iterations, time, note)
     seconds = clock.perf_counter() - started

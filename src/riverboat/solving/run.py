@@ -66,6 +66,7 @@ Stopper: TypeAlias = Callable[[Progress], bool]
 Callback: TypeAlias = Callable[[Progress], None]
 
 
+EXACT_METHODS = ("lp", "egt", "undominated")  # on the sequence form
 DONE, TARGET, LIMIT, STALLED = "done", "target", "limit", "stalled"
 NO_GUARANTEE = "none: with more than two players CFR need not converge; gains are exact for this strategy"
 GENERAL_SUM = "none: pay-offs have no constant sum, so CFR need not converge; gains are exact for this strategy"
@@ -426,7 +427,7 @@ def solve(
     *,
     schedule: str | AnySchedule | None = None,
     traversal: str = "full",
-    method: Literal["cfr", "lp", "egt"] = "cfr",
+    method: Literal["cfr", "lp", "egt", "undominated"] = "cfr",
     iterations: int | None = None,
     time: float | None = None,
     until: float | None = None,
@@ -456,7 +457,7 @@ def solve(
     With `out`, checkpoints go there and `resume` goes on from the last. An interrupt (Ctrl-C) writes a checkpoint to `out`
     and is raised again. Where the answer cannot be written, `UnsavedError` has it as `result`.
     """
-    if method in ("lp", "egt"):
+    if method in EXACT_METHODS:
         from riverboat.solving.exact import solve_exact
 
         if cards is not None:
@@ -470,7 +471,7 @@ def solve(
                 game, method, until=until, iterations=iterations, time=time, out=out, seed=seed, callback=callback
             )
     if method != "cfr":
-        raise InputError(f"method {method!r}: one of cfr, lp, egt")
+        raise InputError(f"method {method!r}: one of cfr, {', '.join(EXACT_METHODS)}")
     with nullcontext() if out is None else disk.held(out):
         run = Run(
             game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,

@@ -133,6 +133,19 @@ class Strategy(Mapping[str, dict[str, float]]):
         names = ("infoset", "player", "action", "probability")
         return frame({name: [row[k] for row in rows] for k, name in enumerate(names)})
 
+    def to_open_spiel(self) -> Any:
+        """As a `TabularPolicy` of OpenSpiel, for games that are there too."""
+        from riverboat.strategy.open_spiel import to_open_spiel  # an optional library
+
+        return to_open_spiel(self)
+
+    @staticmethod
+    def from_open_spiel(tree: Tree, policy: Any) -> Strategy:
+        """The strategy for a tree that a policy of OpenSpiel describes."""
+        from riverboat.strategy.open_spiel import from_open_spiel
+
+        return from_open_spiel(tree, policy)
+
     def __repr__(self) -> str:
         return f"<Strategy for {self.tree.name}: {len(self)} information sets>"
 

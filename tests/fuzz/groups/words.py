@@ -18,6 +18,7 @@ NEEDED = (
     "explain",
     "respond",
     "convert",
+    "sweep",
     "equity",
     "range",
     "features",
@@ -36,6 +37,11 @@ COMMANDS = (*NEEDED, "games", "trace", "play", "demo", "bench", "cache", "acpc d
 
 TOGETHER: dict[str, tuple[str, ...]] = {
     "--resume without --out": (*KUHN, "--resume"),
+    "a sweep of nothing known": said("sweep chess --iterations 2"),
+    "a sweep with a wrong schedule": said("sweep kuhn --schedule magic --iterations 2"),
+    "a sweep with seeds for nothing": said("sweep kuhn --seeds 3 --iterations 2"),
+    "a sweep to a wrong picture": said("sweep kuhn --iterations 2 --plot picture.txt"),
+    "a sweep to a folder": said("sweep kuhn --iterations 2 --csv ../world"),
     "a game as a table": said("convert kuhn --out kuhn.nfg"),
     "a game as a spot": said("convert kuhn --out kuhn.toml"),
     "a game as a text": said("convert kuhn --out kuhn.txt"),

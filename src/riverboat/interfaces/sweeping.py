@@ -1,0 +1,44 @@
+"""The command that solves games × schedules × seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from riverboat import disk
+from riverboat.errors import InputError
+from riverboat.interfaces.progress import ProgressLine
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.verbs.sweeping import Trial, sweep
+
+
+def run(
+    games: list[str], schedules: list[str], options: dict[str, Any], plot: Path | None, csv: Path | None, json: bool
+) -> bool:
+    """Solve, print the table, draw the picture; true unless a target was missed."""
+    if plot is not None:
+        disk.check_picture(plot)  # told before the work, not after it
+    if csv is not None and csv.is_dir():
+        raise InputError(f"--csv {csv}: is a folder; give the name of a file")
+    with ProgressLine("sweep") as line:
+
+        def heard(trial: Trial, done: int, of: int) -> None:
+            line.update(done / of, f"{done} of {of}: {trial.game} {trial.schedule} seed {trial.seed}")
+
+        found = sweep(games, schedules, **options, progress=heard)
+    table = found.table()
+    if json:
+        emit({"rows": list(table), "trials": [vars(trial) for trial in found.trials], "exploitability_is": "exact"})
+    else:
+        plain_console().print(table)
+    if csv is not None:
+        disk.write_text(csv, found.to_csv())
+        say(f"table: {csv}")
+    if plot is not None:
+        found.plot(plot)
+        say(f"picture: {plot}")
+    missed = [trial for trial in found.trials if not trial.reached]
+    for trial in missed:
+        reached = f"{trial.exploitability:.4g} {trial.unit}"
+        say(f"{trial.game} {trial.schedule} seed {trial.seed}: the target was not reached: {reached}")
+    return not missed
