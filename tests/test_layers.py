@@ -66,6 +66,7 @@ LATER = {
     "interfaces/explaining.py": {"interfaces.explain_plots": "loads matplotlib"},
     "interfaces/match_cli.py": {"*": "as cli.py"},
     "interfaces/models_cli.py": {"*": "as cli.py"},
+    "interfaces/matching.py": {"interfaces.plots": "loads matplotlib"},
     "interfaces/solving.py": {"interfaces.plots": "loads matplotlib"},
     "interfaces/spots.py": {"interfaces.many_boards": "solves each of its boards by this module"},
     "interfaces/training.py": {"interfaces.reproducing": "only after a long run"},

@@ -36,6 +36,18 @@ def test_json_is_one_object(capsys):
     assert (found["names"], found["game"]) == (["always-fold", "always-raise"], "nolimit-200bb")
 
 
+def test_a_round_robin_is_drawn(tmp_path, capsys):
+    names = ["always-fold", "always-raise", "always-call"]
+    match(names, Options(hands=200, plot=tmp_path / "match.png"))
+    assert (tmp_path / "match.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(InputError, match="three agents or more; two are named"):
+        match(names[:2], Options(hands=200, plot=tmp_path / "two.png"))
+    with pytest.raises(InputError, match=r"use \.png"):
+        match(names, Options(hands=200, plot=tmp_path / "match.txt"))
+    assert "always-raise" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["match.png"]
+
+
 def test_aivat_beside_the_result(leduc, capsys):
     """The luck that is taken out narrows the interval; the same hands are played with and without it."""
     names = [f"{leduc}?seed=1", f"{leduc}?purify&seed=2"]

@@ -28,6 +28,7 @@ def match(
         int, typer.Option(min=0, max=1000, help="With --aivat: replay so many hands that cost the first most.")
     ] = 0,
     histories: Annotated[Path | None, typer.Option(help="Write the hands: FILE.phhs (PHH) or FILE.log (ACPC).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Of three agents or more: draw the table.")] = None,
     json: Json = False,
 ) -> None:
     """Play agents against each other in duplicate hands."""
@@ -42,6 +43,7 @@ def match(
         threads=threads,
         worst=worst,
         histories=histories,
+        plot=plot,
         json=json,
     )
     matching.match(agents, options)

@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from riverboat import disk
 from riverboat.agents.base import Agent
 from riverboat.agents.registry import make_agent
 from riverboat.errors import InputError, shown
@@ -39,6 +40,7 @@ class Options:
     threads: int = 1  # of AIVAT
     worst: int = 0  # hands that are shown
     histories: Path | None = None
+    plot: Path | None = None  # of a round robin
     json: bool = False
 
 
@@ -49,6 +51,8 @@ def match(names: Sequence[str], options: Options) -> None:
     if any(name.startswith(acpc_match.PROGRAM) for name in names):
         _programs(names, options)
     elif len(names) == 2:
+        if options.plot is not None:
+            raise InputError("--plot draws the table of three agents or more; two are named")
         _pair(names[0], names[1], options)
     else:
         _all(names, options)
@@ -56,9 +60,10 @@ def match(names: Sequence[str], options: Options) -> None:
 
 def _programs(names: Sequence[str], options: Options) -> None:
     """A match in which somebody is a program that speaks the ACPC protocol."""
-    if len(names) != 2 or options.histories is not None or options.aivat or options.until is not None:
+    asked = options.histories, options.plot, options.until
+    if len(names) != 2 or options.aivat or any(each is not None for each in asked):
         raise InputError(
-            "match with acpc:COMMAND: two players, without --histories, --aivat and --until-settled; "
+            "match with acpc:COMMAND: two players, without --histories, --plot, --aivat and --until-settled; "
             "riverboat acpc dealer writes a log"
         )
     ours = [make_agent(name, options.seed) for name in names if not name.startswith(acpc_match.PROGRAM)]
@@ -203,6 +208,8 @@ def _all(names: Sequence[str], options: Options) -> None:
     for asked, what in ((options.histories, "--histories"), (options.until, "--until-settled")):
         if asked:
             raise InputError(f"{what}: of matches between two agents; {len(names)} are named")
+    if options.plot is not None:
+        disk.check_picture(options.plot)  # told before the hands, not after them
     first, second, third, *others = names
     with LateBar("values for AIVAT, once") as values, LateBar(f"{len(names)} agents") as bar:
         found = verbs.match(
@@ -218,6 +225,11 @@ def _all(names: Sequence[str], options: Options) -> None:
             progress=bar.of,
             preparing=values,
         )
+    if options.plot is not None:
+        from riverboat.interfaces.plots import crossed  # loads matplotlib
+
+        crossed(found, options.plot)
+        say(f"picture: {options.plot}")
     if options.json:
         emit(found.to_dict())
         return
