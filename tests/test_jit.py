@@ -147,6 +147,48 @@ def test_a_turn_keeps_others_from_the_same_signature_only(tmp_path: Path) -> Non
     assert others() == ["True", "True"]
 
 
+HOUSE = {
+    "house/__init__.py": "DEPTH = 1\n",
+    "house/limits.py": "LIMIT = 10\n",
+    "house/more/__init__.py": "",
+    "house/more/loops.py": (
+        "from house import DEPTH\nfrom house.limits import LIMIT\nfrom riverboat.jit import kernel\n"
+        "@kernel\ndef loop(x):\n    return x * LIMIT + DEPTH\n"
+    ),
+}
+LOOP = "from house.more.loops import loop; print(loop(2), sum(loop.stats.cache_hits.values()))"
+
+
+def said_in(checkout: Path, cache: Path) -> str:
+    place = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": f"{checkout}:{SOURCE.parent}"}
+    return subprocess.run([sys.executable, "-c", LOOP], env=place, capture_output=True, text=True, check=True).stdout
+
+
+def checkout(folder: Path) -> Path:
+    for name, text in HOUSE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["house/__init__.py", "house/limits.py", "house/more/loops.py"])
+def test_loops_of_others_stand_on_their_own_modules(tmp_path: Path, name: str) -> None:
+    """Constants are inlined: the loop itself need not change by a letter."""
+    one, two = checkout(tmp_path / "one"), checkout(tmp_path / "two")
+    (two / name).write_text(HOUSE[name] + "# changed")
+    loops = "house/more/loops.py"
+    assert stamp(one / loops) == stamp(checkout(tmp_path / "three") / loops) != stamp(two / loops)
+
+
+def test_checkouts_with_one_cache_folder_keep_their_code(tmp_path: Path) -> None:
+    one, two = checkout(tmp_path / "one"), checkout(tmp_path / "two")
+    (two / "house" / "limits.py").write_text("LIMIT = 20\n")
+    said = [said_in(house, tmp_path / "code") for house in (one, two, one)]
+    assert said == ["21 0\n", "41 0\n", "21 1\n"]
+    (one / "house" / "__init__.py").write_text("DEPTH = 5\n")
+    assert said_in(one, tmp_path / "code") == "25 0\n"
+
+
 def test_parts_are_loaded_from_disk_into_new_kernels(tmp_path: Path) -> None:
     """A kernel that is compiled in one process inlines what another has left: parts with parts of their own, and errors."""
     (tmp_path / "loops.py").write_text(

@@ -48,17 +48,34 @@ _IMPORT = re.compile(r"^(?:from|import) ([\w.]+)(?: import (\([^)]*\)|.*))?", re
 
 @cache
 def _read(module: Path, package: Path) -> tuple[bytes, list[Path]]:
-    """A module's text, and the modules of the package that it imports when it is loaded."""
+    """A module's text, and what it imports when it is loaded, of the package and of what lies beside the module."""
     text = module.read_bytes()
     names = set()
     for base, some in _IMPORT.findall(text.decode()):
         names |= {base, *(f"{base}.{name}" for name in re.findall(r"\w+", some))}
     paths = [package.parent.joinpath(*name.split(".")).with_suffix(".py") for name in sorted(names)]
-    return text, [path for path in paths if package in path.parents and path.is_file()]
+    found = [path for path in paths if package in path.parents]
+    if package not in module.parents:  # a loop of somebody else's stands on modules beside it
+        home = _home(module)
+        for name in sorted(names):
+            path = home.joinpath(*name.split("."))
+            found += [path.with_suffix(".py"), path / "__init__.py"]
+    return text, [path for path in found if path.is_file()]
+
+
+def _home(module: Path) -> Path:
+    """The folder that a module of others is imported from: above its package, or its own."""
+    folder = module.parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
 
 
 def sources(module: Path, package: Path) -> set[Path]:
-    """A module and the modules of the package that it is made from: what it imports, what those import, and so on."""
+    """A module and the modules that it is made from: what it imports, what those import, and so on.
+
+    A loop inlines loops and constants of all of them, so a change of any must compile it again.
+    """
     found, work = {module}, [module]
     while work:
         new = set(_read(work.pop(), package)[1]) - found
