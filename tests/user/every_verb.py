@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import riverboat as rb
+from riverboat.claims import Claim
 
 
-def everything(folder: Path) -> list[rb.Claim]:
+def everything(folder: Path) -> list[Claim]:
     result: rb.Result = rb.solve("kuhn", schedule=rb.dcfr(alpha=2.0), until=1e-2, threads=1)
-    claims: list[rb.Claim] = list(result.claims)
+    claims: list[Claim] = list(result.claims)
     strategy = result.strategy
     assert isinstance(strategy, rb.Strategy)
     rows: dict[str, float] = strategy["K:"]
