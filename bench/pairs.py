@@ -92,6 +92,11 @@ def blueprints() -> Iterator[Work]:
     tables = [np.zeros((count, int(w)), np.uint8) for count, w in zip(exact.counts, tree.width, strict=False)]
     strategy = BlueprintStrategy(rules, tree.menu, tree, exact, tuple(tables))
     yield "small game: best response", lambda: quality(strategy)
+    two, flat = read_game("bench-2x52"), one_size("100%", 1)
+    short, all_hands = compile_actions(two, flat), lossless(two.board[1:], two.deck)
+    rows = [np.zeros((count, int(w)), np.uint8) for count, w in zip(all_hands.counts, short.width, strict=False)]
+    wide = BlueprintStrategy(two, flat, short, all_hands, tuple(rows))
+    yield "two streets of 52 cards: best response", lambda: quality(wide)
     game, first, second = read_game("nolimit-200bb"), make_agent("rule-based"), make_agent("random")
     yield "matches of yardsticks", lambda: play_match(first, second, game, 10_000, seed=1)
 

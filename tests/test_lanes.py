@@ -11,7 +11,23 @@ from numba import njit
 
 from riverboat.arrays import Array
 from riverboat.counter import take
-from riverboat.lanes import LANES, decode, fetch, keep, larger, load, same, store, transpose, where_above
+from riverboat.lanes import (
+    LANES,
+    decode,
+    fetch,
+    fitting,
+    keep,
+    lanes_of,
+    larger,
+    load,
+    load_fitting,
+    same,
+    same_fitting,
+    store,
+    store_fitting,
+    transpose,
+    where_above,
+)
 
 U = np.uint64
 FORMATS = ("float64", "float32", "uint16", "int16")
@@ -282,3 +298,16 @@ def test_threads_never_get_the_same_number() -> None:
     assert sum(f.result() for f in counts) == len(taken)
     assert (taken == 1).all()
     assert counter[0] == len(taken) + 3
+
+
+@njit
+def add_one(numbers, at):
+    store_fitting(numbers, U(at), load_fitting(numbers, U(at)) + same_fitting(numbers, numbers.dtype.type(1)))
+    return lanes_of(numbers)
+
+
+@pytest.mark.parametrize(("dtype", "count"), [("float32", 16), ("float64", 4)])
+def test_the_type_says_how_many_fit(dtype: str, count: int) -> None:
+    numbers = np.zeros(40, dtype)
+    assert add_one(numbers, 5) == count == fitting(numbers.itemsize)
+    assert numbers.tolist() == [0] * 5 + [1] * count + [0] * (35 - count)

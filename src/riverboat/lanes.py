@@ -5,12 +5,16 @@ are read and written. With sixteen terminals side by side that sweep is plain ar
 such a vector a value of its own in Numba: `load` and `store` move it, `+ - *` and a few functions work on it. LLVM maps it to
 whatever registers the machine has.
 
+Sixteen are too many where few terminals are alike. `load_fitting`, `store_fitting` and `same_fitting` move as many as the
+type of the array says (`fitting`): sixteen of float32, for large work, and four of float64, for small and exact work.
+
 Arrays are addressed flat, by unsigned offsets.
 """
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,28 +32,33 @@ _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 
 
 class LanesType(types.Type):
-    """Numba's name for sixteen numbers."""
+    """Numba's name for sixteen numbers, or for fewer."""
 
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype
-        super().__init__(name=f"Lanes({dtype})")
+    def __init__(self, dtype: Any, count: int = LANES) -> None:
+        self.dtype, self.count = dtype, count
+        super().__init__(name=f"Lanes({dtype}, {count})")
+
+
+def fitting(itemsize: int) -> int:
+    """How many numbers of so many bytes are side by side where the type decides."""
+    return LANES if itemsize < 8 else 4
 
 
 @register_default(LanesType)
 class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: LanesType) -> None:
-        super().__init__(manager, kind, _vector(kind.dtype))
+        super().__init__(manager, kind, _vector(kind.dtype, kind.count))
 
 
-def _vector(dtype: Any) -> ir.VectorType:
+def _vector(dtype: Any, count: int = LANES) -> ir.VectorType:
     elements = {types.float32: ir.FloatType(), types.float64: ir.DoubleType(), types.uint16: _I16, types.int16: _I16}
-    return ir.VectorType(elements[dtype], LANES)
+    return ir.VectorType(elements[dtype], count)
 
 
-def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
+def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any, count: int = LANES) -> Any:
     """Where the lanes of an array begin."""
     data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), _vector(kind.dtype).as_pointer())
+    return builder.bitcast(builder.gep(data, [at]), _vector(kind.dtype, count).as_pointer())
 
 
 def _mask(builder: Any, some: Any) -> Any:
@@ -58,45 +67,74 @@ def _mask(builder: Any, some: Any) -> Any:
     return builder.icmp_unsigned("<", numbers, _splat(builder, builder.trunc(some, _I32)))
 
 
-def _splat(builder: Any, x: Any) -> Any:
+def _splat(builder: Any, x: Any, count: int = LANES) -> Any:
     """One number in every lane."""
-    kind = ir.VectorType(x.type, LANES)
+    kind = ir.VectorType(x.type, count)
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), x, ir.Constant(_I32, 0))
-    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(_I32, LANES), None))
+    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(_I32, count), None))
+
+
+def _loading(count: Callable[[Any], int], doc: str) -> Any:
+    def load(_context: Any, array: Any, at: Any) -> Any:
+        def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            x = builder.load(_place(context, builder, sig.args[0], args[0], args[1], count(array)))
+            x.align = array.dtype.bitwidth // 8
+            return x
+
+        return LanesType(array.dtype, count(array))(array, types.uintp), code
+
+    load.__doc__ = doc
+    return intrinsic(load)
+
+
+def _storing(count: Callable[[Any], int], doc: str) -> Any:
+    def store(_context: Any, array: Any, at: Any, x: Any) -> Any:
+        def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            done = builder.store(args[2], _place(context, builder, sig.args[0], args[0], args[1], count(array)))
+            done.align = array.dtype.bitwidth // 8
+            return context.get_dummy_value()
+
+        return types.void(array, types.uintp, x), code
+
+    store.__doc__ = doc
+    return intrinsic(store)
+
+
+def _spreading(count: Callable[[Any], int], doc: str) -> Any:
+    def same(_context: Any, array: Any, x: Any) -> Any:
+        def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return _splat(builder, args[1], count(array))
+
+        return LanesType(array.dtype, count(array))(array, array.dtype), code
+
+    same.__doc__ = doc
+    return intrinsic(same)
+
+
+def _sixteen(_array: Any) -> int:
+    return LANES
+
+
+def _fitting(array: Any) -> int:
+    return fitting(array.dtype.bitwidth // 8)
+
+
+load = _loading(_sixteen, "The sixteen numbers from `at` on.")
+store = _storing(_sixteen, "Write sixteen numbers.")
+same = _spreading(_sixteen, "One number in every lane, of the array's type.")
+load_fitting = _loading(_fitting, "As many numbers from `at` on as the array's type says.")
+store_fitting = _storing(_fitting, "Write as many numbers as the array's type says.")
+same_fitting = _spreading(_fitting, "One number in as many lanes as the array's type says.")
 
 
 @intrinsic
-def load(_context: Any, array: Any, at: Any) -> Any:
-    """The sixteen numbers from `at` on."""
+def lanes_of(_context: Any, array: Any) -> Any:
+    """How many that are, known when a loop is compiled."""
 
     def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        x = builder.load(_place(context, builder, sig.args[0], args[0], args[1]))
-        x.align = array.dtype.bitwidth // 8
-        return x
+        return ir.Constant(_I64, _fitting(array))
 
-    return LanesType(array.dtype)(array, types.uintp), code
-
-
-@intrinsic
-def store(_context: Any, array: Any, at: Any, x: Any) -> Any:
-    """Write sixteen numbers."""
-
-    def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        done = builder.store(args[2], _place(context, builder, sig.args[0], args[0], args[1]))
-        done.align = array.dtype.bitwidth // 8
-        return context.get_dummy_value()
-
-    return types.void(array, types.uintp, x), code
-
-
-@intrinsic
-def same(_context: Any, array: Any, x: Any) -> Any:
-    """One number in every lane, of the array's type."""
-
-    def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _splat(builder, args[1])
-
-    return LanesType(array.dtype)(array, array.dtype), code
+    return types.uint64(array), code
 
 
 def _operator(function: Any, instruction: str) -> None:

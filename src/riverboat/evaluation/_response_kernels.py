@@ -446,11 +446,11 @@ def average_exits(items, cards, s, room):
 
 
 @part
-def end_street(items, cards, last, side, s, room):
+def end_street(items, cards, last, s, room):
     """One board of the last street."""
     walk_last(
-        last, side.tables[s], side.stride[s], room.bucket[s], cards.deck, room.first[s], room.second[s], room.rank,
-        cards.hole == 2, room.source[s], room.live[s], len(cards.mask), room.times[s], room.last,
+        last, room.bucket[s], cards.deck, room.first[s], room.second[s], room.rank, cards.hole == 2,
+        room.source[s], room.live[s], len(cards.mask), room.times[s], room.last,
     )  # fmt: skip
 
 
@@ -517,7 +517,7 @@ def walk(
                 if s == max(end - 1, 0):
                     lay_out_entries(last, room.reach, vector, room.dead, room.live[s], len(cards.mask), room.last)
                 if s == end:
-                    end_street(items, cards, last, side, s, room)
+                    end_street(items, cards, last, s, room)
                 if phase == DOWN:
                     break
             if s < end:

@@ -19,10 +19,8 @@ from riverboat.evaluation._duel_kernels import Side
 from riverboat.evaluation.duel import side
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import ActionTree
-from riverboat.lanes import LANES
+from riverboat.lanes import LANES, fitting
 from riverboat.strategy.blueprint import BlueprintStrategy
-
-_ROWS = 4096  # buckets whose weights are made at once
 
 
 class Player(NamedTuple):
@@ -98,20 +96,21 @@ class _Program:
     """Batches of the last street as they are written."""
 
     tree: ActionTree
+    lanes: int
     batch: list[tuple[int, ...]] = field(default_factory=list)
     entry: list[Array] = field(default_factory=list)
     op: list[tuple[int, ...]] = field(default_factory=list)
     pay: list[Array] = field(default_factory=list)
-    source: list[Array] = field(default_factory=list)  # sixteen positions of a row each
+    source: list[Array] = field(default_factory=list)  # a place of a weight for each lane
 
     def add(self, player: Player, nodes: Array, entry: Array) -> None:
-        """A batch: up to sixteen nodes from which the betting goes on alike."""
-        sequences: list[Array] = []  # of the opponent; sixteen moves of the table each
+        """A batch: up to as many nodes as lanes from which the betting goes on alike."""
+        sequences: list[Array] = []  # of the opponent; a move of the table for each lane
         shows: list[bool] = []  # whether some showdown is met by them
         own: list[tuple[int, Array]] = []
         begin, first = len(self.op), len(self.source)
-        wide = np.concatenate([nodes, np.repeat(nodes[:1], LANES - len(nodes))])
-        used = np.arange(LANES) < len(nodes)
+        wide = np.concatenate([nodes, np.repeat(nodes[:1], self.lanes - len(nodes))])
+        used = np.arange(self.lanes) < len(nodes)
         start = np.where(used, ends.ALL, ends.NOTHING)
 
         def end(node: Array, other: Array, mine: Array, level: int, how: int) -> None:
@@ -131,7 +130,10 @@ class _Program:
             acts = self.tree.actor[node[0]] == player.seat
             joins = ends.BEST if acts and player.last == kernels.OWN else ends.SUM
             for a in range(int(self.tree.count[node[0]])):
-                child, move = self.tree.first[node] + a, np.where(used, self.tree.slot[node] + a, ends.NOTHING)
+                child, move = (
+                    self.tree.first[node] + a,
+                    np.where(used, ends.MOVES + self.tree.slot[node] + a, ends.NOTHING),
+                )
                 others, mines = (other, move) if acts else (move, mine)
                 how = joins if a else ends.SET
                 if self.tree.actor[child[0]] < 0:
@@ -151,17 +153,17 @@ class _Program:
                 self.op[i] = (kind, order.index(number), *rest)
         self.source += [sequences[k] for k in order]
         for i, weights in own:
-            self.op[i] = (*self.op[i][:-1], len(self.source) * LANES)
+            self.op[i] = (*self.op[i][:-1], len(self.source) * self.lanes)
             self.source.append(weights)
-        self.entry.append(np.concatenate([entry, np.full(LANES - len(entry), -1)]))
-        self.batch.append((first * LANES, sum(shows), len(sequences), begin, len(self.op)))
+        self.entry.append(np.concatenate([entry, np.full(self.lanes - len(entry), -1)]))
+        self.batch.append((first * self.lanes, sum(shows), len(sequences), begin, len(self.op)))
 
 
 def last_street(
     tree: ActionTree, players: tuple[Player, ...], places: list[Array], dtype: type[np.floating[Any]]
 ) -> ends.LastStreet:
     """The last street in batches, without the weights; `places` says which items of the street before lead there."""
-    last, program = tree.rules.rounds - 1, _Program(tree)
+    last, program = tree.rules.rounds - 1, _Program(tree, fitting(np.dtype(dtype).itemsize))
     above = np.where(tree.parent >= 0, tree.street[np.maximum(tree.parent, 0)], -1)
     entries = np.flatnonzero(
         ((tree.actor >= 0) & (tree.street == last) & (above < last)) | (tree.showdown & (tree.street < last))
@@ -172,8 +174,8 @@ def last_street(
         for node in entries.tolist():
             alike[shapes[node]].append(node)
         for some in alike.values():
-            for k in range(0, len(some), LANES):
-                nodes = np.array(some[k : k + LANES])
+            for k in range(0, len(some), program.lanes):
+                nodes = np.array(some[k : k + program.lanes])
                 program.add(player, nodes, place[nodes])
     decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == last))
     return ends.LastStreet(
@@ -184,7 +186,10 @@ def last_street(
         tree.slot[decisions].astype(np.int64),
         tree.count[decisions].astype(np.int64),
         _own_move_above(tree, decisions),
-        np.concatenate(program.source).astype(np.int64),
+        np.concatenate(program.source).astype(np.uint64),
+        np.zeros(0, np.uint8),
+        np.zeros(0, np.float32),
+        0,
         np.zeros(0, dtype),
     )
 
@@ -204,35 +209,42 @@ def _shapes(tree: ActionTree, seat: int) -> list[int]:
 
 
 def _own_move_above(tree: ActionTree, decisions: Array) -> Array:
-    """For each decision the move of the same seat on its street that leads there, -1 where it has made none."""
-    found = np.full(len(decisions), -1, np.int64)
+    """For each decision the place of the same seat's move on its street that leads there, ALL where it has made none."""
+    found = np.full(len(decisions), ends.ALL, np.int64)
     for i, node in enumerate(decisions.tolist()):
         seat, street, child = tree.actor[node], tree.street[node], node
         while tree.parent[child] >= 0 and tree.street[tree.parent[child]] == street:
             parent = int(tree.parent[child])
             if tree.actor[parent] == seat:
-                found[i] = int(tree.slot[parent]) + child - int(tree.first[parent])
+                found[i] = ends.MOVES + int(tree.slot[parent]) + child - int(tree.first[parent])
                 break
             child = parent
     return found
 
 
-def filled(last: ends.LastStreet, strategy: BlueprintStrategy) -> ends.LastStreet:
+def with_table(last: ends.LastStreet, strategy: BlueprintStrategy) -> ends.LastStreet:
+    """With the table of a strategy, as it is where it holds bytes or float32: loops are compiled once for both."""
+    known, street = side(strategy), strategy.rules.rounds - 1
+    table, none = known.tables[street], np.zeros(0, np.float32)
+    stride = int(known.stride[street])
+    if table.dtype == np.uint8:
+        return last._replace(steps=table, sums=none, stride=stride)
+    sums = table.astype(np.float32) if table.dtype.kind == "u" else table
+    return last._replace(steps=np.zeros(0, np.uint8), sums=sums, stride=stride)
+
+
+def filled(last: ends.LastStreet, buckets: int) -> ends.LastStreet:
     """With rows of weights for all buckets."""
-    table, share = strategy.average[-1], np.zeros(int((last.first + last.moves).max(initial=0)))
-    weight = np.zeros((len(table), len(last.source)), last.pay.dtype)
-    for k in range(0, len(table), _ROWS):
-        some = np.ascontiguousarray(table[k : k + _ROWS], np.float64)
-        ends.fill_rows(last, some.reshape(-1), table.shape[1], share, weight[k : k + _ROWS].reshape(-1))
-    return last._replace(weight=weight.reshape(-1))
+    weight = np.zeros(buckets * len(last.source), last.pay.dtype)
+    ends.fill_rows(last, _shares(last), weight)
+    return last._replace(steps=last.steps[:0], sums=last.sums[:0], weight=weight)
 
 
-def side_of(strategy: BlueprintStrategy, *, last: bool) -> Side:
-    """The tables of a strategy, all of one type, so that loops are compiled once; `last`: with that of the last street."""
-    found = side(strategy)
-    rounds = strategy.rules.rounds
-    tables = [t.astype(np.float64) if last or s < rounds - 1 else np.zeros(0) for s, t in enumerate(found.tables)]
-    return Side(tuple(tables), found.stride)
+def side_of(strategy: BlueprintStrategy) -> Side:
+    """The tables of a strategy before the last street, all of one type, so that loops are compiled once."""
+    known, last = side(strategy), strategy.rules.rounds - 1
+    tables = [table.astype(np.float64) if s < last else np.zeros(0) for s, table in enumerate(known.tables)]
+    return Side(tuple(tables), known.stride)
 
 
 # --- cards ------------------------------------------------------------------------------------
@@ -283,8 +295,9 @@ def _permutations(deck: Deck) -> tuple[Array, Array]:
 
 def room_bytes(items: kernels.Items, last: ends.LastStreet, hands: int, *, lazy: bool) -> int:
     """What one walk needs."""
-    numbers = 2 * len(last.batch) * LANES + (len(last.source) if lazy else 0) + 2 * _most_sequences(last) * LANES
-    return hands * (8 * (len(items.kind) + int(items.reach.max()) + 3) + last.pay.dtype.itemsize * numbers)
+    batches, lanes = last.entry.shape
+    numbers = 2 * batches * lanes + (len(last.source) if lazy else 0) + 2 * _most_sequences(last) * lanes
+    return int(hands * (8 * (len(items.kind) + int(items.reach.max()) + 3) + last.pay.dtype.itemsize * numbers))
 
 
 def make_room(items: kernels.Items, last: ends.LastStreet, cards: kernels.Cards, *, lazy: bool) -> kernels.Room:
@@ -325,21 +338,26 @@ def make_room(items: kernels.Items, last: ends.LastStreet, cards: kernels.Cards,
 
 
 def _last_room(last: ends.LastStreet, hands: int, *, lazy: bool) -> ends.LastRoom:
-    dtype, sequences = last.pay.dtype, _most_sequences(last)
-    entries = np.zeros(len(last.batch) * hands * LANES, dtype)
+    dtype, wide = last.pay.dtype, _most_sequences(last) * last.entry.shape[1]  # numbers of a hand, or card
+    entries = np.zeros(last.entry.size * hands, dtype)
     return ends.LastRoom(
         entry=entries,
         gained=entries.copy(),
         alive=np.zeros(len(last.batch), np.bool_),
-        share=np.zeros(int((last.first + last.moves).max(initial=0))),
+        share=_shares(last),
         weight=np.zeros(hands * len(last.source) if lazy else 0, dtype),
         at=np.zeros(hands, np.uint64),
-        reach=np.zeros(sequences * hands * LANES, dtype),
-        beats=np.zeros(sequences * hands * LANES, dtype),
-        sums=np.zeros(sequences * ends.CARDS * LANES, dtype),
-        total=np.zeros(sequences * LANES, dtype),
-        value=np.zeros((int(last.op[:, 2].max()) + 1) * ends.HANDS * LANES, dtype),
+        reach=np.zeros(wide * hands, dtype),
+        beats=np.zeros(wide * hands, dtype),
+        sums=np.zeros(wide * ends.CARDS, dtype),
+        total=np.zeros(wide, dtype),
+        value=np.zeros((int(last.op[:, 2].max()) + 1) * ends.HANDS * last.entry.shape[1], dtype),
     )
+
+
+def _shares(last: ends.LastStreet) -> Array:
+    """Room for the weights of one bucket's sequences."""
+    return np.zeros(ends.MOVES + int((last.first + last.moves).max(initial=0)))
 
 
 def _most_sequences(last: ends.LastStreet) -> int:

@@ -23,7 +23,9 @@ from riverboat.games.action_tree import ActionTree
 from riverboat.strategy.blueprint import BlueprintStrategy
 
 PIECES = 195  # of nine flops each in hold'em
-ROWS_BYTES = 1 << 30  # of weights for all buckets of the last street; larger ones are made board by board
+# Of weights for all buckets of the last street; larger ones are made board by board. Short rows are made faster than they
+# come from memory, so those of small trees only stay where they are near.
+ROWS_BYTES, SHORT_ROWS_BYTES = 1 << 30, 1 << 22
 _NOTHING = np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64)
 
 
@@ -46,10 +48,14 @@ class Plan:
         """Weights of the last street for so many buckets."""
         return buckets * len(self.last.source) * self.last.pay.dtype.itemsize
 
+    def lazy(self, buckets: int) -> bool:
+        """Whether they are made board by board."""
+        return self.rows_bytes(buckets) > (ROWS_BYTES if self.last.pay.dtype == np.float32 else SHORT_ROWS_BYTES)
+
     def room_bytes(self, buckets: int) -> int:
         """Room of one thread."""
-        lazy = self.rows_bytes(buckets) > ROWS_BYTES
-        return layout.room_bytes(self.items, self.last, self.tree.rules.deck.hand_count, lazy=lazy)
+        hands = self.tree.rules.deck.hand_count
+        return layout.room_bytes(self.items, self.last, hands, lazy=self.lazy(buckets))
 
 
 class StoppedError(RiverboatError):
@@ -63,10 +69,11 @@ class ResponseWalk:
         rules = strategy.rules
         self.rules, self.plan, self.items = rules, plan, plan.items
         self.cards, self.look = layout.cards_of(rules), strategy.cards.look
-        self.lazy = plan.rows_bytes(strategy.buckets[-1]) > ROWS_BYTES
-        self.side = layout.side_of(strategy, last=self.lazy)
-        self.mine = self.side if mine is None else layout.side_of(mine, last=self.lazy)
-        self.last = plan.last if self.lazy else layout.filled(plan.last, strategy)
+        self.lazy = plan.lazy(strategy.buckets[-1])
+        self.side = layout.side_of(strategy)
+        self.mine = self.side if mine is None else layout.side_of(mine)
+        last = layout.with_table(plan.last, strategy)
+        self.last = last if self.lazy else layout.filled(last, strategy.buckets[-1])
         hole, count = rules.hole, len(rules.deck.cards)
         self.pairs = comb(count, hole) * comb(count - hole, hole)
         self.exits = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.EXIT)

@@ -14,7 +14,8 @@ from riverboat.abstraction._lookup_kernels import look_up_block
 from riverboat.arrays import Array
 from riverboat.cards._kernels import START, plain_value, ranked
 from riverboat.cards.ranking import Tables as Ranks
-from riverboat.jit import kernel, part
+from riverboat.jit import kernel
+from riverboat.jit import walked_part as part
 from riverboat.lanes import prefetch
 from riverboat.rng import draw as draw
 

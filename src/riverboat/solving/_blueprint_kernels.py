@@ -18,7 +18,8 @@ import numpy as np
 from riverboat.abstraction._lookup_kernels import BLOCK
 from riverboat.arrays import Array
 from riverboat.counter import take
-from riverboat.jit import kernel, part
+from riverboat.jit import kernel
+from riverboat.jit import walked_part as part
 from riverboat.lanes import prefetch
 from riverboat.solving._blueprint_deal_kernels import Block as Block
 from riverboat.solving._blueprint_deal_kernels import Direct as Direct
