@@ -65,7 +65,7 @@ def test_a_blueprint_of_a_limit_game_is_exact_and_of_a_no_limit_game_a_bound() -
     assert {("exploitability", LOWER, False), ("exploitability", EXACT, True)} <= kinds
 
 
-@pytest.mark.parametrize("game", ["leduc", "kuhn"])
+@pytest.mark.parametrize("game", [pytest.param("leduc", marks=pytest.mark.slow), "kuhn"])
 def test_what_an_agent_does_is_written_down_and_measured(game: str) -> None:
     """A blueprint that is played as it is: the same figure by asking the agent at every place."""
     strategy = random_blueprint(game)

@@ -19,14 +19,11 @@ from riverboat.growth import Grown
 from riverboat.interfaces import growing, progress
 
 # A dozen of OpenSpiel's games, one for each way in which they end.
-SOLVED = ["kuhn_poker", "matrix_rps", "python_kuhn_poker"]
+SOLVED = ["kuhn_poker", "matrix_rps", "python_kuhn_poker", "matrix_pd"]
 REFUSED = {
     "nfg_game": r"needs parameters: write it as open_spiel:nfg_game\(filename=…\)",
     "cached_tree": "needs parameters",
     "efg_game(filename=nowhere.efg)": "OpenSpiel says",
-    "blackjack": "1 players",
-    "bargaining": "not zero-sum: one history pays",
-    "matrix_pd": "not zero-sum",
     "mfg_garnet": "mean-field",
     "negotiation": "chance is only sampled",
     "backgammon": "does not name its information states",
@@ -86,10 +83,11 @@ def test_open_spiel_games_that_are_refused_at_once(run, names, name):
     assert re.search(REFUSED[name], line)
 
 
-def test_an_open_spiel_game_that_grows_without_end(run, names, even_time):
-    code, line = solve(run, "phantom_ttt")
+@pytest.mark.parametrize("name", ["phantom_ttt", "blackjack", "bargaining"])
+def test_an_open_spiel_game_that_grows_without_end(run, names, even_time, name):
+    code, line = solve(run, name)
     assert code == 3
-    assert re.search(r"open_spiel:phantom_ttt: about [0-9.]+e\+[0-9]+ histories, which need .* 2 GB are allowed", line)
+    assert re.search(rf"open_spiel:{name}: about [0-9.]+e\+[0-9]+ histories, which need .* 2 GB are allowed", line)
 
 
 @pytest.mark.slow
@@ -127,6 +125,12 @@ ABSURD = {
     "clairvoyance:chip=1e-300": 2,
     "rps:moves=1000000": 2,
     "rpst:moves=1000000": 2,
+    "negotiation:limits=1000000000": 2,
+    "negotiation:offers=1000000000": 2,
+    "rhode_island:ranks=100000": 2,
+    "rhode_island:cap=1000000000": 130,
+    "flop_holdem:ranks=1000000000": 2,
+    "flop_holdem:large,stack=1000000000000": 2,
 }
 
 

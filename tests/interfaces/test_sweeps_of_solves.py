@@ -27,12 +27,12 @@ def test_every_combination_is_solved_as_alone() -> None:
         heard.append((trial.game, done, of))
 
     found = rb.sweep(
-        ["kuhn", "coin_toss"], ["dcfr", "cfr+"], [3, 5], traversal="external", iterations=50, progress=progress
+        ["kuhn", "coin_toss"], ["dcfr", "linear"], [3, 5], traversal="external", iterations=50, progress=progress
     )
     assert [(t.game, t.schedule, t.seed) for t in found.trials] == [
-        (game, schedule, seed) for game in ("kuhn", "coin_toss") for schedule in ("dcfr", "cfr+") for seed in (3, 5)
+        (game, schedule, seed) for game in ("kuhn", "coin_toss") for schedule in ("dcfr", "linear") for seed in (3, 5)
     ]
-    alone = rb.solve("kuhn", schedule="cfr+", traversal="external", seed=5, iterations=50)
+    alone = rb.solve("kuhn", schedule="linear", traversal="external", seed=5, iterations=50)
     assert found.trials[3].exploitability == alone.exploitability
     assert found.trials[3].values == alone.values
     assert heard[-1] == ("coin_toss", 8, 8)
@@ -43,10 +43,10 @@ def test_every_combination_is_solved_as_alone() -> None:
 
 
 def test_the_picture(tmp_path: Path) -> None:
-    found = rb.sweep("kuhn", ["dcfr", "cfr+"], 2, traversal="external", iterations=20)
+    found = rb.sweep("kuhn", ["dcfr", "linear"], 2, traversal="external", iterations=20)
     axes = found.figure().axes
     assert [axis.get_title() for axis in axes] == ["kuhn"]
-    assert [line.get_label() for line in axes[0].lines] == ["dcfr", "cfr+"]
+    assert [line.get_label() for line in axes[0].lines] == ["dcfr", "linear"]
     assert len(axes[0].collections) == 2  # bands over seeds
     assert found.plot(tmp_path / "s.svg").stat().st_size > 1000
 

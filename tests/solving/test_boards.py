@@ -307,7 +307,11 @@ def test_cards_that_stand_for_each_other_read_alike() -> None:
 
 @pytest.mark.parametrize(
     ("dtype", "schedule"),
-    [pytest.param("float64", "pcfr+:alternating=0", marks=pytest.mark.slow), ("compact", "dcfr"), ("16-bit", "dcfr")],
+    [
+        pytest.param("float64", "pcfr+:alternating=0", marks=pytest.mark.slow),
+        pytest.param("compact", "dcfr", marks=pytest.mark.slow),
+        ("16-bit", "dcfr"),
+    ],
 )
 @pytest.mark.parametrize("name", ["turn", pytest.param("flop, three suits alike", marks=pytest.mark.slow)])
 def test_threads_change_nothing(name: str, dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,9 +202,9 @@ def test_boards_and_deals_teach_the_same(name: str, drawn: type[PublicChanceSamp
 @pytest.mark.parametrize(
     ("traversal", "iterations"),
     [
-        ("chance", 400_000),
+        pytest.param("chance", 400_000, marks=pytest.mark.slow),
         ("pcs", 20_000),
-        ("pure", 1_000_000),
+        pytest.param("pure", 1_000_000, marks=pytest.mark.slow),
         pytest.param("opcs", 80_000, marks=pytest.mark.slow),
         pytest.param("spcs", 80_000, marks=pytest.mark.slow),
     ],

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import log
 
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Compare, Deal, Outcome, Payoff
@@ -34,8 +35,8 @@ class Negotiation:
     def __post_init__(self) -> None:
         if self.limits < 1 or self.offers < 1:
             raise InputError(f"{self.name}: limits and offers must be at least 1")
-        if float(self.limits) ** self.offers > MOST_NODES:
-            raise InputError(f"{self.name}: {float(self.limits) ** self.offers:.2g} lines of offers; take fewer")
+        if self.limits > 1 and self.offers > log(MOST_NODES, self.limits):  # their power may be more than a float holds
+            raise InputError(f"{self.name}: more than {MOST_NODES:,} lines of offers; take fewer")
 
     @property
     def name(self) -> str:
