@@ -78,7 +78,9 @@ def test_pruning_changes_nothing(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float16"])
+@pytest.mark.parametrize(
+    "dtype", ["uint8", *(pytest.param(t, marks=pytest.mark.slow) for t in ("uint16", "float32")), "float16"]
+)
 def test_pruning_at_size(metric: str, dtype: str) -> None:
     points = counts(12_000, 20, 1081 if dtype == "uint16" else 46).astype(dtype)
     weights = np.random.default_rng(2).integers(1, 25, len(points))

@@ -59,6 +59,7 @@ def test_gains_are_those_of_the_polynomials(seed: int) -> None:
     assert found[:, 1] == pytest.approx(exact.best, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_newton_is_that_of_the_linear_forms() -> None:
     """The compiled steps and the plain ones meet at the same thresholds, from the same start."""
     spot = river()

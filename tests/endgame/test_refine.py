@@ -140,7 +140,7 @@ def check_safe(base: Strategy, places: list[str]) -> None:
 
 
 @given(st.sampled_from(["leduc:ranks=3,suits=1", "leduc:ranks=2,suits=2", "leduc:ranks=3,suits=1,stack=3"]), SEEDS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_safe_methods_on_all_endgames_of_leduc(spec: str, seed: int) -> None:
     tree = compile_game(make(spec))
     assert isinstance(tree, PublicTree)

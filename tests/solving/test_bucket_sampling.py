@@ -169,7 +169,7 @@ def totals(waiting: Iterable[tuple[float, Waiting]], twin: BucketSampling) -> tu
 
 
 @pytest.mark.parametrize("drawn", [PublicChanceSampling, OpponentPublicSampling, SelfPublicSampling])
-@pytest.mark.parametrize("name", ["leduc", "two cards"])
+@pytest.mark.parametrize("name", ["leduc", pytest.param("two cards", marks=pytest.mark.slow)])
 def test_boards_and_deals_teach_the_same(name: str, drawn: type[PublicChanceSampling]) -> None:
     """Exactly: the mean of what all boards add is the mean of what all deals add, to any strategy. This is what chance
     factors are for; with those of the first street everywhere, folds and later pots would not fit together.

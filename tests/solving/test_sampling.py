@@ -432,7 +432,10 @@ def test_three_players_are_open_spiels() -> None:
     assert response.quality(Strategy.uniform(tree)).nash_conv == pytest.approx(theirs, abs=1e-12)
 
 
-@pytest.mark.parametrize(("traversal", "schedule", "count"), [("full", "dcfr", 500), ("external", "linear", 30_000)])
+@pytest.mark.parametrize(
+    ("traversal", "schedule", "count"),
+    [("full", "dcfr", 500), pytest.param("external", "linear", 30_000, marks=pytest.mark.slow)],
+)
 def test_three_players_improve(traversal: str, schedule: str, count: int) -> None:
     """No theorem covers three players, yet Kuhn's game comes down (Risk & Szafron 2010 found the same)."""
     tree = compile_game(ThreePlayerKuhn())
