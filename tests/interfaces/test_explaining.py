@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 import riverboat as rb
+from riverboat.games.spot import Spot
 from riverboat.interfaces import cli
+from riverboat.interfaces.many_boards import at_line
+from riverboat.strategy.solution import Solution
 
 
 def command(*words: str) -> int:
@@ -140,6 +143,14 @@ def test_many_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "3 boards" in told["title"]
     assert command(out, "x") == 2
     assert "solved at 'root'" in capsys.readouterr().err
+
+
+def test_many_boards_know_who_acts_and_for_how_much() -> None:
+    spot = Spot.make(board="Td9d6hQc2s", pot=200, stack=300, oop="QQ+,AK", ip="TT-66,AQ", bets="60%")
+    solution = rb.solve(spot, iterations=5).strategy
+    assert isinstance(solution, Solution)
+    node = at_line(solution, "b120")
+    assert (node["player"], node["pot"]) == ("ip", 320)
 
 
 def test_agents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,7 +162,7 @@ def _boards(folder: Path, line: str | None) -> Decisions:
     """What was found on many boards, from `riverboat solve --boards --out`."""
     path = folder / many_boards.DONE
     rows: list[BoardRow] = []
-    menu: list[str] = []
+    menu: list[Move] = []
     for number, text in enumerate(read_text(path, "boards").splitlines(), 1):
         try:
             row = Fields(f"{path}, line {number}", json_files.loads(text))
@@ -173,17 +173,19 @@ def _boards(folder: Path, line: str | None) -> Decisions:
         if line is not None and at != ("" if line == ROOT else line):
             raise InputError(f"{folder}: boards were solved at {at or ROOT!r}, not at {line!r}")
         frequencies = {str(k): float(v) for k, v in dict(place["frequencies"]).items()}
-        menu = list(frequencies)
-        player = place.text("player") if "player" in place else "oop"
+        if at and "player" not in place:
+            raise InputError(f"{folder}: means over the cards of {at!r}: take boards that were solved at one line")
+        menu = [_move(label, float(place["pot"])) for label in frequencies]
+        player = place.text("player") if at else "oop"
         rows.append(BoardRow(row.text("board"), float(row["weight"]), frequencies, float(place[f"equity_{player}"])))
-    return board_decisions(rows, [_move(label) for label in menu], f"{folder}: {len(rows)} boards")
+    return board_decisions(rows, menu, f"{folder}: {len(rows)} boards")
 
 
-def _move(label: str) -> Move:
-    """A move of a spot by its label alone; sizes are in chips there, so that they only tell bets apart."""
+def _move(label: str, pot: float) -> Move:
+    """A move of a spot by its label, whose sizes are in chips; a raise is told by what it is to."""
     if label in ("x", "c", "f"):
         return Move(FOLD if label == "f" else CALL)
-    return Move(RAISE, inf) if label == "a" else Move(RAISE, float(label[1:]))
+    return Move(RAISE, inf) if label == "a" else Move(RAISE, round(float(label[1:]) / pot, 4))
 
 
 def _explained(asked: Asked, options: Options) -> Explanation:

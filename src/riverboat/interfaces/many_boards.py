@@ -167,7 +167,7 @@ def solve(
 
 
 def at_line(solution: Solution, line: str) -> dict[str, Any]:
-    """Figures of a node: how often it is played to, frequencies, EV and equity; with `*` the means over the cards."""
+    """Figures of a node: how often it is played to, frequencies, who acts, EV and equity; with `*` means over the cards."""
     if card_report.stands_for_many(line):
         table = solution.runouts(line)
         means, others = table[ALL], {"card", "chance", "played", *_FIGURES, "eqr_oop", "eqr_ip"}
@@ -176,7 +176,8 @@ def at_line(solution: Solution, line: str) -> dict[str, Any]:
     node = solution[line]
     told = node.summary()
     figures = dict(zip(_FIGURES, (*told.ev, *told.equity), strict=True))
-    return {"line": line, "played": node.played, "frequencies": told.frequencies} | figures
+    acts = {"player": told.player, "pot": told.pot}
+    return {"line": line, "played": node.played, "frequencies": told.frequencies} | acts | figures
 
 
 def _mark(spot: Spot, schedule: str | None, options: SolveOptions, line: str) -> str:
