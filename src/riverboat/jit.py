@@ -252,6 +252,6 @@ def on_disk(loop: Any) -> bool:
 kernel: Any = _compiler(**OPTIONS)
 _INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 part: Any = _compiler(**_INLINED, pipeline_class=_PartCompiler)
-# For walks that branch a lot: what the order of passes makes of them is a tenth faster, and takes a fifth longer to compile.
+# For walks that branch a lot, which are a tenth faster so; all parts of the project would take a fifth longer to compile.
 walked_part: Any = _compiler(**_INLINED, pipeline_class=_OptimisedPartCompiler)
 maker: Any = _compiler(nogil=True)
