@@ -72,14 +72,14 @@ class Opened(Generic[T]):
         except OSError:  # a run has put a newer checkpoint in its place
             return make()
         with self._lock:
-            found = self._kept.pop(key, None)
-        if found is None:
-            found = make()
+            value = self._kept.pop(key, None)
+        if value is None:
+            value = make()
         with self._lock:
-            self._kept[key] = found
+            self._kept[key] = value
             for old in list(self._kept)[: -self.most]:
                 del self._kept[old]
-        return found
+        return value
 
 
 def write(
@@ -165,14 +165,14 @@ def manifest(folder: Path) -> Fields:
             right = signed["sha256"] == hashlib.sha256(body.encode()).hexdigest()
     if not right:
         raise CorruptError(f"{path}: the manifest is torn or altered; delete {folder} to do without it")
-    found = Fields(str(path), entries)
-    version = found.whole("format_version")
+    fields = Fields(str(path), entries)
+    version = fields.whole("format_version")
     if version != FORMAT_VERSION:
         raise InputError(
             f"{path}: format version {version}; this release reads version {FORMAT_VERSION} (docs/formats.md)"
         )
-    found.text("kind")
-    return found
+    fields.text("kind")
+    return fields
 
 
 def read(folder: Path, names: Collection[str] | None = None, *, private: bool = False) -> tuple[Fields, Arrays]:
@@ -181,9 +181,9 @@ def read(folder: Path, names: Collection[str] | None = None, *, private: bool = 
     With `names`, only these files are looked at. Mappings that are `private` can be written to, in memory alone: compiled
     loops take them for ordinary arrays.
     """
-    found = manifest(folder)
+    entries = manifest(folder)
     arrays: dict[str, Array] = {}
-    listed = found.table("files")
+    listed = entries.table("files")
     for name in listed:
         if names is not None and name not in names:
             continue
@@ -202,25 +202,25 @@ def read(folder: Path, names: Collection[str] | None = None, *, private: bool = 
                 raise CorruptError(f"{path}: the checksum does not match; delete {folder} to do without it")
             if path.suffix == ".npy":
                 arrays[path.stem] = _load(path, private)
-    return found, Arrays(str(folder), arrays)
+    return entries, Arrays(str(folder), arrays)
 
 
 def _load(path: Path, private: bool) -> Array:
     """Map an array into memory. Its head is text that numpy reads as Python's literals, never as objects."""
     try:
         with np.errstate(all="ignore"):  # of sizes that nothing has
-            found = np.lib.format.open_memmap(path, mode="c" if private else "r")
+            array = np.lib.format.open_memmap(path, mode="c" if private else "r")
     except (ValueError, TypeError, OverflowError, SyntaxError, MemoryError, RecursionError) as error:
         why = " ".join(str(error).split())[:200]
         raise CorruptError(f"{path}: is no array of numbers: {why}") from None
-    if found.dtype.kind not in "biuf":
-        raise CorruptError(f"{path}: is no array of numbers: it has {found.dtype}")
-    return found.view(np.ndarray) if private else found
+    if array.dtype.kind not in "biuf":
+        raise CorruptError(f"{path}: is no array of numbers: it has {array.dtype}")
+    return array.view(np.ndarray) if private else array
 
 
-def text(folder: Path, found: Fields, name: str) -> str:
+def text(folder: Path, entries: Fields, name: str) -> str:
     """A file of text that `read` has checked."""
-    if name not in found.table("files"):
+    if name not in entries.table("files"):
         raise CorruptError(f"{folder}: no {name}; it was not written by this release, or was altered")
     return texts.read_text(folder / name, "file")
 

@@ -91,7 +91,7 @@ class Claim:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; what is not known is left out."""
-        found: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "name": self.name,
             "value": self.value,
             "unit": self.unit,
@@ -103,7 +103,7 @@ class Claim:
             "size": self.size,
             "samples": self.samples or None,
         }
-        return {key: value for key, value in found.items() if value is not None}
+        return {key: value for key, value in facts.items() if value is not None}
 
     @staticmethod
     def from_dict(told: Mapping[str, Any]) -> Claim:

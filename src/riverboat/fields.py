@@ -58,35 +58,35 @@ class Fields(Mapping[str, Any]):
 
     def text(self, key: str, among: Collection[str] | None = None, *, lines: bool = False) -> str:
         """A text that can be printed; with `lines`, of many lines."""
-        found = self[key]
-        if not isinstance(found, str) or not (found.replace("\n", "") if lines else found).isprintable():
+        value = self[key]
+        if not isinstance(value, str) or not (value.replace("\n", "") if lines else value).isprintable():
             self._refuse(key, "a text")
-        if among is not None and found not in among:
+        if among is not None and value not in among:
             self._refuse(key, f"one of {', '.join(among)}")
-        return found
+        return value
 
     def flag(self, key: str) -> bool:
         """True or false."""
-        found = self[key]
-        if not isinstance(found, bool):
+        value = self[key]
+        if not isinstance(value, bool):
             self._refuse(key, "true or false")
-        return found
+        return value
 
     def whole(self, key: str, low: int = 0, high: int = MOST) -> int:
         """A whole number."""
-        found = self[key]
-        if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
+        value = self[key]
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             self._refuse(key, f"a whole number from {low:,}" + ("" if high == MOST else f" to {high:,}"))
-        return found
+        return value
 
     def number(self, key: str, low: float = -inf, high: float = inf) -> float:
         """A finite number."""
-        found = self[key]
-        if not isinstance(found, int | float) or isinstance(found, bool) or not low <= found <= high:
+        value = self[key]
+        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
             self._refuse(key, "a number" + ("" if low == -inf else f" from {low:g}"))
-        if not isfinite(found) or abs(found) > _LARGEST:
+        if not isfinite(value) or abs(value) > _LARGEST:
             self._refuse(key, "a finite number")
-        return float(found)
+        return float(value)
 
     # --- many things ------------------------------------------------------------------------------
 
@@ -95,10 +95,10 @@ class Fields(Mapping[str, Any]):
         return Fields(f"{self.where}, {key}", self[key])
 
     def _list(self, key: str) -> Sequence[Any]:
-        found = self[key]
-        if not isinstance(found, list | tuple):
+        values = self[key]
+        if not isinstance(values, list | tuple):
             self._refuse(key, "a list")
-        return found
+        return values
 
     def tables(self, key: str) -> list[Fields]:
         """A list of tables."""
@@ -106,10 +106,10 @@ class Fields(Mapping[str, Any]):
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts that can be printed."""
-        found = tuple(self._list(key))
-        if not all(isinstance(text, str) and text.isprintable() for text in found):
+        values = tuple(self._list(key))
+        if not all(isinstance(text, str) and text.isprintable() for text in values):
             self._refuse(key, "a list of texts")
-        return found
+        return values
 
     def wholes(self, key: str, low: int = 0, high: int = MOST) -> tuple[int, ...]:
         """A list of whole numbers."""
@@ -133,10 +133,10 @@ class Fields(Mapping[str, Any]):
 
     def plain(self, key: str, deep: int = _DEEP) -> dict[str, Any]:
         """A table of facts for people: texts, finite numbers, true and false; lists and tables of them, so `deep`."""
-        found = self.table(key)
-        if not _is_plain(found._entries, deep):
+        table = self.table(key)
+        if not _is_plain(table._entries, deep):
             self._refuse(key, "a table of plain facts")
-        return dict(found)
+        return dict(table)
 
     # --- by example -------------------------------------------------------------------------------
 
@@ -158,18 +158,18 @@ class Fields(Mapping[str, Any]):
 
     def make(self, kind: type[T]) -> T:
         """A dataclass of numbers, flags and texts from the entries of the same names."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for field in fields_of(kind):  # type: ignore[arg-type]
             name, wanted = field.name, str(field.type)
             if "None" in wanted and self[name] is None:
-                found[name] = None
+                values[name] = None
             elif "bool" in wanted:
-                found[name] = self.flag(name)
+                values[name] = self.flag(name)
             elif "float" in wanted:
-                found[name] = self.number(name)
+                values[name] = self.number(name)
             else:
-                found[name] = self.whole(name) if "int" in wanted else self.text(name)
-        return kind(**found)
+                values[name] = self.whole(name) if "int" in wanted else self.text(name)
+        return kind(**values)
 
 
 def _is_plain(value: Any, deep: int) -> bool:
@@ -205,17 +205,17 @@ class Arrays(dict[str, Array]):
         high: float = _LARGEST,
     ) -> Array:
         """An array of one of these types and of this shape (None: any), with finite numbers from `low` to `high`."""
-        found = self[name]
+        array = self[name]
         where, kinds = f"{self.where}: {name}.npy", [np.dtype(dtype) for dtype in dtypes]
-        if found.dtype not in kinds or not found.flags.c_contiguous:
+        if array.dtype not in kinds or not array.flags.c_contiguous:
             raise CorruptError(
-                f"{where}: an array of {found.dtype}: must be {' or '.join(map(str, kinds))}, row by row"
+                f"{where}: an array of {array.dtype}: must be {' or '.join(map(str, kinds))}, row by row"
             )
-        if len(found.shape) != len(shape) or any(n not in (None, m) for m, n in zip(found.shape, shape, strict=True)):
+        if len(array.shape) != len(shape) or any(n not in (None, m) for m, n in zip(array.shape, shape, strict=True)):
             wanted = " × ".join("…" if n is None else f"{n:,}" for n in shape)
-            raise CorruptError(f"{where}: an array of shape {found.shape}: must be {wanted}")
-        check_range(where, found, low, high)
-        return found
+            raise CorruptError(f"{where}: an array of shape {array.shape}: must be {wanted}")
+        check_range(where, array, low, high)
+        return array
 
 
 def check_range(where: str, array: Array, low: float, high: float) -> None:

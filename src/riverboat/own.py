@@ -30,9 +30,9 @@ def find(what: str, text: str, module: str) -> Any:
 
 def attribute(what: str, text: str, module: str, name: str) -> Any:
     """The object of a module that `text` names."""
-    found = find(what, text, module)
+    home = find(what, text, module)
     try:
-        return getattr(found, name)
+        return getattr(home, name)
     except AttributeError:
         raise InputError(f"{what} {shown(text)}: {module} has no {name!r}") from None
 

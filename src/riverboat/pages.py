@@ -20,5 +20,5 @@ def zeros(count: int, dtype: Any) -> Array:
         return np.zeros(count, kind)
     memory = mmap.mmap(-1, -(-size // _PAGE) * _PAGE)
     memory.madvise(mmap.MADV_HUGEPAGE)
-    found: Array = np.frombuffer(memory, kind, count)
-    return found
+    array: Array = np.frombuffer(memory, kind, count)
+    return array

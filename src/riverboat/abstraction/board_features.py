@@ -61,12 +61,12 @@ def board_ochs(board: Cards) -> Array:
     cards = _postflop(board)
     groups = published_groups()
     count = int(groups.max()) + 1
-    found = np.zeros((1, 1326, count))
+    shares = np.zeros((1, 1326, count))
     kernels.group_boards(
         np.array([cards], np.uint8), _CARDS, groups[hand_classes()].astype(np.int8), ranking.tables(7),
-        kernels.scratch(count), np.zeros(5, np.uint8), np.zeros((1326, count)), found,
+        kernels.scratch(count), np.zeros(5, np.uint8), np.zeros((1326, count)), shares,
     )  # fmt: skip
-    return np.asarray(found[0] / _RUNOUTS[len(cards)])
+    return np.asarray(shares[0] / _RUNOUTS[len(cards)])
 
 
 def _postflop(board: Cards) -> tuple[int, ...]:

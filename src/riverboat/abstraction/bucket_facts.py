@@ -63,20 +63,20 @@ def member(abstraction: CardAbstraction, street: int, bucket: int, which: str) -
 
 def method_of(abstraction: CardAbstraction, street: int) -> str:
     """How the buckets of a street were made."""
-    found = abstraction.streets[street]
-    return str(found.facts.get("method", "unknown" if found.labels.size else "lossless"))
+    buckets = abstraction.streets[street]
+    return str(buckets.facts.get("method", "unknown" if buckets.labels.size else "lossless"))
 
 
 def sizes_of(abstraction: CardAbstraction, street: int) -> Array | None:
     """Deals in each bucket of a street, float64 [buckets]; None where they are not known and too many to count."""
-    found = abstraction.streets[street]
-    if found.sizes.size:
-        return np.asarray(found.sizes, float)
+    buckets = abstraction.streets[street]
+    if buckets.sizes.size:
+        return np.asarray(buckets.sizes, float)
     indexer = abstraction.indexer(street)
-    if found.cuts.size or found.layer.size or indexer.size() > _COUNTED:
+    if buckets.cuts.size or buckets.layer.size or indexer.size() > _COUNTED:
         return None
     times = np.asarray(indexer.count(np.arange(indexer.size())), float)
-    return times if not found.labels.size else np.bincount(found.labels[0], times, found.count)
+    return times if not buckets.labels.size else np.bincount(buckets.labels[0], times, buckets.count)
 
 
 # --- centres as strengths -----------------------------------------------------------------------------
@@ -85,15 +85,15 @@ def sizes_of(abstraction: CardAbstraction, street: int) -> Array | None:
 def kind_of(abstraction: CardAbstraction, street: int) -> str:
     """What the centres of a street are: `histogram` of river strength, `potential` (over the buckets of the next street),
     `ochs`, `strength`, or nothing."""
-    found = abstraction.streets[street]
-    if not found.centres.size:
+    buckets = abstraction.streets[street]
+    if not buckets.centres.size:
         return ""
-    width = found.centres.shape[1]
-    if found.facts.get("method") == "potential" and width != BINS:
+    width = buckets.centres.shape[1]
+    if buckets.facts.get("method") == "potential" and width != BINS:
         return "potential"
     if width == 1:
         return "strength"
-    return "histogram" if np.abs(np.sum(found.centres, axis=1, dtype=float) - 1).max() < 1e-3 else "ochs"
+    return "histogram" if np.abs(np.sum(buckets.centres, axis=1, dtype=float) - 1).max() < 1e-3 else "ochs"
 
 
 def ochs_shares(centres: Array) -> Array:
@@ -121,20 +121,20 @@ def strength_histograms(abstraction: CardAbstraction, street: int) -> Array | No
 
     Of `potential` the histograms of the next street's centres are mixed; OCHS and strengths fall into one bin.
     """
-    found, kind = abstraction.streets[street], kind_of(abstraction, street)
-    centres = np.asarray(found.centres, float)
+    buckets, kind = abstraction.streets[street], kind_of(abstraction, street)
+    centres = np.asarray(buckets.centres, float)
     if kind == "histogram":
         return np.asarray(centres / centres.sum(axis=1, keepdims=True))
     if kind == "potential":
         after = strength_histograms(abstraction, street + 1)
         if after is None:
             return None
-        if not found.first.size:
+        if not buckets.first.size:
             return np.asarray(centres @ after)
         then = abstraction.streets[street + 1].first
         out = np.zeros((len(centres), after.shape[1]))
-        for c in range(len(found.first) - 1):
-            here, there = slice(*found.first[c : c + 2].tolist()), after[then[c] : then[c + 1]]
+        for c in range(len(buckets.first) - 1):
+            here, there = slice(*buckets.first[c : c + 2].tolist()), after[then[c] : then[c + 1]]
             out[here] = centres[here, : len(there)] @ there
         return out
     strength = mean_strength(abstraction, street) if kind else None

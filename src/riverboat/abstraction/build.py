@@ -120,28 +120,28 @@ class _Work:
 
     def do(self, name: str) -> None:
         """Do a stage, or take it from where it was left."""
-        found = self._left(name)
-        if found is None:
+        buckets = self._left(name)
+        if buckets is None:
             begun = time.perf_counter()
-            found = STAGES[name](self)
-            facts = {**found.facts, "seconds": round(time.perf_counter() - begun, 1), "threads": self.threads}
-            meta = {"recipe": self.recipe.fingerprint, "count": found.count, "facts": facts}
-            artefact.write(self.folder / name, KIND, found.arrays(), meta)
-            found = self._left(name)
-            assert found is not None
-        self.done[name] = found
+            buckets = STAGES[name](self)
+            facts = {**buckets.facts, "seconds": round(time.perf_counter() - begun, 1), "threads": self.threads}
+            meta = {"recipe": self.recipe.fingerprint, "count": buckets.count, "facts": facts}
+            artefact.write(self.folder / name, KIND, buckets.arrays(), meta)
+            buckets = self._left(name)
+            assert buckets is not None
+        self.done[name] = buckets
 
     def _left(self, name: str) -> StreetBuckets | None:
         folder = self.folder / name
         if not folder.exists():
             return None
         try:
-            found, arrays = artefact.read(folder, private=True)
-            made = street_buckets(arrays, found.whole("count", 1, MOST_BUCKETS), found.table("facts"))
+            entries, arrays = artefact.read(folder, private=True)
+            made = street_buckets(arrays, entries.whole("count", 1, MOST_BUCKETS), entries.table("facts"))
         except CorruptError:
             shutil.rmtree(folder)  # torn: done again
             return None
-        if found["recipe"] != self.recipe.fingerprint:
+        if entries["recipe"] != self.recipe.fingerprint:
             raise InputError(f"{folder}: a stage of another recipe; delete {self.folder}, or choose another folder")
         return made
 
@@ -149,8 +149,8 @@ class _Work:
         """What the hands of a street are compared by."""
         name, key = ("ochs", "ochs") if method == "ochs" else (street, "histogram")
         if name not in self.read:
-            found = points.table(name, self.threads)[key]
-            self.read = {name: found if found.dtype.kind == "u" else found.astype(np.float32)}  # one at a time
+            rows = points.table(name, self.threads)[key]
+            self.read = {name: rows if rows.dtype.kind == "u" else rows.astype(np.float32)}  # one at a time
         return self.read[name]
 
     def seed(self, name: str) -> int:
@@ -160,8 +160,8 @@ class _Work:
     @property
     def public(self) -> PublicBuckets | None:
         """The public buckets, where there are some."""
-        found = self.done.get("public")
-        return PublicBuckets(np.array(found.labels[0], np.int32)) if found is not None else None
+        buckets = self.done.get("public")
+        return PublicBuckets(np.array(buckets.labels[0], np.int32)) if buckets is not None else None
 
 
 # --- streets ------------------------------------------------------------------------------------------
@@ -184,20 +184,20 @@ def _street(work: _Work, street: str) -> StreetBuckets:
     following = work.done.get(STREETS[STREETS.index(street) + 1]) if street != "river" else None
     labels = following.labels[0] if recipe.method == "potential" and following is not None else None
     centres = following.centres if following is not None else None
-    found, inside = _cluster(
+    clusters, inside = _cluster(
         work, street, recipe, None, points.weights(street, work.threads), recipe.buckets, work.seed(street),
         work.tell, labels, centres,
     )  # fmt: skip
     kind = np.uint16 if recipe.buckets <= 1 << 16 else np.int32
     return StreetBuckets(
         recipe.buckets,
-        found.labels.astype(kind)[None],
-        centres=found.centres,
-        sizes=found.sizes,
+        clusters.labels.astype(kind)[None],
+        centres=clusters.centres,
+        sizes=clusters.sizes,
         spread=inside.spread,
         nearest=inside.nearest,
         farthest=inside.farthest,
-        facts=_facts(recipe, found.cost, found.square, found.iterations),
+        facts=_facts(recipe, clusters.cost, clusters.square, clusters.iterations),
     )
 
 
@@ -239,24 +239,24 @@ def _cluster(
         metric = METRICS[work.recipe.street(following).method]
         here, then = (Indexer(rounds(s)) for s in (street, following))
         spots, ground = potential.histograms(here, then, after, hands, work.threads), potential.ground(centres, metric)
-        found = potential.cluster(
+        clusters = potential.cluster(
             spots, weights, k, ground, seed, recipe.restarts, work.threads, sample, recipe.passes, progress=step
         )
-        apart = potential.distances(spots, np.arange(len(weights)), found.centres, found.labels, ground)
-        inside = extremes(apart, weights, found.labels, k)
+        apart = potential.distances(spots, np.arange(len(weights)), clusters.centres, clusters.labels, ground)
+        inside = extremes(apart, weights, clusters.labels, k)
     else:
         metric = METRICS[recipe.method]
         table = work.points(street, recipe.method)
         some = table if hands is None else table[hands]
-        found = kmeans.cluster(
+        clusters = kmeans.cluster(
             some, weights, k, metric, seed, recipe.restarts, work.threads, sample, passes=recipe.passes,
             medians=metric == "emd", progress=step,
         )  # fmt: skip
-        inside = members(some, weights, found, metric, work.threads)
+        inside = members(some, weights, clusters, metric, work.threads)
     if hands is not None:
         named = [np.where(m >= 0, hands[m], -1) for m in (inside.nearest, inside.farthest)]
         inside = Members(inside.spread, *named)
-    return found, inside
+    return clusters, inside
 
 
 def _by_strength(work: _Work, recipe: StreetRecipe) -> StreetBuckets:
@@ -298,11 +298,11 @@ def _base(work: _Work) -> StreetBuckets:
     assert work.recipe.public is not None
     recipe = StreetRecipe("histogram", work.recipe.public.base)
     weight = points.weights("flop", work.threads)
-    found, _ = _cluster(work, "flop", recipe, None, weight, recipe.buckets, work.seed("base"), work.tell)
+    clusters, _ = _cluster(work, "flop", recipe, None, weight, recipe.buckets, work.seed("base"), work.tell)
     return StreetBuckets(
         recipe.buckets,
-        found.labels.astype(np.int32)[None],
-        facts=_facts(recipe, found.cost, found.square, found.iterations),
+        clusters.labels.astype(np.int32)[None],
+        facts=_facts(recipe, clusters.cost, clusters.square, clusters.iterations),
     )
 
 
@@ -312,12 +312,17 @@ def _public(work: _Work) -> StreetBuckets:
     assert recipe is not None
     table = transitions(look_ups(np.asarray(work.done["base"].labels[0])), recipe.base)
     distance = public_distances(table, work.threads, work.tell)
-    found = cluster_public(distance, recipe.buckets, seed=work.seed("public"), restarts=recipe.restarts)
+    clusters = cluster_public(distance, recipe.buckets, seed=work.seed("public"), restarts=recipe.restarts)
     return StreetBuckets(
         recipe.buckets,
-        found.labels[None],
-        sizes=found.sizes,
-        facts={"method": "public", "cost": found.cost, "iterations": found.iterations, "settled": found.settled},
+        clusters.labels[None],
+        sizes=clusters.sizes,
+        facts={
+            "method": "public",
+            "cost": clusters.cost,
+            "iterations": clusters.iterations,
+            "settled": clusters.settled,
+        },
     )
 
 
@@ -338,25 +343,27 @@ def _inside_public(work: _Work, street: str, recipe: StreetRecipe) -> StreetBuck
         if following is not None:
             first, end = following[0].first[bucket : bucket + 2]
             labels, centres = following[0].within(bucket), following[1][first:end]
-        found, inside = _cluster(
+        clusters, inside = _cluster(
             work, street, recipe, hands, weights, min(recipe.buckets, len(hands)), int(seeds[bucket]),
             lambda share: work.tell((bucket + share) / count), labels, centres,
         )  # fmt: skip
-        used = int(found.labels.max()) + 1
-        arrays = {"centres": found.centres, "sizes": found.sizes, **vars(inside)}
-        facts = {"cost": found.cost, "square": found.square, "mass": weights.sum(), "passes": found.iterations}
+        used = int(clusters.labels.max()) + 1
+        arrays = {"centres": clusters.centres, "sizes": clusters.sizes, **vars(inside)}
+        facts = {"cost": clusters.cost, "square": clusters.square, "mass": weights.sum(), "passes": clusters.iterations}
         parts.append({name: array[:used] for name, array in arrays.items()} | facts)
-        return found.labels
+        return clusters.labels
 
     layers, hands = int((public.openings(cards) > 0).sum(axis=1).max()), CANONICAL[street]
     kind = np.uint16 if recipe.buckets * count < 1 << 16 else np.int32
-    found = cluster_private(public, cards, one, np.empty((layers, hands), kind), work.threads)
+    buckets = cluster_private(public, cards, one, np.empty((layers, hands), kind), work.threads)
     mass = [part["mass"] for part in parts]
     cost, square = (float(np.average([part[name] for part in parts], weights=mass)) for name in ("cost", "square"))
     known = {name: np.concatenate([part[name] for part in parts]) for name in _KNOWN}
     passes = max(part["passes"] for part in parts)
     facts = _facts(recipe, cost, square, passes) | {"layers": layers}
-    return StreetBuckets(int(found.first[-1]), found.labels, found.layer, first=found.first, facts=facts, **known)
+    return StreetBuckets(
+        int(buckets.first[-1]), buckets.labels, buckets.layer, first=buckets.first, facts=facts, **known
+    )
 
 
 STAGES: dict[str, Callable[[_Work], StreetBuckets]] = {

@@ -80,8 +80,8 @@ class StreetBuckets:
 
     def arrays(self) -> dict[str, Array]:
         """All that is not empty."""
-        found = {name: getattr(self, name) for name in (*_TABLES, *_FACTS)}
-        return {name: array for name, array in found.items() if array.size}
+        tables = {name: getattr(self, name) for name in (*_TABLES, *_FACTS)}
+        return {name: array for name, array in tables.items() if array.size}
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,11 +230,15 @@ def load_abstraction(folder: str | Path) -> CardAbstraction:
     kind = artefact.manifest(folder).text("kind")
     if kind != KIND:
         raise InputError(f"{folder}: holds a {kind}, not a {KIND}; `riverboat abstract` makes one")
-    found, arrays = artefact.read(folder, private=True)  # one compilation of the loops then serves all
-    ranks = found.table("deck")
+    entries, arrays = artefact.read(folder, private=True)  # one compilation of the loops then serves all
+    ranks = entries.table("deck")
     rules = ranks.text("rules", RULES) if "rules" in ranks else STANDARD
     deck = Deck(ranks.text("ranks"), ranks.text("suits"), ranks.whole("hole", 1, 2), rules)
-    deals, counts, facts = found.wholes("deals", 1, 5), found.wholes("counts", 1, MOST_BUCKETS), found.tables("streets")
+    deals, counts, facts = (
+        entries.wholes("deals", 1, 5),
+        entries.wholes("counts", 1, MOST_BUCKETS),
+        entries.tables("streets"),
+    )
     if len(facts) != len(counts) or not 1 <= len(counts) <= min(len(deals) + 1, len(STREETS)) or sum(deals) > 5:
         raise CorruptError(f"{folder}: {len(counts)} counts and {len(facts)} streets with boards of {deals} cards")
     streets = []
@@ -242,11 +246,11 @@ def load_abstraction(folder: str | Path) -> CardAbstraction:
         mine = {name: arrays[f"{r}_{name}"] for name in (*_TABLES, *_FACTS) if f"{r}_{name}" in arrays}
         streets.append(street_buckets(Arrays(f"{folder}, street {r}", mine), count, facts[r]))
     public = None
-    if found["public_cards"] is not None:
+    if entries["public_cards"] is not None:
         labels = arrays.take("public", ("int32", "int64"), (None,), 0, MOST_BUCKETS)
-        public = PublicBuckets(np.array(labels), found.whole("public_cards", 1, 5), deck)
+        public = PublicBuckets(np.array(labels), entries.whole("public_cards", 1, 5), deck)
     made = CardAbstraction(
-        tuple(streets), deals, deck, public, found.text("name"), found.plain("recipe"), found.text("fingerprint")
+        tuple(streets), deals, deck, public, entries.text("name"), entries.plain("recipe"), entries.text("fingerprint")
     )
     _check_tables(str(folder), made)
     return made

@@ -56,9 +56,9 @@ def members(
     abstraction: CardAbstraction, street: int, bucket: int, count: int = MEMBERS, seed: int = SEED
 ) -> list[str]:
     """Some hands of a bucket as deals, drawn by how often they are dealt. The same seed gives the same ones."""
-    found = abstraction.streets[street]
-    if not 0 <= bucket < found.count:
-        raise InputError(f"bucket {bucket}: the {STREETS[street]} has 0 to {found.count - 1:,}")
+    buckets = abstraction.streets[street]
+    if not 0 <= bucket < buckets.count:
+        raise InputError(f"bucket {bucket}: the {STREETS[street]} has 0 to {buckets.count - 1:,}")
     rng = np.random.default_rng([seed, street, bucket])
     hole, shown = abstraction.deck.hole, abstraction.shown[street]
     chosen: dict[int, str] = {}
@@ -88,18 +88,18 @@ def _by_street(abstraction: CardAbstraction, board: Array) -> list[int]:
 
 def _candidates(abstraction: CardAbstraction, street: int, bucket: int, rng: np.random.Generator) -> Iterator[Array]:
     """Canonical hands that may be in a bucket, some at a time, from all over the table."""
-    found = abstraction.streets[street]
-    if not found.labels.size:
+    buckets = abstraction.streets[street]
+    if not buckets.labels.size:
         yield np.array([bucket])
         return
     low, high = bucket, bucket + 1
-    if found.cuts.size:
-        family, part = divmod(bucket, found.cuts.shape[1] + 1)
-        edges = [0, *found.cuts[family if len(found.cuts) > 1 else 0].tolist(), np.iinfo(np.int64).max]
+    if buckets.cuts.size:
+        family, part = divmod(bucket, buckets.cuts.shape[1] + 1)
+        edges = [0, *buckets.cuts[family if len(buckets.cuts) > 1 else 0].tolist(), np.iinfo(np.int64).max]
         low, high = edges[part], edges[part + 1]
     pieces: list[Array] = []
-    for read, begin in enumerate(rng.permutation(np.arange(0, found.labels.shape[1], _PIECE)).tolist(), start=1):
-        part_of = found.labels[:, begin : begin + _PIECE]
+    for read, begin in enumerate(rng.permutation(np.arange(0, buckets.labels.shape[1], _PIECE)).tolist(), start=1):
+        part_of = buckets.labels[:, begin : begin + _PIECE]
         pieces.append(begin + np.flatnonzero(((part_of >= low) & (part_of < high)).any(axis=0)))
         if read % _PIECES == 0 and sum(map(len, pieces)) >= _ENOUGH:
             yield np.concatenate(pieces)
@@ -213,7 +213,7 @@ Deal: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # hole cards and boar
 def _place(
     abstraction: CardAbstraction, r: int, deal: Deal, buckets: Array, neighbours: int, others: int, seed: int
 ) -> Place:
-    found, bucket, kind = abstraction.streets[r], int(buckets[r]), kind_of(abstraction, r)
+    here, bucket, kind = abstraction.streets[r], int(buckets[r]), kind_of(abstraction, r)
     sizes, strength = sizes_of(abstraction, r), mean_strength(abstraction, r)
     features = _features(abstraction, deal, kind)
     shown = strength_histograms(abstraction, r) if features["histogram"] else None
@@ -223,16 +223,16 @@ def _place(
         board=show_cards(deal[1]),
         method=method_of(abstraction, r),
         bucket=bucket,
-        buckets=found.count,
+        buckets=here.count,
         public=public_of(abstraction, r, bucket),
         share=float(sizes[bucket] / sizes.sum()) if sizes is not None else None,
         deals=float(sizes[bucket]) if sizes is not None else None,
-        unit=str(found.facts.get("unit", "")),
-        spread=float(found.spread[bucket]) if found.spread.size else None,
+        unit=str(here.facts.get("unit", "")),
+        spread=float(here.spread[bucket]) if here.spread.size else None,
         distance=metric.of_hand(deal, features),
         centre_strength=float(strength[bucket]) if strength is not None else None,
         centre_histogram=tuple(shown[bucket].tolist()) if shown is not None else (),
-        centre_ochs=tuple(ochs_shares(found.centres)[bucket].tolist()) if kind == "ochs" else (),
+        centre_ochs=tuple(ochs_shares(here.centres)[bucket].tolist()) if kind == "ochs" else (),
         nearest=member(abstraction, r, bucket, "nearest"),
         farthest=member(abstraction, r, bucket, "farthest"),
         neighbours=_neighbours(metric, sizes, strength, neighbours),
@@ -255,10 +255,10 @@ def _features(abstraction: CardAbstraction, deal: Deal, kind: str) -> dict[str, 
             out |= {"strength": float(table["mean"][number]), "square": float(table["square"][number])}
             out["histogram"] = tuple((row / row.sum()).tolist())
     elif len(board) in (3, 4, 5):
-        found, number = board_features(board), hand_index(*hand)
-        out |= {"strength": float(found.mean[number]), "square": float(found.square[number])}
+        strengths, number = board_features(board), hand_index(*hand)
+        out |= {"strength": float(strengths.mean[number]), "square": float(strengths.square[number])}
         if len(board) < 5:
-            out["histogram"] = tuple(found.histogram[number].tolist())
+            out["histogram"] = tuple(strengths.histogram[number].tolist())
         if kind == "ochs":
             out["ochs"] = tuple(board_ochs(board)[number].tolist())
     return out
@@ -269,11 +269,11 @@ class _Metric:
 
     def __init__(self, abstraction: CardAbstraction, r: int, bucket: int, kind: str) -> None:
         self.abstraction, self.r, self.bucket, self.kind = abstraction, r, bucket, kind
-        found, public = abstraction.streets[r], public_of(abstraction, r, bucket)
-        self.begin, self.end = 0, found.count
+        buckets, public = abstraction.streets[r], public_of(abstraction, r, bucket)
+        self.begin, self.end = 0, buckets.count
         if public is not None:
-            self.begin, self.end = (int(x) for x in found.first[public : public + 2])
-        self.centres = np.asarray(found.centres[self.begin : self.end], float) if kind else np.zeros((0, 0))
+            self.begin, self.end = (int(x) for x in buckets.first[public : public + 2])
+        self.centres = np.asarray(buckets.centres[self.begin : self.end], float) if kind else np.zeros((0, 0))
         self.centre = self.centres[bucket - self.begin] if kind else np.zeros(0)
 
     def between(self) -> Array:
@@ -308,8 +308,8 @@ class _Metric:
         here, after = self.abstraction.indexer(self.r), self.abstraction.indexer(self.r + 1)
         number = int(here.index(np.array([*deal[0], *deal[1]], np.uint8)))
         labels, _ = self._following()
-        found = potential.histograms(here, after, labels, np.array([number]))
-        return np.asarray(potential.dense(found, len(self.centre))[0])
+        histogram = potential.histograms(here, after, labels, np.array([number]))
+        return np.asarray(potential.dense(histogram, len(self.centre))[0])
 
     def _ground(self) -> potential.Ground:
         _, centres = self._following()
@@ -353,13 +353,13 @@ def _neighbours(metric: _Metric, sizes: Array | None, strength: Array | None, co
 
 def _percentile(abstraction: CardAbstraction, r: int, deal: Deal, buckets: Array) -> dict[str, Any]:
     """The value of a hand that is cut, where, and its part; nothing where labels are buckets."""
-    found = abstraction.streets[r]
-    if not found.cuts.size:
+    street = abstraction.streets[r]
+    if not street.cuts.size:
         return {}
-    family = int(buckets[r - 1]) if len(found.cuts) > 1 else 0
+    family = int(buckets[r - 1]) if len(street.cuts) > 1 else 0
     number = int(abstraction.indexer(r).index(np.array([*deal[0], *deal[1]], np.uint8)))
-    part = int(buckets[r]) - family * (found.cuts.shape[1] + 1)
-    return {"value": int(found.labels[0, number]), "cuts": tuple(found.cuts[family].tolist()), "part": part}
+    part = int(buckets[r]) - family * (street.cuts.shape[1] + 1)
+    return {"value": int(street.labels[0, number]), "cuts": tuple(street.cuts[family].tolist()), "part": part}
 
 
 # --- tables -------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Shrunk:
 def leaves(game: OneCardPoker) -> Array:
     """How many hands each beats and ties on each board, as one number. int64 [hand, first card, second]; NOBODY"""
     count = game.ranks * game.suits
-    found = np.full((count,) * 3, NOBODY, np.int64)
+    leaf = np.full((count,) * 3, NOBODY, np.int64)
     for first in range(count):
         for second in range(first):
             strength = np.array(game.strengths((first, second)))
@@ -49,8 +49,8 @@ def leaves(game: OneCardPoker) -> Array:
             order = np.sort(mine)
             beaten = np.searchsorted(order, mine, "left")
             tied = np.searchsorted(order, mine, "right") - beaten - 1
-            found[held, first, second] = found[held, second, first] = beaten * count + tied
-    return found
+            leaf[held, first, second] = leaf[held, second, first] = beaten * count + tied
+    return leaf
 
 
 def shrink(game: OneCardPoker) -> Shrunk:

@@ -96,17 +96,17 @@ def cluster(
     work = _Work(points, weight, k, metric == "emd", threads, prune)
     limits = iterations, tolerance
     if start is not None:
-        found = _lloyd(work, work.rows(start), *limits, _Report(progress, "whole", 0))
-        return _refine(work, found, tolerance, _Report(progress, "whole", 0)) if medians else found
+        clusters = _lloyd(work, work.rows(start), *limits, _Report(progress, "whole", 0))
+        return _refine(work, clusters, tolerance, _Report(progress, "whole", 0)) if medians else clusters
     small = work if sample is None or sample >= n else _sampled(work, sample, seed)
     best: Clusters | None = None
     for restart, state in enumerate(np.random.SeedSequence(seed).generate_state(restarts, np.uint64)):
         first, labels = _seeds(small, state, _Report(progress, "seed", restart))
         report = _Report(progress, "whole" if small is work else "sample", restart)
-        found = _lloyd(small, first, *limits, report, labels)
-        found = _refine(small, found, tolerance, report) if medians else found
-        if best is None or _rank(found, metric) < _rank(best, metric):
-            best = found
+        clusters = _lloyd(small, first, *limits, report, labels)
+        clusters = _refine(small, clusters, tolerance, report) if medians else clusters
+        if best is None or _rank(clusters, metric) < _rank(best, metric):
+            best = clusters
     assert best is not None
     if small is work:
         return best
@@ -114,15 +114,15 @@ def cluster(
     return _lloyd(work, work.rows(best.centres), passes or iterations, tolerance, _Report(progress, "whole", 0))
 
 
-def _refine(work: _Work, found: Clusters, tolerance: float, report: _Report) -> Clusters:
+def _refine(work: _Work, clusters: Clusters, tolerance: float, report: _Report) -> Clusters:
     """From means to medians: a means' cluster is where their weights are safe to begin with."""
     work = replace(work, medians=True)
-    return _lloyd(work, work.rows(found.centres), REFINE, tolerance, report, found.labels)
+    return _lloyd(work, work.rows(clusters.centres), REFINE, tolerance, report, clusters.labels)
 
 
-def _rank(found: Clusters, metric: str) -> tuple[int, float]:
+def _rank(clusters: Clusters, metric: str) -> tuple[int, float]:
     """Less is better: no empty clusters, then what the metric asks for."""
-    return int((found.sizes == 0).sum()), found.cost if metric == "emd" else found.square
+    return int((clusters.sizes == 0).sum()), clusters.cost if metric == "emd" else clusters.square
 
 
 def _check(points: Array, weights: Array | None, k: int, metric: str) -> tuple[int, Array]:
@@ -289,13 +289,13 @@ def _lloyd(
     number = 0
     while True:
         number += 1
-        found = _assign(work, rows, moved, labels, lower, partial(report, number, cost, changed))
-        evaluated += int(found.counted[kernels.EVALUATED])
-        mass, before = float(found.size.sum()), cost
-        cost, square, changed = (found.cost / mass).tolist()
+        assigned = _assign(work, rows, moved, labels, lower, partial(report, number, cost, changed))
+        evaluated += int(assigned.counted[kernels.EVALUATED])
+        mass, before = float(assigned.size.sum()), cost
+        cost, square, changed = (assigned.cost / mass).tolist()
         if number == 1:
             changed = 1.0  # seeding leaves labels, but no means yet
-        empty = np.flatnonzero(found.size == 0)
+        empty = np.flatnonzero(assigned.size == 0)
         rank = len(empty), cost if work.emd else square
         if best is None or rank <= best[0]:
             best = rank, rows
@@ -306,10 +306,10 @@ def _lloyd(
                 break
             iterations, tolerance, following = number + 1, np.inf, best[1]  # one more pass, back with the best
         else:
-            following = _means(work, found, rows, empty)
+            following = _means(work, assigned, rows, empty)
         moved = _apart(work, rows, following)
         rows = following
-    return Clusters(work.centres(rows), labels, found.size, cost, square, number, evaluated)
+    return Clusters(work.centres(rows), labels, assigned.size, cost, square, number, evaluated)
 
 
 def _assign(
@@ -367,25 +367,25 @@ def _neighbours(work: _Work, rows: Array, moved: Array) -> tuple[Array, Array, A
         apart[np.arange(len(apart)), np.arange(part.start, part.stop)] = -1.0  # itself comes first
         listed = min(m + 2, k)  # itself, the neighbours, and the first beyond
         chosen = np.argpartition(apart, listed - 1, axis=1)[:, :listed]
-        found = np.take_along_axis(apart, chosen, axis=1)
-        turn = np.argsort(found, axis=1)
-        chosen, found = np.take_along_axis(chosen, turn, axis=1), np.take_along_axis(found, turn, axis=1)
-        order[part], between[part] = chosen[:, 1 : m + 1], found[:, 1 : m + 1]
+        distances = np.take_along_axis(apart, chosen, axis=1)
+        turn = np.argsort(distances, axis=1)
+        chosen, distances = np.take_along_axis(chosen, turn, axis=1), np.take_along_axis(distances, turn, axis=1)
+        order[part], between[part] = chosen[:, 1 : m + 1], distances[:, 1 : m + 1]
         near[part] = moved[order[part]].max(axis=1)
         if m < k - 1:
-            beyond[part] = found[:, m + 1]
+            beyond[part] = distances[:, m + 1]
         return ()
 
     spread(some, k, work.threads, chunk=64)
     return order, between, near, beyond
 
 
-def _means(work: _Work, found: _Pass, rows: Array, empty: Array) -> Array:
+def _means(work: _Work, assigned: _Pass, rows: Array, empty: Array) -> Array:
     """The centres that follow: weighted means, and for empty clusters the farthest points, one from each block."""
     out = rows.copy()
-    full = found.size > 0
-    out[full] = found.total[full] / (found.norm[full] if work.medians else found.size[full, None])
-    for c, point in zip(empty.tolist(), found.farthest, strict=False):
+    full = assigned.size > 0
+    out[full] = assigned.total[full] / (assigned.norm[full] if work.medians else assigned.size[full, None])
+    for c, point in zip(empty.tolist(), assigned.farthest, strict=False):
         single = work.block(slice(point, point + 1))[0].astype(np.float64)
         if work.emd:
             single = np.cumsum(single / single.sum(), axis=1)[:, :-1]

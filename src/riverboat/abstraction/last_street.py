@@ -77,5 +77,5 @@ def _shares(values: Array, weight: Array) -> Array:
     """How much of the weight lies below each value, half of what is equal to it included. float64, from 0 to 1"""
     distinct, where = np.unique(values, return_inverse=True)
     mass = np.bincount(where, weight, minlength=len(distinct))
-    found: Array = (np.cumsum(mass) - mass / 2)[where] / mass.sum()
-    return found
+    shares: Array = (np.cumsum(mass) - mass / 2)[where] / mass.sum()
+    return shares

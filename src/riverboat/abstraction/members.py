@@ -21,19 +21,19 @@ class Members:
     farthest: Array  # int64 [k]
 
 
-def members(points: Array, weights: Array | None, found: Clusters, metric: str, threads: int = 1) -> Members:
+def members(points: Array, weights: Array | None, clusters: Clusters, metric: str, threads: int = 1) -> Members:
     """The nearest and the farthest point of each cluster, and the mean distance in it."""
-    k = len(found.centres)
+    k = len(clusters.centres)
     n, weight = _check(points, weights, k, metric)
     work = _Work(points, weight, k, metric == "emd", threads, True)
-    rows = work.rows(found.centres)
+    rows = work.rows(clusters.centres)
 
     def block(part: slice) -> tuple[Array, ...]:
         some, mass = work.block(part)
         ends, who, total = np.tile([np.inf, -np.inf], (k, 1)), np.full((k, 2), -1, np.int64), np.zeros((k, 2))
         scratch = np.zeros(work.width, np.float32)
         zero = kernels.zero(some.dtype)
-        kernels.measure(some, mass, work.emd, zero, rows, found.labels[part], scratch, ends, who, total)
+        kernels.measure(some, mass, work.emd, zero, rows, clusters.labels[part], scratch, ends, who, total)
         return ends, np.where(who >= 0, who + part.start, -1), total
 
     answers = spread(block, n, threads, chunk=work.chunk)

@@ -109,10 +109,10 @@ def hand_values(
         last = shown[-1]
         return stored(features.river_strengths(threads, progress) if holdem else small_strengths(deck, last))
     if holdem:
-        found = features.features(STREETS[street], 1, threads, progress)
+        strengths = features.features(STREETS[street], 1, threads, progress)
     else:
-        found = small_histograms(deck, deals, street, 1)
-    return stored(found.square if value == "square" else found.mean)
+        strengths = small_histograms(deck, deals, street, 1)
+    return stored(strengths.square if value == "square" else strengths.mean)
 
 
 def stored(values: Array) -> Array:
@@ -271,17 +271,17 @@ class _Game:
     @cached_property
     def ways(self) -> list[Array]:
         """For each street, the ways to deal its board: the street of each card. int64 [ways, cards]"""
-        found = [np.zeros((1, 0), np.int64)]
+        tables = [np.zeros((1, 0), np.int64)]
         for street, cards in enumerate(self.shown[1:], start=1):
             fresh = cards - self.shown[street - 1]
             rows = []
             for last in combinations(range(cards), fresh):
                 rest = [card for card in range(cards) if card not in last]
-                row = np.full((len(found[-1]), cards), street)
-                row[:, rest] = found[-1]
+                row = np.full((len(tables[-1]), cards), street)
+                row[:, rest] = tables[-1]
                 rows.append(row)
-            found.append(np.concatenate(rows))
-        return found
+            tables.append(np.concatenate(rows))
+        return tables
 
     @cached_property
     def turned(self) -> Array:
@@ -298,14 +298,14 @@ class _Game:
         """What each hand becomes under each permutation. int16 [permutations, hands]"""
         masks = _masks(self.deck.hands)
         order = np.argsort(masks)
-        found = np.searchsorted(masks, _masks(self.turned[:, self.deck.hands]), sorter=order)
-        return order[found].astype(np.int16)
+        places = np.searchsorted(masks, _masks(self.turned[:, self.deck.hands]), sorter=order)
+        return order[places].astype(np.int16)
 
 
 def _masks(cards: Array) -> Array:
     """Sets of cards as bits, over the last axis. uint8 [..., cards] -> uint64 [...]"""
-    found: Array = np.bitwise_or.reduce(np.uint64(1) << cards.astype(np.uint64), axis=-1)
-    return found
+    masks: Array = np.bitwise_or.reduce(np.uint64(1) << cards.astype(np.uint64), axis=-1)
+    return masks
 
 
 def _ways(game: _Game, street: int, boards: Array, value: Array) -> kernels.Ways:
@@ -329,8 +329,8 @@ def _ways(game: _Game, street: int, boards: Array, value: Array) -> kernels.Ways
 def _before(game: _Game, street: int, boards: Array, way: Array) -> tuple[Array, Array]:
     """Rows of `_sequences` for boards that were dealt in one way, and the permutations of the suits that lead there.
     int64 [boards], both"""
-    found = board_index(boards, game.deck, check=False)
-    goal = _masks(game.boards(street)[0])[found]
+    numbers = board_index(boards, game.deck, check=False)
+    goal = _masks(game.boards(street)[0])[numbers]
     turn = (_masks(game.turned[:, boards]) == goal).argmax(axis=0)
     # The canonical board has its cards in order: where each card goes tells which way it is there.
     cards = game.turned[turn[:, None], boards]
@@ -339,4 +339,4 @@ def _before(game: _Game, street: int, boards: Array, way: Array) -> tuple[Array,
     codes = game.ways[street] @ base
     order = np.argsort(codes)
     which = order[np.searchsorted(codes, (way * base[place]).sum(axis=1), sorter=order)]
-    return found * len(codes) + which, turn
+    return numbers * len(codes) + which, turn

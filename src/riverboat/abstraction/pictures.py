@@ -169,9 +169,9 @@ def grid(abstraction: CardAbstraction, board: Cards) -> Figure:
         row, column = divmod(cell, 13)
         axes.add_patch(Rectangle((column + 0.02, row + 0.02), 0.96, 0.96, color=LIGHT, lw=0))
         live = np.flatnonzero((cell == CLASS_OF_HAND) & (buckets >= 0))
-        found, count = np.unique(place[live], return_counts=True)
+        values, count = np.unique(place[live], return_counts=True)
         left, middle = column + 0.02, (1.0, 1.0, 1.0, 1.0)
-        for value, hands in zip(found.tolist(), count.tolist(), strict=True):
+        for value, hands in zip(values.tolist(), count.tolist(), strict=True):
             width = 0.96 * hands / len(live)
             shade = shades(0.06 + 0.88 * value)
             axes.add_patch(Rectangle((left, row + 0.02), width, 0.96, color=shade, lw=0))
@@ -217,18 +217,18 @@ def _ink(colour: Sequence[float]) -> str:
 # --- one hand -----------------------------------------------------------------------------------------
 
 
-def hand(found: Explanation) -> Figure:
+def hand(explanation: Explanation) -> Figure:
     """A hand's histogram beside the centre of its bucket, street by street; on the river its strength against each group."""
     from matplotlib.figure import Figure
 
-    places = [place for place in found.streets if place.histogram or place.ochs]
+    places = [place for place in explanation.streets if place.histogram or place.ochs]
     if not places:
-        raise InputError(f"{found.hand}: nothing to draw; give a board, such as Td9d6h, of hold'em")
+        raise InputError(f"{explanation.hand}: nothing to draw; give a board, such as Td9d6h, of hold'em")
     figure = Figure(figsize=(max(5.0, 4.2 * len(places)), 3.6), layout="constrained")
     for axis, place in zip(figure.subplots(1, len(places), squeeze=False)[0], places, strict=True):
         _draw_place(axis, place)
-    on = f" on {found.board}" if found.board else ""
-    figure.suptitle(f"{found.hand}{on} in {found.name}", fontsize=11)
+    on = f" on {explanation.board}" if explanation.board else ""
+    figure.suptitle(f"{explanation.hand}{on} in {explanation.name}", fontsize=11)
     return figure
 
 

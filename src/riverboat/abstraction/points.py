@@ -37,20 +37,20 @@ class Table:
 
 
 def _turn(threads: int, progress: Progress | None) -> dict[str, Array]:
-    found = features.features("turn", BINS, threads, progress)
-    return {"mean": found.mean, "square": found.square, "histogram": found.histogram}
+    strengths = features.features("turn", BINS, threads, progress)
+    return {"mean": strengths.mean, "square": strengths.square, "histogram": strengths.histogram}
 
 
 def _flop(threads: int, progress: Progress | None) -> dict[str, Array]:
     turn = table("turn", threads)
     before = features.Features("turn", turn["mean"], turn["square"], turn["histogram"])
-    found = features.flop_from_turn(before, threads, progress)
-    return {"mean": found.mean, "square": found.square, "histogram": found.histogram}
+    strengths = features.flop_from_turn(before, threads, progress)
+    return {"mean": strengths.mean, "square": strengths.square, "histogram": strengths.histogram}
 
 
 def _preflop(threads: int, progress: Progress | None) -> dict[str, Array]:
-    found = features.features("preflop", BINS, threads, progress)
-    return {"mean": found.mean, "square": found.square, "histogram": found.histogram}
+    strengths = features.features("preflop", BINS, threads, progress)
+    return {"mean": strengths.mean, "square": strengths.square, "histogram": strengths.histogram}
 
 
 def _strength(threads: int, progress: Progress | None) -> dict[str, Array]:
@@ -65,8 +65,8 @@ def _ochs(threads: int, progress: Progress | None) -> dict[str, Array]:
 
 
 TABLES = {
-    found.name: found
-    for found in (
+    kind.name: kind
+    for kind in (
         Table("preflop", 169 * 8 * BINS, 15.0, _preflop),
         Table("flop", 1_286_792 * (8 + 2 * BINS), 8.0, _flop),
         Table("turn", 13_960_050 * (8 + BINS), 22.0, _turn),
@@ -96,10 +96,10 @@ def table(name: str, threads: int = 1, progress: Progress | None = None) -> dict
     folder = place(name)
     if have(name):
         try:
-            found, kept = artefact.read(folder, private=True)
+            entries, kept = artefact.read(folder, private=True)
             keys, hands = _SHAPES.get(name, (("mean", "square", "histogram"), name))
             right = all(len(kept[key]) == Indexer(features.rounds(hands)).size() for key in keys)
-            if right and (found["kind"], found.get("bins"), {*keys}) == ("features", BINS, {*kept}):
+            if right and (entries["kind"], entries.get("bins"), {*keys}) == ("features", BINS, {*kept}):
                 return kept
         except (RiverboatError, TypeError):
             pass  # spoilt: made again

@@ -217,7 +217,7 @@ def assign(
     """
     means = _checked(points, means, ground)
     hands = len(points.start) - 1
-    found = np.empty(hands, np.float32)
+    distance = np.empty(hands, np.float32)
     label = np.full(hands, -1, np.int32) if labels is None else np.array(labels, np.int32)
     if label.shape != (hands,) or label.max(initial=-1) >= len(means):
         raise InputError(f"labels of shape {label.shape}: expected one below {len(means)} for each of {hands:,} hands")
@@ -226,12 +226,12 @@ def assign(
     def work(part: slice) -> tuple[Array, ...]:
         taken = kernels.nearest(
             points, part.start, part.stop, means, columns, ground, np.empty(len(columns), np.float32),
-            np.empty(len(means), np.float32), np.empty(len(means), np.int32), _room(ground), label, found,
+            np.empty(len(means), np.float32), np.empty(len(means), np.int32), _room(ground), label, distance,
         )  # fmt: skip
         return (np.array(taken),)
 
     done = spread(work, hands, threads, progress, chunk=CHUNK)
-    return label, found, sum(int(d[0]) for d in done)
+    return label, distance, sum(int(d[0]) for d in done)
 
 
 def cluster(
@@ -267,18 +267,18 @@ def cluster(
     if sample is not None and sample < k:
         raise InputError(f"sample={sample}: must be at least k={k}")
     _checked(points, np.zeros((1, clusters)), ground)
-    found = []
+    tries = []
     for restart, state in enumerate(np.random.SeedSequence(seed).spawn(restarts)):
         tell = _teller(progress, restart)
         start = _start(points, weight, k, ground, np.random.default_rng(state), sample, tell)
         means = dense(select(points, start), clusters)
-        found.append(_lloyd(points, weight, means, ground, iterations, tolerance, threads, tell))
-    return min(found, key=_rank)
+        tries.append(_lloyd(points, weight, means, ground, iterations, tolerance, threads, tell))
+    return min(tries, key=_rank)
 
 
-def _rank(found: Clusters) -> tuple[int, float]:
+def _rank(clusters: Clusters) -> tuple[int, float]:
     """Less is better: no empty clusters, then a low cost."""
-    return int((found.sizes == 0).sum()), found.cost
+    return int((clusters.sizes == 0).sum()), clusters.cost
 
 
 Tell: TypeAlias = Callable[[str, int, float, float, float], None]  # stage, iteration, cost, changed, done
@@ -310,10 +310,10 @@ def _lloyd(
     for number in range(1, iterations + 1):
         before = label
         going = partial(tell, "whole", number, cost, changed)
-        label, found, taken = assign(points, means, ground, before, threads, going)
+        label, distance, taken = assign(points, means, ground, before, threads, going)
         evaluated += taken
         size = np.bincount(label, weight, k)
-        cost, square = (float((weight * np.power(found, n, dtype=float)).sum() / mass) for n in (1, 2))
+        cost, square = (float((weight * np.power(distance, n, dtype=float)).sum() / mass) for n in (1, 2))
         changed = 1.0 if before is None else float(weight[before != label].sum() / mass)
         here = Clusters(means, label, size, cost, square, number, evaluated)
         if best is None or _rank(here) <= _rank(best):
@@ -322,19 +322,19 @@ def _lloyd(
         empty = np.flatnonzero(size == 0)
         if changed <= tolerance and not len(empty):
             break
-        means = _means(points, weight, label, found, means, empty)
+        means = _means(points, weight, label, distance, means, empty)
     assert best is not None
     return replace(best, iterations=number, evaluated=evaluated)
 
 
-def _means(points: Histograms, weight: Array, label: Array, found: Array, means: Array, empty: Array) -> Array:
+def _means(points: Histograms, weight: Array, label: Array, distance: Array, means: Array, empty: Array) -> Array:
     """The means that follow; empty clusters get the furthest hands. float32 [k, clusters]"""
     total, size = np.zeros(means.shape), np.zeros(len(means))
     kernels.sums(points, weight, label, total, size)
     size[empty] = 1.0
     out = (total / size[:, None]).astype(np.float32)
     if len(empty):
-        furthest = np.argsort(-found, kind="stable")[: len(empty)]
+        furthest = np.argsort(-distance, kind="stable")[: len(empty)]
         out[empty] = dense(select(points, furthest), means.shape[1])
     return out
 
@@ -356,7 +356,7 @@ def _start(
         points = select(points, pool)
     spot = np.empty((len(pool), ground.places.shape[1]), np.float32)
     kernels.spots(points, ground.places, spot)
-    found = np.full(len(pool), np.inf, np.float32)
+    distance = np.full(len(pool), np.inf, np.float32)
     room, bound, chosen = _room(ground), np.empty(1, np.float32), np.empty(k, np.int64)
     chance = weight
     for m in range(k):
@@ -364,8 +364,8 @@ def _start(
             raise InputError(f"k={k} clusters of {m} different hands: give at most k={m} or a larger sample")
         chosen[m] = rng.choice(len(pool), p=chance / chance.sum())
         mean = dense(select(points, chosen[m : m + 1]), len(ground.distance))
-        kernels.nearer(points, mean[0], _columns(mean, ground), spot, ground, bound, room, found)
-        chance = weight * np.square(found, dtype=float)
+        kernels.nearer(points, mean[0], _columns(mean, ground), spot, ground, bound, room, distance)
+        chance = weight * np.square(distance, dtype=float)
         tell("seed", 0, np.nan, 1.0, (m + 1) / k)
     return pool[chosen]
 

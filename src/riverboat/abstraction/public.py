@@ -138,11 +138,11 @@ def cluster_public(
     if restarts < 1 or iterations < 1:
         raise InputError(f"restarts={restarts}, iterations={iterations}: each must be at least 1")
     move = _together if together else _one_by_one
-    found = [
+    tries = [
         move(distance, weight, _start(distance, weight, k, np.random.default_rng(state)), k, iterations)
         for state in np.random.SeedSequence(seed).spawn(restarts)
     ]
-    return min(found, key=lambda c: (int((c.sizes == 0).sum()), c.cost))
+    return min(tries, key=lambda c: (int((c.sizes == 0).sum()), c.cost))
 
 
 def _start(distance: Array, weight: Array, k: int, rng: np.random.Generator) -> Array:
@@ -217,8 +217,8 @@ class PublicBuckets:
 
     def of(self, boards: Array) -> Array:
         """The buckets of boards. uint8 [..., cards] -> int [...]"""
-        found: Array = np.asarray(self.labels)[board_index(boards, self.deck)]
-        return found
+        buckets: Array = np.asarray(self.labels)[board_index(boards, self.deck)]
+        return buckets
 
     def openings(self, cards: int) -> Array:
         """How many of the flops inside each canonical board of `cards` lie in each public bucket. uint8 [boards, count]"""
@@ -314,17 +314,17 @@ def cluster_private(
         if not len(hands):
             continue
         where = board[hands]
-        found = np.asarray(cluster(c, hands, times[hands].astype(float) * openings[where, c]))
-        if found.shape != hands.shape or found.dtype.kind not in "iu" or found.min() < 0:
+        inside = np.asarray(cluster(c, hands, times[hands].astype(float) * openings[where, c]))
+        if inside.shape != hands.shape or inside.dtype.kind not in "iu" or inside.min() < 0:
             raise InputError(
-                f"public bucket {c}: labels of shape {found.shape}: expected whole numbers for {len(hands):,} hands"
+                f"public bucket {c}: labels of shape {inside.shape}: expected whole numbers for {len(hands):,} hands"
             )
-        first[c + 1] += int(found.max()) + 1
+        first[c + 1] += int(inside.max()) + 1
         if first[c + 1] > nothing:
             raise InputError(
                 f"public bucket {c}: {first[c + 1]:,} buckets do not fit {labels.dtype}: give `out` as int32"
             )
-        labels[layer[where, c], hands] = found + first[c]
+        labels[layer[where, c], hands] = inside + first[c]
         if progress is not None:
             progress((c + 1) / public.count)
     return PrivateBuckets(public, cards, layer, labels, first)

@@ -92,9 +92,9 @@ class Report:
         return asdict(self)
 
     def __getitem__(self, street: str) -> StreetReport:
-        for found in self.streets:
-            if found.street == street:
-                return found
+        for row in self.streets:
+            if row.street == street:
+                return row
         raise InputError(f"street {street!r}: {self.name} has {', '.join(s.street for s in self.streets)}")
 
     def only(self, part: str | None, limit: int | None = None) -> Report:
@@ -110,12 +110,12 @@ class Report:
 
         if self.streets:
             yield _streets(self.streets)
-        for found in self.streets:
-            for title, rows in (("tightest", found.tightest), ("widest", found.widest)):
+        for row in self.streets:
+            for title, rows in (("tightest", row.tightest), ("widest", row.widest)):
                 if rows:
                     yield Text("")
-                    yield Text(f"{found.street}: {title} buckets", style="bold")
-                    yield _buckets(rows, found.unit)
+                    yield Text(f"{row.street}: {title} buckets", style="bold")
+                    yield _buckets(rows, row.unit)
         if self.public:
             yield Text("")
             yield Text("public buckets", style="bold")
@@ -132,11 +132,11 @@ def report(abstraction: CardAbstraction, extremes: int = EXTREMES) -> Report:
 
 
 def _street(abstraction: CardAbstraction, r: int, extremes: int) -> StreetReport:
-    found = abstraction.streets[r]
-    sizes, spread, method = sizes_of(abstraction, r), np.asarray(found.spread, float), method_of(abstraction, r)
+    buckets = abstraction.streets[r]
+    sizes, spread, method = sizes_of(abstraction, r), np.asarray(buckets.spread, float), method_of(abstraction, r)
     filled = sizes[sizes > 0] if sizes is not None else np.zeros(0)
     share = filled / filled.sum()
-    distance = _number(found.facts.get("cost"))
+    distance = _number(buckets.facts.get("cost"))
     if spread.size and sizes is not None and distance is None:
         distance = float((sizes * spread)[sizes > 0].sum() / filled.sum())
     if method == "lossless":
@@ -151,8 +151,8 @@ def _street(abstraction: CardAbstraction, r: int, extremes: int) -> StreetReport
     return StreetReport(
         street=STREETS[r],
         method=method,
-        unit=str(found.facts.get("unit", "")),
-        buckets=found.count,
+        unit=str(buckets.facts.get("unit", "")),
+        buckets=buckets.count,
         hands=abstraction.indexer(r).size(),
         deals=float(filled.sum()) if sizes is not None else None,
         empty=int((sizes == 0).sum()) if sizes is not None else None,

@@ -129,14 +129,14 @@ def _betting_sizes(betting: SmallBetting) -> tuple[Size | None, ...]:
         raise InputError("action translation is for no-limit games; in a limit game every bet is in the menu")
     high = max(betting.spent)
     top = rules.units(rules.ante, "ante") + rules.units(rules.stack, "stack")
-    found: list[Size | None] = []
+    sizes: list[Size | None] = []
     for label in betting.moves():
         if label[0] == "r":
             total = rules.units(float(label[1:]), "raise")
-            found.append(Size((total - high) / (2 * high), total == top))
+            sizes.append(Size((total - high) / (2 * high), total == top))
         else:
-            found.append(None if label == "f" else CALL)
-    return tuple(found)
+            sizes.append(None if label == "f" else CALL)
+    return tuple(sizes)
 
 
 def read(mapping: str, menu: Sequence[Size | None], bet: Size, tie: Tie = "high") -> dict[int, float]:
@@ -149,8 +149,8 @@ def read(mapping: str, menu: Sequence[Size | None], bet: Size, tie: Tie = "high"
         for size, k in order:
             if size.all_in:
                 return {k: 1.0}
-    found = readings(mapping, [size.fraction for size, _ in order], bet.fraction, tie)
-    return {order[place][1]: p for place, p in found.items()}
+    chances = readings(mapping, [size.fraction for size, _ in order], bet.fraction, tie)
+    return {order[place][1]: p for place, p in chances.items()}
 
 
 def carry_out(menu: Sequence[Size | None], intended: Size | None) -> int:

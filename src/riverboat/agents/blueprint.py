@@ -71,8 +71,8 @@ class BlueprintAgent:
 
     def probabilities(self, views: Views) -> list[Choice]:
         """Moves and their probabilities; abstract moves that come out alike are one."""
-        found, out = self.decide(views), []
-        for row, moves in zip(found.rows.tolist(), found.moves.tolist(), strict=True):
+        decided, out = self.decide(views), []
+        for row, moves in zip(decided.rows.tolist(), decided.moves.tolist(), strict=True):
             sums: dict[int, float] = {}
             for p, move in zip(row, moves, strict=True):
                 if p > 0:

@@ -85,9 +85,9 @@ def make_agent(text: str, seed: int = 0) -> Agent:
         return RuleAgent.read(base, text, _seed(options, seed, text))
     if Path(base).is_dir():
         return _blueprint(text, Path(base), options, seed)
-    found = _CLASS.fullmatch(base)
-    if found:
-        return _custom(text, found["module"], found["name"], options)
+    match = _CLASS.fullmatch(base)
+    if match:
+        return _custom(text, match["module"], match["name"], options)
     if "/" in base:
         raise InputError(f"agent {shown(text)}: no folder {shown(base)}; an agent is {known_agents()}")
     raise InputError(
@@ -97,13 +97,13 @@ def make_agent(text: str, seed: int = 0) -> Agent:
 
 def _options(tail: str, text: str) -> dict[str, str]:
     """`purify&seed=3` as a table; an option without a value has an empty one."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for part in filter(None, tail.split("&")):
         key, _, value = part.partition("=")
-        if key in found:
+        if key in options:
             raise InputError(f"agent {shown(text)}: {key} is given twice")
-        found[key] = value
-    return found
+        options[key] = value
+    return options
 
 
 def _known(options: dict[str, str], keys: tuple[str, ...], text: str) -> None:
@@ -159,14 +159,14 @@ def _custom(text: str, module: str, name: str, options: dict[str, str]) -> Agent
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
-        found = own.find("agent", text, module)
+        home = own.find("agent", text, module)
     finally:
         sys.path.remove(here)
-    if not hasattr(found, name):
-        there = [key for key, value in vars(found).items() if inspect.isclass(value) and hasattr(value, "act")]
+    if not hasattr(home, name):
+        there = [key for key, value in vars(home).items() if inspect.isclass(value) and hasattr(value, "act")]
         raise InputError(f"agent {shown(text)}: {unknown('class', name, there)} in {module}")
     with own.told("agent", text, f"{name} cannot be made"):
-        agent = getattr(found, name)(**options)
+        agent = getattr(home, name)(**options)
     missing = [what for what in ("name", "check_rules", "act") if not hasattr(agent, what)]
     if missing:
         raise InputError(f"agent {shown(text)}: has no {missing[0]}; see riverboat.agents.base.Agent")

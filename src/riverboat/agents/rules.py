@@ -54,10 +54,10 @@ class RuleAgent:
     def read(path: str | Path, name: str | None = None, seed: int = 0) -> RuleAgent:
         """From a text file."""
         try:
-            found = RuleList.parse(read_text(path, "rules", MOST_TEXT), HOLDEM)
+            rules = RuleList.parse(read_text(path, "rules", MOST_TEXT), HOLDEM)
         except InputError as error:
             raise InputError(f"agent {shown(name or str(path))}: {error}") from None
-        return RuleAgent(found, name or str(path), seed)
+        return RuleAgent(rules, name or str(path), seed)
 
     def check_rules(self, rules: Rules) -> None:
         """Hold'em with two cards each and boards of up to five, of 52 cards."""
@@ -72,8 +72,8 @@ class RuleAgent:
         left = _drawn(self.seed, views.hand, views.length)
         chosen = (np.cumsum(chances, axis=1) <= left[:, None]).sum(axis=1)
         last = chances.shape[1] - 1 - (chances[:, ::-1] > 0).argmax(axis=1)  # where rounding leaves nothing behind it
-        found: Array = moves[np.arange(len(views)), np.minimum(chosen, last)].astype(np.int32)
-        return found
+        chosen_moves: Array = moves[np.arange(len(views)), np.minimum(chosen, last)].astype(np.int32)
+        return chosen_moves
 
     def probabilities(self, views: Views) -> list[Choice]:
         """Moves and their probabilities; moves of the list that come out alike are one."""
@@ -112,10 +112,10 @@ class RuleAgent:
         """What is played with all hands. Nothing is drawn once for a hand, so `draw` changes nothing."""
         self.check_rules(places.rules)
         moves = _real(places.rules, places.states, self.rules_list.moves)
-        found = no_strategies(places, moves.shape[1])
+        answers = no_strategies(places, moves.shape[1])
         columns = situation_columns(places.rules, places.states)
         needed = frozenset(self.rules_list.needed())
-        for i in np.flatnonzero(found.actor >= 0).tolist():
+        for i in np.flatnonzero(answers.actor >= 0).tolist():
             real, column = np.unique(moves[i], return_inverse=True)
             live = np.flatnonzero(places.live[i])
             seen: Columns = _on_board(places.shown(i), needed) | {
@@ -125,9 +125,9 @@ class RuleAgent:
             together = np.zeros((len(self.rules_list), len(real)))
             np.add.at(together.T, column, self._mixes.T)
             used = (together[np.unique(which)] > 0).any(axis=0)
-            found.moves[i, : used.sum()] = real[used]
-            found.probabilities[i, live, : used.sum()] = together[which][:, used]
-        return found
+            answers.moves[i, : used.sum()] = real[used]
+            answers.probabilities[i, live, : used.sum()] = together[which][:, used]
+        return answers
 
 
 def _real(rules: Rules, states: Array, moves: tuple[Move, ...]) -> Array:
@@ -165,5 +165,5 @@ def _drawn(seed: int, hands: Array, lengths: Array) -> Array:
             z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
             z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
             z = z ^ (z >> np.uint64(31))
-    found: Array = (z >> np.uint64(11)).astype(float) / 2.0**53
-    return found
+    drawn: Array = (z >> np.uint64(11)).astype(float) / 2.0**53
+    return drawn

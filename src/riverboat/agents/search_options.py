@@ -37,20 +37,20 @@ def search_settings(options: Mapping[str, str], text: str) -> SearchSettings | N
         return None
     if "search" not in options:
         raise InputError(f"agent {shown(text)}: {given[0]} is for agents that search: add search=turn")
-    found: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
-    found |= {key: options[key] for key in _WORDS if key in options}
+    settings: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
+    settings |= {key: options[key] for key in _WORDS if key in options}
     for key in (*_WHOLE, *_NUMBERS):
         if key in options:
             whole = key in _WHOLE
             if not re.fullmatch(r"\d+" if whole else r"\d+(\.\d+)?|\.\d+", options[key], re.ASCII):
                 kind = "whole number" if whole else "number such as 0.1"
                 raise InputError(f"agent {shown(text)}: {key}={shown(options[key])}: write a {kind}")
-            found[key] = int(options[key]) if whole else float(options[key])
+            settings[key] = int(options[key]) if whole else float(options[key])
     try:
         if "time" in options:
-            found["seconds"] = duration(options["time"])
+            settings["seconds"] = duration(options["time"])
         if "menu" in options:
-            found["menu"] = parse_table_menu(options["menu"])
-        return SearchSettings(**found)
+            settings["menu"] = parse_table_menu(options["menu"])
+        return SearchSettings(**settings)
     except InputError as error:
         raise InputError(f"agent {shown(text)}: {error}") from None

@@ -104,14 +104,14 @@ class SearchingAgent:
         late = views.places.street >= self.search.first
         early, searched = np.flatnonzero(~late), np.flatnonzero(late)
         base = self.base.decide(views.take(early)) if len(early) else None
-        found = self._positions(views.places, searched, views.seat)
-        columns = max([len(p.moves) for p in found], default=0)
+        positions = self._positions(views.places, searched, views.seat)
+        columns = max([len(p.moves) for p in positions], default=0)
         columns = max(columns, 0 if base is None else base.rows.shape[1])
         rows, moves = np.zeros((len(views), columns)), np.zeros((len(views), columns), np.int32)
         if base is not None:
             rows[early, : base.rows.shape[1]], moves[early, : base.rows.shape[1]] = base.rows, base.moves
         hands = hand_numbers(views.hole)
-        for i, position in zip(searched.tolist(), found, strict=True):
+        for i, position in zip(searched.tolist(), positions, strict=True):
             rows[i, : len(position.moves)] = position.strategy[hands[i]]
             moves[i, : len(position.moves)] = position.moves
         return rows, moves
@@ -125,15 +125,15 @@ class SearchingAgent:
         late = (places.street >= self.search.first) & (actor >= 0)
         early, searched = np.flatnonzero(~late), np.flatnonzero(late)
         base = self.base.strategies(places.take(early), None if draw is None else draw[early]) if len(early) else None
-        found = self._positions(places, searched, actor)
-        columns = max([len(p.moves) for p in found], default=0)
+        positions = self._positions(places, searched, actor)
+        columns = max([len(p.moves) for p in positions], default=0)
         columns = max(columns, 0 if base is None else base.moves.shape[1])
         moves = np.full((len(places), columns), END, np.int32)
         chances = np.zeros((len(places), places.rules.deck.hand_count, columns))
         if base is not None:
             moves[early, : base.moves.shape[1]] = base.moves
             chances[early, :, : base.moves.shape[1]] = base.probabilities
-        for i, position in zip(searched.tolist(), found, strict=True):
+        for i, position in zip(searched.tolist(), positions, strict=True):
             moves[i, : len(position.moves)] = position.moves
             chances[i, :, : len(position.moves)] = position.strategy[self.search.numbers] * places.live[i, :, None]
         return Strategies(places, actor, moves, chances)

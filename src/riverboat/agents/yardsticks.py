@@ -112,15 +112,15 @@ class Yardstick:
             sorter(hands),
             out,
         )
-        found, top = no_strategies(places, kernels.COLUMNS), out.max(axis=1)
-        found.moves[:, 0] = np.where((out == FOLD).any(axis=1), FOLD, CALL)
-        found.moves[:, 1] = np.where(found.moves[:, 0] == FOLD, CALL, np.where(top > 0, top, END))
-        found.moves[:, 2] = np.where((found.moves[:, 0] == FOLD) & (top > 0), top, END)
-        found.moves[found.actor < 0] = END
+        answers, top = no_strategies(places, kernels.COLUMNS), out.max(axis=1)
+        answers.moves[:, 0] = np.where((out == FOLD).any(axis=1), FOLD, CALL)
+        answers.moves[:, 1] = np.where(answers.moves[:, 0] == FOLD, CALL, np.where(top > 0, top, END))
+        answers.moves[:, 2] = np.where((answers.moves[:, 0] == FOLD) & (top > 0), top, END)
+        answers.moves[answers.actor < 0] = END
         for column in range(kernels.COLUMNS):
-            move = found.moves[:, column, None]
-            found.probabilities[:, :, column] = (out == move) & (move != END)
-        return found
+            move = answers.moves[:, column, None]
+            answers.probabilities[:, :, column] = (out == move) & (move != END)
+        return answers
 
     def _drawn(self, places: Places) -> Strategies:
         """All legal moves, whatever is held."""
@@ -136,11 +136,11 @@ class Yardstick:
                 f"agent {self.name!r}: {columns:,} legal moves with every hand at {len(places):,} places take "
                 f"{show_bytes(size)}; {show_bytes(MOST_BYTES)} are allowed: ask for fewer places at a time"
             )
-        found = no_strategies(places, columns)
+        answers = no_strategies(places, columns)
         for i, choice in enumerate(choices):
-            found.moves[i, : len(choice)] = [move for move, _ in choice]
-            found.probabilities[i, :, : len(choice)] = places.live[i, :, None] * np.array([p for _, p in choice])
-        return found
+            answers.moves[i, : len(choice)] = [move for move, _ in choice]
+            answers.probabilities[i, :, : len(choice)] = places.live[i, :, None] * np.array([p for _, p in choice])
+        return answers
 
 
 def _uniform(price: int, least: int, most: int) -> Choice:

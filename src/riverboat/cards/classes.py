@@ -153,7 +153,7 @@ def _classify(hands: Array, boards: Array, game: _Game) -> tuple[Array, Array]:
         below_flush, below_straight = game.beaten(made, "flush"), game.beaten(made, "straight")
         flush, nut = _flush_draws(ranks, suits, boards, game)
         flush &= below_flush
-        open_ended, double, gutshot = (found & below_straight for found in _straight_draws(ranks, on_board, game))
+        open_ended, double, gutshot = (draw & below_straight for draw in _straight_draws(ranks, on_board, game))
         straight = open_ended | double | gutshot
         top = (boards >> 2).max(axis=1)
         suited = suits[:, 0] == suits[:, 1]
@@ -168,8 +168,8 @@ def _classify(hands: Array, boards: Array, game: _Game) -> tuple[Array, Array]:
 
 def _counted(values: Array, kinds: int) -> Array:
     """How often each value stands in a row. int64 [n, values] -> int64 [n, kinds]"""
-    found: Array = (values[:, :, None] == np.arange(kinds)).sum(axis=1)
-    return found
+    counts: Array = (values[:, :, None] == np.arange(kinds)).sum(axis=1)
+    return counts
 
 
 def _made(ranks: Array, suits: Array, on_board: Array, boards: Array, game: _Game) -> Array:
@@ -217,8 +217,8 @@ def _made(ranks: Array, suits: Array, on_board: Array, boards: Array, game: _Gam
         "high card": np.ones(len(ranks), bool),
     }
     first = np.stack([kind[name] for name in game.order]).argmax(axis=0)
-    found: Array = np.array([MADE.index(name) for name in game.order], np.int8)[first]
-    return found
+    made: Array = np.array([MADE.index(name) for name in game.order], np.int8)[first]
+    return made
 
 
 def _flush_draws(ranks: Array, suits: Array, boards: Array, game: _Game) -> tuple[Array, Array]:

@@ -301,8 +301,8 @@ def hand_classes() -> Array:
     ranks = 12 - (_CARDS >> 2).astype(np.int16)  # 0 is the ace
     high, low = ranks.min(axis=1), ranks.max(axis=1)
     suited = (_CARDS[:, 0] & 3) == (_CARDS[:, 1] & 3)
-    found: Array = np.where(suited, high * 13 + low, low * 13 + high).astype(np.int16)
-    return found
+    numbers: Array = np.where(suited, high * 13 + low, low * 13 + high).astype(np.int16)
+    return numbers
 
 
 def preflop_table(threads: int = 1, progress: Progress | None = None) -> Array:

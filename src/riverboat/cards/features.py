@@ -86,10 +86,10 @@ def river_strengths(threads: int = 1, progress: Progress | None = None) -> Array
 
     def work(part: slice) -> tuple[Array, ...]:
         here = boards[part]
-        found = np.empty((len(here), 1326), np.uint16)
-        kernels.strength_boards(here, _CARDS, tables, kernels.scratch(), np.zeros(52, np.int32), found)
-        live = found != 65535
-        out[indexer.index(_deals(here, live), check=False)] = found[live]
+        strength = np.empty((len(here), 1326), np.uint16)
+        kernels.strength_boards(here, _CARDS, tables, kernels.scratch(), np.zeros(52, np.int32), strength)
+        live = strength != 65535
+        out[indexer.index(_deals(here, live), check=False)] = strength[live]
         return ()
 
     spread(work, len(boards), threads, progress, chunk=128)
@@ -169,11 +169,11 @@ def _preflop(bin_of: Array, bins: int, threads: int, progress: Progress | None) 
 
     def work(part: slice) -> tuple[Array, ...]:
         here = boards[part]
-        found = np.empty((len(here), 1326), np.uint16)
-        kernels.strength_boards(here, _CARDS, tables, kernels.scratch(), np.zeros(52, np.int32), found)
-        live = found != 65535
+        points = np.empty((len(here), 1326), np.uint16)
+        kernels.strength_boards(here, _CARDS, tables, kernels.scratch(), np.zeros(52, np.int32), points)
+        live = points != 65535
         which, hand = np.nonzero(live)
-        strength, weight = found[live].astype(np.int64), times[part][which].astype(float)
+        strength, weight = points[live].astype(np.int64), times[part][which].astype(float)
         group = index[hand]
         return (
             np.bincount(group, weight * strength, minlength=169),
@@ -221,12 +221,12 @@ def ochs(
 
     def work(part: slice) -> tuple[Array, ...]:
         here = boards[part]
-        found = np.zeros((len(here), 1326, count))
+        beaten = np.zeros((len(here), 1326, count))
         kernels.group_boards(
-            here, _CARDS, group, tables, kernels.scratch(count), np.zeros(5, np.uint8), np.zeros((1326, count)), found
+            here, _CARDS, group, tables, kernels.scratch(count), np.zeros(5, np.uint8), np.zeros((1326, count)), beaten
         )
         live = ~(_CARDS[None, :, :, None] == here[:, None, None, :]).any(axis=(2, 3))
-        shares = found[live] / runouts
+        shares = beaten[live] / runouts
         table[indexer.index(_deals(here, live), check=False)] = np.rint(steps * shares) if steps else shares
         return ()
 

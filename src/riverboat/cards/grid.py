@@ -43,9 +43,9 @@ def _names() -> tuple[str, ...]:
 
 def _class_of_hand() -> Array:
     cells = [class_of(b >> 2, a >> 2, a & 3 == b & 3) for a, b in HAND_CARDS.tolist()]
-    found = np.array(cells, np.int64)
-    found.flags.writeable = False
-    return found
+    numbers = np.array(cells, np.int64)
+    numbers.flags.writeable = False
+    return numbers
 
 
 CLASS_NAMES = _names()  # 169 names, row by row: AA, AKs, …, 22
@@ -99,16 +99,16 @@ class Grid:
         if combos is not None:
             grid.combos = _square("combos", combos)
         live = grid.weight > 0
-        found = {name: _square(f"frequencies of {name!r}", values) for name, values in frequencies.items()}
-        found = {name: _checked(f"frequencies of {name!r}", np.where(live, f, 0.0)) for name, f in found.items()}
-        total = sum(found.values(), np.zeros((13, 13)))
+        squares = {name: _square(f"frequencies of {name!r}", values) for name, values in frequencies.items()}
+        squares = {name: _checked(f"frequencies of {name!r}", np.where(live, f, 0.0)) for name, f in squares.items()}
+        total = sum(squares.values(), np.zeros((13, 13)))
         wrong = np.argwhere(live & (np.abs(total - 1) > 1e-6))
         if len(wrong):
             row, column = wrong[0]
             name = CLASS_NAMES[13 * row + column]
             raise InputError(f"grid of actions: the frequencies of {name} sum to {total[row, column]:.6g}, not to 1")
-        grid.colours = action_colours(list(found))
-        grid.frequencies = dict(reversed(found.items()))  # the largest bet stands on the left
+        grid.colours = action_colours(list(squares))
+        grid.frequencies = dict(reversed(squares.items()))  # the largest bet stands on the left
         return grid
 
     def layers(self, row: int, column: int) -> list[tuple[str, float]]:
@@ -269,22 +269,22 @@ class Grid:
 
 def _square(what: str, values: Array) -> Array:
     """Float64 [13, 13]."""
-    found = np.array(values, np.float64)
-    if found.shape != (13, 13):
-        raise InputError(f"grid: {what} of shape {found.shape}; (13, 13) is needed, aces first")
-    return found
+    square = np.array(values, np.float64)
+    if square.shape != (13, 13):
+        raise InputError(f"grid: {what} of shape {square.shape}; (13, 13) is needed, aces first")
+    return square
 
 
 def _checked(what: str, values: Array) -> Array:
     """Float64 [13, 13] of numbers from 0 to 1."""
-    found = _square(what, values)
-    wrong = np.argwhere(~((found >= 0) & (found <= 1 + 1e-9)))
+    square = _square(what, values)
+    wrong = np.argwhere(~((square >= 0) & (square <= 1 + 1e-9)))
     if len(wrong):
         row, column = wrong[0]
         raise InputError(
-            f"grid: {what} at {CLASS_NAMES[13 * row + column]} are {found[row, column]}; 0 to 1 are allowed"
+            f"grid: {what} at {CLASS_NAMES[13 * row + column]} are {square[row, column]}; 0 to 1 are allowed"
         )
-    return np.minimum(found, 1.0)
+    return np.minimum(square, 1.0)
 
 
 def _mix(colours: Sequence[str], place: float) -> str:

@@ -55,17 +55,17 @@ class Showdowns:
     @cached_property
     def _holds(self) -> Array:
         """Which hands hold a card. float64 [hands, 52]"""
-        found = np.zeros((self.deck.hand_count, 52))
+        holds = np.zeros((self.deck.hand_count, 52))
         for column in self.deck.hands.T:
-            found[np.arange(len(found)), column] = 1.0
-        return found
+            holds[np.arange(len(holds)), column] = 1.0
+        return holds
 
     @cached_property
     def _apart(self) -> Array:
         """Pairs of hands that share no card. bool [hands, hands]"""
         mask = self._held.mask
-        found: Array = (mask[:, None] & mask) == 0
-        return found
+        apart: Array = (mask[:, None] & mask) == 0
+        return apart
 
     def _room(self) -> Room:
         hands = self.deck.hand_count
@@ -80,8 +80,8 @@ class Showdowns:
     def live(self, board: tuple[int, ...]) -> Array:
         """Hands that a board leaves. bool [hands]"""
         taken = np.uint64(sum(1 << card for card in board))
-        found: Array = (self._held.mask & taken) == 0
-        return found
+        free: Array = (self._held.mask & taken) == 0
+        return free
 
     def pairs(self, board: int) -> int:
         """Pairs of hands, one of each player, that a board of so many cards leaves."""
@@ -110,8 +110,8 @@ class Showdowns:
     def met(self, ranges: Array) -> Array:
         """How much of each range shares no card with each hand. float64 [n, hands] -> float64 [n, hands]"""
         by_card = ranges @ self._holds
-        found: Array = ranges.sum(axis=1)[:, None] - by_card @ self._holds.T
-        return found + ranges if self.deck.hole == 2 else found
+        weights: Array = ranges.sum(axis=1)[:, None] - by_card @ self._holds.T
+        return weights + ranges if self.deck.hole == 2 else weights
 
     def won(self, board: tuple[int, ...], ranges: Array, boards: Array | None = None) -> Array:
         """How much of each range every hand beats, ties counting half, on average over the runouts of a board, or over some.
@@ -126,8 +126,8 @@ class Showdowns:
             some = ranges[g * LANES : (g + 1) * LANES]
             lanes[g, :, : len(some)] = some.T
         kernels.add_beaten(self._held, boards, lanes.reshape(-1), self._room(), out.reshape(-1))
-        found: Array = out.transpose(0, 2, 1).reshape(-1, hands)[:n]
-        return found / (2.0 * len(boards) * self._share(len(board)))
+        twice: Array = out.transpose(0, 2, 1).reshape(-1, hands)[:n]
+        return twice / (2.0 * len(boards) * self._share(len(board)))
 
     def _share(self, board: int) -> float:
         """Of the runouts of a board of so many cards, those that two hands leave."""
@@ -152,14 +152,14 @@ class Showdowns:
         out = np.zeros((self.deck.hand_count,) * 2, np.int16)
         kernels.count_pairs(above, below, out)
         half = out.astype(np.float32) / np.float32(len(boards) * self._share(len(board)))
-        found: Array = (half - half.T) * self._apart
-        return found
+        edges: Array = (half - half.T) * self._apart
+        return edges
 
     @cached_property
     def _starting(self) -> Array:
         group = hand_classes()
-        found: Array = (2 * preflop_table() - 1)[np.ix_(group, group)].astype(np.float32) * self._apart
-        return found
+        margins: Array = (2 * preflop_table() - 1)[np.ix_(group, group)].astype(np.float32) * self._apart
+        return margins
 
     def won_by(self, margins: Array, ranges: Array) -> Array:
         """`won`, by the margins of all pairs. float64 [n, hands] -> float64 [n, hands]"""

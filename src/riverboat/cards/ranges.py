@@ -185,15 +185,15 @@ def _short(text: str) -> str:
 
 def _read(text: str, where: Callable[[], str], allow_empty: bool) -> Range:
     weights = np.zeros(HANDS)
-    for found in _TOKEN.finditer(text):
-        token = found.group()
+    for match in _TOKEN.finditer(text):
+        token = match.group()
         try:
             hands, weight = _weighted(token)
         except ValueError as error:
-            line, start = text.count("\n", 0, found.start()), text.rfind("\n", 0, found.start()) + 1
+            line, start = text.count("\n", 0, match.start()), text.rfind("\n", 0, match.start()) + 1
             place = f"line {line + 1}, position" if "\n" in text else "position"
             raise InputError(
-                f"{where()}: token {shown(token)} at {place} {found.start() - start + 1}: {error}"
+                f"{where()}: token {shown(token)} at {place} {match.start() - start + 1}: {error}"
             ) from None
         weights[hands] = weight
     if not allow_empty and not weights.any():
@@ -247,13 +247,13 @@ def _cells(name: str) -> list[int]:
 
 def _ranks(name: str) -> tuple[int, int, str]:
     """High rank, low rank and kind of `AKs`."""
-    found = _CLASS.fullmatch(name)
-    if found is None:
+    match = _CLASS.fullmatch(name)
+    if match is None:
         raise ValueError(_ALLOWED)
-    high, low = sorted((RANKS.index(found[k].upper()) for k in (1, 2)), reverse=True)
-    if high == low and found[3]:
+    high, low = sorted((RANKS.index(match[k].upper()) for k in (1, 2)), reverse=True)
+    if high == low and match[3]:
         raise ValueError(f"a pair is neither suited nor offsuit; write {name[:2]}")
-    return high, low, found[3].lower()
+    return high, low, match[3].lower()
 
 
 def _cell(high: int, low: int, kind: str) -> Cells:
@@ -323,8 +323,8 @@ def _runs(line: list[Class], left: dict[int, float]) -> Iterator[list[Class]]:
         first = left.get(item.cells[0])
         return first if first == left.get(item.cells[-1]) else None
 
-    for found, run in groupby(line, weight):
-        if found is not None:
+    for common, run in groupby(line, weight):
+        if common is not None:
             yield list(run)
 
 

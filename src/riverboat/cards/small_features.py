@@ -84,12 +84,12 @@ def small_histograms(
     first, second = np.zeros(size), np.zeros(size)
     histogram = np.zeros((size, bins), np.int64)
     for hands, after in _runouts(deck, board, last):
-        found = strength[after].astype(np.int64)
-        runouts = found.shape[1]
-        first[hands] = found.sum(axis=1) / (full * runouts)
-        second[hands] = (found * found).sum(axis=1) / (full * full * runouts)
-        places = np.arange(len(found))[:, None] * bins + bin_of[found]
-        histogram[hands] = np.bincount(places.ravel(), minlength=len(found) * bins).reshape(-1, bins)
+        points = strength[after].astype(np.int64)
+        runouts = points.shape[1]
+        first[hands] = points.sum(axis=1) / (full * runouts)
+        second[hands] = (points * points).sum(axis=1) / (full * full * runouts)
+        places = np.arange(len(points))[:, None] * bins + bin_of[points]
+        histogram[hands] = np.bincount(places.ravel(), minlength=len(points) * bins).reshape(-1, bins)
     return Features(f"street {street}", first.astype(np.float32), second.astype(np.float32), histogram)
 
 
@@ -148,12 +148,12 @@ def _live(deck: Deck, board: Array) -> tuple[Array, Array]:
 def _compare(deck: Deck, live: Array, deals: Array, rank: Rank | None) -> tuple[Array, Array]:
     """Every hand against every other on one board: 2 for a win, 1 for a tie; and who can meet. int32 [hands, hands], both"""
     hands = deck.hands[live]
-    found = np.asarray(ranking.rank_batch(deals, deck.rules, check=False) if rank is None else rank(deals))
-    if found.shape != (len(deals),):
-        raise InputError(f"rank gave shape {found.shape} for {len(deals)} hands: expected one number for each")
+    ranks = np.asarray(ranking.rank_batch(deals, deck.rules, check=False) if rank is None else rank(deals))
+    if ranks.shape != (len(deals),):
+        raise InputError(f"rank gave shape {ranks.shape} for {len(deals)} hands: expected one number for each")
     cards = np.bitwise_or.reduce(np.uint64(1) << hands.astype(np.uint64), axis=1)
     meets = ((cards[:, None] & cards) == 0).astype(np.int32)
-    points = (found[:, None] > found).astype(np.int32) + (found[:, None] >= found)
+    points = (ranks[:, None] > ranks).astype(np.int32) + (ranks[:, None] >= ranks)
     return points * meets, meets
 
 

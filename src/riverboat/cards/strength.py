@@ -28,8 +28,8 @@ def ranker(deck: Deck, shown: tuple[int, ...]) -> Ranker:
 
 def padded(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Parts by street, as many for every game: loops are compiled for tuples of one length."""
-    found = tuple(parts)
-    return found + found[-1:] * (STREETS - len(found))
+    some = tuple(parts)
+    return some + some[-1:] * (STREETS - len(some))
 
 
 def sorter(hands: int) -> Sorter:
@@ -51,5 +51,5 @@ def shares_beaten(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
         raise InputError(f"board {cards.tolist()}: different cards of the deck, up to seven with the hole cards")
     room = sorter(deck.hand_count)
     met = kernels.strength_of_all(ranker(deck, (len(cards),)), 0, cards.reshape(1, -1), 0, len(cards), room)
-    found: Array = room.twice / met
-    return found
+    shares: Array = room.twice / met
+    return shares

@@ -92,8 +92,8 @@ class Steps:
                     part[:, k, segment] = (high - low) / (signals.edges[segment + 1] - signals.edges[segment])
         joint = part[0] @ signals.joint @ part[1].T
         both = np.outer(*self.weights)
-        found: Array = np.divide(joint, both, out=np.zeros_like(joint), where=both > 0)
-        return found
+        ratio: Array = np.divide(joint, both, out=np.zeros_like(joint), where=both > 0)
+        return ratio
 
     def root(self) -> _State:
         """Both have seen their signals."""
@@ -130,29 +130,29 @@ class Steps:
 
     @cached_property
     def _lines(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        lines: dict[str, str] = {}
 
         def visit(tree: Tree, line: str) -> None:
             if isinstance(tree, Decision):
-                found[tree.situation or line or ROOT] = line
+                lines[tree.situation or line or ROOT] = line
                 for label, child in tree.moves:
                     visit(child, f"{line}{JOINER}{label}" if line else label)
 
         visit(self.game.tree, "")
-        return found
+        return lines
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
         """Probability of each move with each step, by situation. float64 [moves, steps] each
 
         All are equal where a step is never dealt.
         """
-        found = {}
+        played = {}
         for number, situation in enumerate(self.game.situations):
-            found[number] = np.full((len(situation.moves), self.steps), 1.0 / len(situation.moves))
+            played[number] = np.full((len(situation.moves), self.steps), 1.0 / len(situation.moves))
             for k in np.flatnonzero(self.weights[situation.player] > 0):
                 row = strategy[f"{k}:{self.line(situation)}"]
-                found[number][:, k] = [row[move] for move in situation.moves]
-        return found
+                played[number][:, k] = [row[move] for move in situation.moves]
+        return played
 
 
 def has_program(game: ContinuousGame) -> bool:

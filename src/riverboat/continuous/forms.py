@@ -72,7 +72,7 @@ def _make(game: ContinuousGame, model: Model, order: Order, rows: bool) -> Forms
             passed[at[s, k] + 1 :] += 1  # cell j + 1 is above threshold j
         acts.append(np.asarray(moves)[passed])
     lower = cells[None, :] < cells[:, None] + np.array([0, 1])[:, None, None]  # [end, own cell, cell]
-    found: list[_Rows] = []
+    rows_of: list[_Rows] = []
     for me in (0, 1):
         worth = {
             (s, move): np.zeros((2, count + 1, count + 1))
@@ -97,24 +97,24 @@ def _make(game: ContinuousGame, model: Model, order: Order, rows: bool) -> Forms
             parent = game.situations[s].parent
             if parent is not None:
                 worth[parent] += chosen[s]
-        found.append(_Rows(worth, alone, chosen))
+        rows_of.append(_Rows(worth, alone, chosen))
     whose = np.array([game.situations[s].player for s, _ in order], int)
     equal = np.zeros((count, count + 1))
     for j, (s, k) in enumerate(order):
-        worth = found[whose[j]].worth
+        worth = rows_of[whose[j]].worth
         low, high = model.bands[s][k], model.bands[s][k + 1]
         equal[j] = worth[s, high][0, j + 1] - worth[s, low][0, j + 1]
     tables: list[Array] = []
     labels: list[tuple[Label, ...]] = []
     for me in (0, 1):
-        table, names = _optimality(game, me, found[me]) if rows else (np.zeros((0, count + 1)), [])
+        table, names = _optimality(game, me, rows_of[me]) if rows else (np.zeros((0, count + 1)), [])
         tables.append(table)
         labels.append(tuple(names))
     place = np.array([at[t] for t in model.thresholds], int)
     return Forms(order, whose, equal, (tables[0], tables[1]), (labels[0], labels[1]), place)
 
 
-def _optimality(game: ContinuousGame, me: int, found: _Rows) -> tuple[Array, list[Label]]:
+def _optimality(game: ContinuousGame, me: int, mine: _Rows) -> tuple[Array, list[Label]]:
     """In every first situation, cell and end: the model's plan less every other plan."""
     children: dict[tuple[int, int], list[int]] = {}
     first = []
@@ -131,15 +131,15 @@ def _optimality(game: ContinuousGame, me: int, found: _Rows) -> tuple[Array, lis
             below = [plans(child) for child in children.get((s, move), [])]
             for rest in product(*below):
                 words = " then ".join([label, *(words for words, _ in rest)])
-                out.append((words, found.alone[s, move] + sum(row for _, row in rest)))
+                out.append((words, mine.alone[s, move] + sum(row for _, row in rest)))
         return out
 
     rows, labels = [], []
     for s in first:
         for words, row in plans(s):
-            gap = found.chosen[s] - row
+            gap = mine.chosen[s] - row
             for end, cell in zip(*np.nonzero(np.abs(gap).max(axis=2) > 0), strict=True):
                 rows.append(gap[end, cell])
                 labels.append(Label(me, s, int(cell), words))
-    width = next(iter(found.chosen.values())).shape[-1] if found.chosen else 1
+    width = next(iter(mine.chosen.values())).shape[-1] if mine.chosen else 1
     return np.array(rows).reshape(-1, width), labels

@@ -98,8 +98,8 @@ class ContinuousGame:
 
     def situation(self, name: str) -> int:
         """The number of a situation."""
-        for number, found in enumerate(self.situations):
-            if found.name == name:
+        for number, one in enumerate(self.situations):
+            if one.name == name:
                 return number
         known = ", ".join(s.name for s in self.situations)
         raise InputError(f"{self.name}: no situation {name!r}; there are {known}")
@@ -133,12 +133,12 @@ class ContinuousGame:
             if len(moves) < 1 or len(set(moves)) < len(moves):
                 raise InputError(f"{where}: moves {moves}: give one or more, each once")
             mine = choices[tree.player]
-            found = Situation(name, tree.player, moves, mine[-1] if mine else None)
+            situation = Situation(name, tree.player, moves, mine[-1] if mine else None)
             if name not in number:
                 number[name] = len(situations)
-                situations.append(found)
+                situations.append(situation)
             s = number[name]
-            if situations[s] != found:
+            if situations[s] != situation:
                 raise RecallError(f"{where}: nodes of one situation differ in player, moves, or own moves before")
             for k, (label, child) in enumerate(tree.moves):
                 after = tuple((*c, (s, k)) if p == tree.player else c for p, c in enumerate(choices))

@@ -97,11 +97,11 @@ def loads_models(text: str, game: ContinuousGame) -> list[Model]:
     """Models from the text of a file."""
     table = parse_toml(text)
     _known(table, ("model",), "the file")
-    found = table.get("model", [])
-    if not isinstance(found, list) or not found:
+    entries = table.get("model", [])
+    if not isinstance(entries, list) or not entries:
         raise InputError("no models; write [[model]] and bands = { … } for each")
     models = []
-    for number, one in enumerate(found, start=1):
+    for number, one in enumerate(entries, start=1):
         where = f"model {number}"
         _known(_table(one, where), ("name", "bands", "order"), where)
         bands = _table(one.get("bands", {}), f"{where}: bands")
@@ -140,10 +140,10 @@ def _table(value: Any, where: str) -> Mapping[str, Any]:
 
 
 def _text(table: Mapping[str, Any], key: str, default: str, where: str = "") -> str:
-    found = table.get(key, default)
-    if not isinstance(found, str) or not found.isprintable():
-        raise InputError(f"{where}{': ' if where else ''}{key} = {shown(found)}: must be a text on one line")
-    return found
+    text = table.get(key, default)
+    if not isinstance(text, str) or not text.isprintable():
+        raise InputError(f"{where}{': ' if where else ''}{key} = {shown(text)}: must be a text on one line")
+    return text
 
 
 def _number(value: Any, where: str) -> float:
@@ -205,11 +205,11 @@ def _points(value: Any, where: str) -> list[tuple[float, float]]:
 
 def _jumps(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Probabilities of values as a distribution function that jumps."""
-    found, below = [], 0.0
+    corners, below = [], 0.0
     for x, chance in sorted(points):
-        found += [(x, below), (x, below + chance)]
+        corners += [(x, below), (x, below + chance)]
         below += chance
-    return found
+    return corners
 
 
 def _tree(table: Mapping[str, Any], where: str) -> Tree:

@@ -164,19 +164,19 @@ class RiverPlayer:
         strategy = np.zeros((len(self.shape.player), int(self.shape.width.max()), signals.mass.shape[1]))
         kernels.fill(self.shape, bands, edges, cuts, strategy)
         worth = np.zeros((len(strategy) + 1, *strategy.shape[1:]))
-        found = np.zeros((2, 2))
-        kernels.gains(self.shape, signals.mass, strategy, worth, found)
-        epsilon = float((found[:, 1] - found[:, 0]).max()) / self.betting.pot
+        values = np.zeros((2, 2))
+        kernels.gains(self.shape, signals.mass, strategy, worth, values)
+        epsilon = float((values[:, 1] - values[:, 0]).max()) / self.betting.pot
         return Thresholds(self.betting, ranks, model, cuts, strategy, left / self.betting.pot, epsilon)
 
     def play(self, ranks: Ranks, enough: float = 1e-3) -> Thresholds:
         """The first model that is good enough, else the best."""
         best: Thresholds | None = None
         for number in range(len(self.models)):
-            found = self.find(ranks, number)
-            if best is None or found.epsilon < best.epsilon:
-                best = found
-            if found.epsilon <= enough:
+            thresholds = self.find(ranks, number)
+            if best is None or thresholds.epsilon < best.epsilon:
+                best = thresholds
+            if thresholds.epsilon <= enough:
                 break
         assert best is not None
         return best
@@ -217,7 +217,7 @@ class RiverAnswer:
 
     def hands(self) -> dict[str, list[str]]:
         """The rank at each threshold in words, by situation, and how much of it lies below where it is split."""
-        signals, found = self.ranks.signals, {}
+        signals, names = self.ranks.signals, {}
         for situation, bands in zip(self.profile.game.situations, self.profile.bands, strict=True):
             words = []
             for cut in bands.cuts:
@@ -225,8 +225,8 @@ class RiverAnswer:
                 part = (cut - signals.edges[k]) / (signals.edges[k + 1] - signals.edges[k])
                 split = f" ({100 * part:.0f} % below)" if 0.005 < part < 0.995 else ""
                 words.append(describe(int(signals.values[k, 1])) + split)
-            found[situation.name] = words
-        return found
+            names[situation.name] = words
+        return names
 
 
 def solve_river(spot: Spot, steps: int = 60) -> RiverAnswer:

@@ -64,7 +64,7 @@ def iterate(game: ContinuousGame, steps: int = 60, rounds: int = 500) -> tuple[A
 
 def _worth(game: ContinuousGame, me: int, weights: Array, value: Array, strategy: list[Array]) -> dict[int, Array]:
     """What the leaves after each own choice are worth. {situation: float64 [moves, steps]}"""
-    found = {s: np.zeros_like(strategy[s]) for s, situation in enumerate(game.situations) if situation.player == me}
+    worth = {s: np.zeros_like(strategy[s]) for s, situation in enumerate(game.situations) if situation.player == me}
     for ending in game.endings:
         if not ending.choices[me]:
             continue
@@ -80,8 +80,8 @@ def _worth(game: ContinuousGame, me: int, weights: Array, value: Array, strategy
             met *= total
             won *= np.cumsum(reach) - reach / 2 if p in leaf.contenders else total
         s, move = ending.choices[me][-1]
-        found[s][move] += (leaf.base[me] + leaf.worth[me] * value) * met + won
-    return found
+        worth[s][move] += (leaf.base[me] + leaf.worth[me] * value) * met + won
+    return worth
 
 
 def _matched(regret: Array) -> Array:

@@ -41,9 +41,9 @@ def polish(profile: Profile, steps: int = _STEPS) -> Profile:
         cuts = profile.cuts
         cuts[j] = inner[np.abs(cuts[j] - inner).argmin()]
         profile, left = _descend(profile.moved(_in_order(profile, cuts)), free, steps)
-        found = certify(profile).epsilon
-        if found < least:
-            best, least = profile, found
+        epsilon = certify(profile).epsilon
+        if epsilon < least:
+            best, least = profile, epsilon
     return best
 
 
@@ -70,12 +70,12 @@ def _descend(profile: Profile, free: Array, steps: int) -> tuple[Profile, float]
         size, better = 1.0, False
         while size > 1e-3 and not better:
             trial = _in_order(profile, np.clip(cuts + size * step, low, high))
-            found = np.where(free, Evaluation(profile.moved(trial)).indifference(), 0.0)
-            better = np.abs(found).max() < np.abs(gap).max()
+            left = np.where(free, Evaluation(profile.moved(trial)).indifference(), 0.0)
+            better = np.abs(left).max() < np.abs(gap).max()
             size /= 2
         if not better:
             break
-        cuts, gap, profile = trial, found, profile.moved(trial)
+        cuts, gap, profile = trial, left, profile.moved(trial)
     return profile, float(np.abs(gap).max())
 
 

@@ -43,10 +43,10 @@ def merged(*breaks: Array) -> Array:
     """Breaks of several functions as one list, without pieces that are rounding."""
     if len(breaks) == 2 and breaks[0] is breaks[1]:
         return breaks[0]
-    found = np.unique(np.concatenate(breaks))
-    span = found[-1] - found[0]
-    keep = np.concatenate([[True], np.diff(found) > _TINY * span])
-    kept: Array = found[keep]
+    places = np.unique(np.concatenate(breaks))
+    span = places[-1] - places[0]
+    keep = np.concatenate([[True], np.diff(places) > _TINY * span])
+    kept: Array = places[keep]
     return kept
 
 
@@ -126,8 +126,8 @@ def _crossings(breaks: Array, coef: Array) -> Array:
             top = np.abs(scaled).max()
             live = np.flatnonzero(np.abs(scaled) > 1e-14 * top) if top > 0 else np.zeros(0, int)
             if len(live) and live[-1] > 0:
-                found = np.roots(scaled[: live[-1] + 1][::-1])
-                real = found.real[np.abs(found.imag) < 1e-9] * width[s]
+                zeros = np.roots(scaled[: live[-1] + 1][::-1])
+                real = zeros.real[np.abs(zeros.imag) < 1e-9] * width[s]
                 roots[s, : len(real)] = real
     with np.errstate(invalid="ignore"):
         inside = (roots > 0) & (roots < width[:, None])

@@ -28,8 +28,8 @@ class Bands:
 
     def at(self, places: Array) -> Array:
         """The move at each place. int [...]"""
-        found: Array = np.asarray(self.moves)[np.searchsorted(np.asarray(self.cuts), places, side="right")]
-        return found
+        moves: Array = np.asarray(self.moves)[np.searchsorted(np.asarray(self.cuts), places, side="right")]
+        return moves
 
     def merged(self, least: float = 0.0) -> Bands:
         """Without bands that are no wider than `least`, and with equal neighbours as one."""
@@ -61,15 +61,15 @@ class Profile:
     @staticmethod
     def make(game: ContinuousGame, bands: Mapping[str, tuple[str, tuple[float, ...]]]) -> Profile:
         """From words: `{"root": ("b x b", (0.1, 0.7)), …}`, cuts as places on the axis."""
-        found = []
+        made = []
         for situation in game.situations:
             if situation.name not in bands:
                 raise InputError(f"{game.name}: no bands for situation {situation.name!r}")
             words, cuts = bands[situation.name]
-            found.append(Bands(read_moves(words, situation.moves, situation.name), tuple(map(float, cuts))))
+            made.append(Bands(read_moves(words, situation.moves, situation.name), tuple(map(float, cuts))))
         for name in bands:
             game.situation(name)
-        return Profile(game, tuple(found))
+        return Profile(game, tuple(made))
 
     @property
     def cuts(self) -> Array:
@@ -78,12 +78,12 @@ class Profile:
 
     def moved(self, cuts: Array) -> Profile:
         """The same bands with other thresholds."""
-        found, at = [], 0
+        changed, at = [], 0
         for bands in self.bands:
             n = len(bands.cuts)
-            found.append(Bands(bands.moves, tuple(map(float, cuts[at : at + n]))))
+            changed.append(Bands(bands.moves, tuple(map(float, cuts[at : at + n]))))
             at += n
-        return Profile(self.game, tuple(found))
+        return Profile(self.game, tuple(changed))
 
     def thresholds(self) -> Iterator[tuple[int, int, float]]:
         """Situation, number among its cuts, place: of all thresholds."""
@@ -93,25 +93,25 @@ class Profile:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: moves and thresholds in the users' numbers, with the players' shares below them."""
-        signals, found = self.game.signals, {}
+        signals, situations = self.game.signals, {}
         for situation, bands in zip(self.game.situations, self.bands, strict=True):
             shares = [float(signals.cdf(situation.player, np.asarray(c))) for c in bands.cuts]
-            found[situation.name] = {
+            situations[situation.name] = {
                 "player": situation.player,
                 "moves": [situation.moves[m] for m in bands.moves],
                 "thresholds": [signals.value(c) for c in bands.cuts],
                 "shares": shares,
             }
-        return found
+        return situations
 
 
 def read_moves(words: str, moves: tuple[str, ...], where: str) -> tuple[int, ...]:
     """Numbers of moves written one after the other: `b x b`."""
-    found = []
+    numbers = []
     for word in words.split():
         if word not in moves:
             raise InputError(f"{where}: no move {word!r}; there are {', '.join(moves)}")
-        found.append(moves.index(word))
-    if not found:
+        numbers.append(moves.index(word))
+    if not numbers:
         raise InputError(f"{where}: no moves; write some of {', '.join(moves)} from weak to strong")
-    return tuple(found)
+    return tuple(numbers)

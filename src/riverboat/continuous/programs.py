@@ -61,15 +61,15 @@ def lp(game: ContinuousGame, forms: Forms) -> Found:
     order[np.arange(count - 1), np.arange(count - 1)] = -1.0
     order[np.arange(count - 1), np.arange(1, count)] = 1.0
     cost = np.concatenate([np.zeros(count), [1.0]])
-    found = milp(
+    optimum = milp(
         cost,
         constraints=[LinearConstraint(table, np.concatenate(right), np.inf), LinearConstraint(order, 0.0, np.inf)],
         bounds=Bounds(np.zeros(count + 1), np.concatenate([np.ones(count), [np.inf]])),
     )
-    _solved(found, game)
-    u = np.clip(found.x[:count], 0.0, 1.0)
+    _solved(optimum, game)
+    u = np.clip(optimum.x[:count], 0.0, 1.0)
     mass = np.diff(np.concatenate([[0.0], u, [1.0]]))
-    return Found(_places(game, u, forms), float(found.x[-1]), _binding(forms, (mass, mass)))
+    return Found(_places(game, u, forms), float(optimum.x[-1]), _binding(forms, (mass, mass)))
 
 
 def milp_thresholds(game: ContinuousGame, forms: Forms, seconds: float = 60.0) -> Found:
@@ -117,18 +117,18 @@ def milp_thresholds(game: ContinuousGame, forms: Forms, seconds: float = 60.0) -
     cost = np.zeros(size)
     cost[-1] = 1.0
     kind = np.concatenate([np.ones(count * segments), np.zeros(count * segments + 1)])
-    found = milp(
+    optimum = milp(
         cost,
         integrality=kind,
         constraints=constraints,
         bounds=Bounds(np.zeros(size), upper),
         options={"time_limit": seconds},
     )
-    _solved(found, game)
-    cuts = np.sort(csr_array(place) @ found.x)
+    _solved(optimum, game)
+    cuts = np.sort(csr_array(place) @ optimum.x)
     ends = np.concatenate([[signals.low], cuts, [signals.high]])
     mass = tuple(np.diff(signals.cdf(p, ends)) for p in (0, 1))
-    return Found(cuts, float(found.x[-1]), _binding(forms, (mass[0], mass[1])))
+    return Found(cuts, float(optimum.x[-1]), _binding(forms, (mass[0], mass[1])))
 
 
 def _need_equal(game: ContinuousGame) -> None:
@@ -147,16 +147,16 @@ def _places(game: ContinuousGame, u: Array, forms: Forms) -> Array:
 
 def _binding(forms: Forms, mass: tuple[Array, Array]) -> Label | None:
     """The row that is violated most."""
-    worst, found = 0.0, None
+    worst, label = 0.0, None
     for me, (rows, labels) in enumerate(zip(forms.optimality, forms.labels, strict=True)):
         if len(rows):
             gaps = rows @ mass[1 - me]
             k = int(np.argmin(gaps))
             if gaps[k] < worst:
-                worst, found = float(gaps[k]), labels[k]
-    return found
+                worst, label = float(gaps[k]), labels[k]
+    return label
 
 
-def _solved(found: object, game: ContinuousGame) -> None:
-    if getattr(found, "x", None) is None:
-        raise RiverboatError(f"{game.name}: HiGHS stopped: {getattr(found, 'message', 'no answer')}")
+def _solved(optimum: object, game: ContinuousGame) -> None:
+    if getattr(optimum, "x", None) is None:
+        raise RiverboatError(f"{game.name}: HiGHS stopped: {getattr(optimum, 'message', 'no answer')}")

@@ -58,18 +58,18 @@ def read(game: ContinuousGame, steps: int = 60) -> Reading:
     if has_program(game):
         finite = Steps(game, steps)
         tree = compile_game(finite)
-        found = finite.frequencies(preferred(tree, _tidy(finite, tree)).strategy)
+        played = finite.frequencies(preferred(tree, _tidy(finite, tree)).strategy)
         edges, dealt = finite.edges, np.stack(finite.weights)
     else:
-        edges, dealt, found = iterate(game, steps)
+        edges, dealt, played = iterate(game, steps)
     weights: dict[int, Array] = {}
     for s, situation in enumerate(game.situations):
         reach = dealt[situation.player]
         if situation.parent is not None:
             before, move = situation.parent
-            reach = weights[before] * found[before][move]
+            reach = weights[before] * played[before][move]
         weights[s] = reach
-    return Reading(game, edges, found, weights)
+    return Reading(game, edges, played, weights)
 
 
 def _tidy(finite: Steps, tree: Tree) -> Array:
@@ -100,14 +100,14 @@ def propose(game: ContinuousGame, steps: int = 60) -> list[Proposal]:
     Those that are read off the game in steps, and for rivers with one size of bet also the known ones.
     """
     reading = read(game, steps)
-    found: dict[tuple[tuple[int, ...], ...], Proposal] = {}
+    proposals: dict[tuple[tuple[int, ...], ...], Proposal] = {}
     for penalty in PENALTIES:
         proposal = simplify(reading, penalty)
-        found.setdefault(proposal.model.bands, proposal)
+        proposals.setdefault(proposal.model.bands, proposal)
     known = river_models(game)
     for model in known if len(known) <= MOST_KNOWN else []:
-        found.setdefault(model.bands, fit(reading, model))
-    return sorted([by_mass(reading), *found.values()], key=lambda p: 0.005 * len(p.model.thresholds) - p.fit)
+        proposals.setdefault(model.bands, fit(reading, model))
+    return sorted([by_mass(reading), *proposals.values()], key=lambda p: 0.005 * len(p.model.thresholds) - p.fit)
 
 
 def simplify(reading: Reading, penalty: float) -> Proposal:
@@ -282,17 +282,17 @@ def further_raises(model: Model, smaller: ContinuousGame, larger: ContinuousGame
     new situations fold and call.
     """
     old = {situation.name: s for s, situation in enumerate(smaller.situations)}
-    found = []
+    bands = []
     for situation in larger.situations:
         if situation.name not in old:
-            found.append(_weak_to_strong(situation.moves))
+            bands.append(_weak_to_strong(situation.moves))
             continue
         s = old[situation.name]
         words = [smaller.situations[s].moves[m] for m in model.bands[s]]
         new = [m for m in situation.moves if m not in smaller.situations[s].moves]
         moves = [situation.moves.index(word) for word in words]
-        found.append((situation.moves.index(new[0]), *moves, situation.moves.index(new[0])) if new else tuple(moves))
-    return Model(f"{model.name}, one raise more", tuple(found))
+        bands.append((situation.moves.index(new[0]), *moves, situation.moves.index(new[0])) if new else tuple(moves))
+    return Model(f"{model.name}, one raise more", tuple(bands))
 
 
 def _weak_to_strong(moves: tuple[str, ...]) -> tuple[int, ...]:

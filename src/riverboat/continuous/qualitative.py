@@ -39,29 +39,29 @@ class Model:
     @staticmethod
     def make(game: ContinuousGame, bands: Mapping[str, str], order: str | None = None, name: str = "model") -> Model:
         """From words: `{"root": "b x b", "b": "f c"}` and, where it is known, `"root:1 b:1 root:2"`."""
-        found = []
+        moves_of = []
         for situation in game.situations:
             if situation.name not in bands:
                 raise InputError(f"model {name!r}: no moves for situation {situation.name!r}")
             moves = read_moves(bands[situation.name], situation.moves, f"model {name!r}: {situation.name}")
             if any(a == b for a, b in pairwise(moves)):
                 raise InputError(f"model {name!r}: {situation.name}: {bands[situation.name]!r}: neighbours must differ")
-            found.append(moves)
+            moves_of.append(moves)
         for word in bands:
             game.situation(word)
-        model = Model(name, tuple(found))
+        model = Model(name, tuple(moves_of))
         return model if order is None else model.ordered(_read_order(game, model, order))
 
     def ordered(self, order: Iterable[Threshold]) -> Model:
         """The same model with an order of its thresholds."""
-        found = tuple(order)
-        if sorted(found) != sorted(self.thresholds):
+        thresholds = tuple(order)
+        if sorted(thresholds) != sorted(self.thresholds):
             raise InputError(f"model {self.name!r}: the order must name each of {len(self.thresholds)} thresholds once")
         for s in range(len(self.bands)):
-            mine = [k for situation, k in found if situation == s]
+            mine = [k for situation, k in thresholds if situation == s]
             if mine != sorted(mine):
                 raise InputError(f"model {self.name!r}: the order exchanges thresholds of one situation")
-        return Model(self.name, self.bands, found)
+        return Model(self.name, self.bands, thresholds)
 
     def order_of(self, cuts: Array) -> Order:
         """The order in which given places of the thresholds lie; equal ones stay as they are numbered."""
@@ -70,11 +70,11 @@ class Model:
 
     def profile(self, game: ContinuousGame, cuts: Array) -> Profile:
         """The model with its thresholds at places."""
-        found, at = [], 0
+        bands, at = [], 0
         for moves in self.bands:
-            found.append(Bands(moves, tuple(map(float, cuts[at : at + len(moves) - 1]))))
+            bands.append(Bands(moves, tuple(map(float, cuts[at : at + len(moves) - 1]))))
             at += len(moves) - 1
-        return Profile(game, tuple(found))
+        return Profile(game, tuple(bands))
 
     def words(self, game: ContinuousGame) -> dict[str, str]:
         """The moves as words, by situation."""
@@ -111,7 +111,7 @@ def every(game: ContinuousGame, choices: Mapping[str, Iterable[str]]) -> list[Mo
 
 
 def _read_order(game: ContinuousGame, model: Model, words: str) -> Order:
-    found = []
+    thresholds = []
     for word in words.split():
         name, colon, number = word.rpartition(":")
         if not colon or not number.isdigit():
@@ -121,5 +121,5 @@ def _read_order(game: ContinuousGame, model: Model, words: str) -> Order:
             raise InputError(
                 f"model {model.name!r}: order: {name} has {len(model.bands[s]) - 1} thresholds, not {word!r}"
             )
-        found.append((s, k))
-    return tuple(found)
+        thresholds.append((s, k))
+    return tuple(thresholds)

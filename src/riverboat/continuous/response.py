@@ -64,8 +64,8 @@ def certify(profile: Profile) -> Certificate:
     responses: dict[int, Bands] = {}
     for player in range(game.players):
         values.append(evaluation.value(player))
-        found, bands = evaluation.respond(player)
-        best.append(found)
+        worth, bands = evaluation.respond(player)
+        best.append(worth)
         responses |= bands
     return Certificate(game, tuple(values), tuple(best), tuple(responses[s] for s in range(len(game.situations))))
 
@@ -97,13 +97,13 @@ class Evaluation:
     @cached_property
     def _part(self) -> Array:
         """Share of its segment that each piece has. float64 [players, pieces]"""
-        found: Array = self._unit[..., 0] * self.width + self._unit[..., 1] * self.width**2 / 2
-        return found
+        part: Array = self._unit[..., 0] * self.width + self._unit[..., 1] * self.width**2 / 2
+        return part
 
     def density(self, player: int) -> Array:
         """A player's density on the pieces. float64 [pieces, 2]"""
-        found: Array = self.game.signals.mass[player, self.segment][:, None] * self._unit[player]
-        return found
+        densities: Array = self.game.signals.mass[player, self.segment][:, None] * self._unit[player]
+        return densities
 
     # --- leaves ---------------------------------------------------------------------------------
 
@@ -134,19 +134,19 @@ class Evaluation:
         held = reach[:, None, :] * chance
         below = np.concatenate([np.zeros((*held.shape[:2], 1)), np.cumsum(held, axis=2)], axis=2)
         total = below[:, own, -1]
-        found = np.zeros((len(reach), len(k), 3))
-        found[..., 0] = below[:, own, pieces]
+        terms = np.zeros((len(reach), len(k), 3))
+        terms[..., 0] = below[:, own, pieces]
         inside = reach * table[own, k]
-        found[..., 1] = inside * self._unit[other, :, 0]
-        found[..., 2] = inside * self._unit[other, :, 1] / 2
+        terms[..., 1] = inside * self._unit[other, :, 0]
+        terms[..., 2] = inside * self._unit[other, :, 1] / 2
         if signals.tied.any():
             first = np.searchsorted(k, k, side="left")
             after = np.searchsorted(k, k, side="right")
             even = (below[:, own, first] + below[:, own, after]) / 2  # equal signals share
             tied = signals.tied[k]
-            found[:, tied] = 0.0
-            found[:, tied, 0] = even[:, tied]
-        return total, found
+            terms[:, tied] = 0.0
+            terms[:, tied, 0] = even[:, tied]
+        return total, terms
 
     def leaves(self, me: int) -> Array:
         """What a player expects from each leaf, on each piece of its own signal. float64 [leaves, pieces, degree + 1]"""
@@ -193,22 +193,22 @@ class Evaluation:
         """
         leaves = self.leaves(me)
         total = np.zeros(leaves.shape[1:])
-        found = {s: np.zeros((len(self.game.situations[s].moves), *leaves.shape[1:])) for s in self._own(me)}
+        worth = {s: np.zeros((len(self.game.situations[s].moves), *leaves.shape[1:])) for s in self._own(me)}
         for z, ending in enumerate(self.game.endings):
             if ending.choices[me]:
                 s, move = ending.choices[me][-1]
-                found[s][move] += leaves[z]
+                worth[s][move] += leaves[z]
             else:
                 total += leaves[z]
         pieces = np.arange(leaves.shape[1])
         for s in self._own(me):
-            value = found[s][self.choice[s], pieces]
+            value = worth[s][self.choice[s], pieces]
             parent = self.game.situations[s].parent
             if parent is None:
                 total += value
             else:
-                found[parent[0]][parent[1]] += value
-        return found, total
+                worth[parent[0]][parent[1]] += value
+        return worth, total
 
     def value(self, me: int) -> float:
         """What a player gets on average."""
@@ -219,26 +219,26 @@ class Evaluation:
         """What a player's best response gets, and the response: bands for each of its situations."""
         leaves = self.leaves(me)
         total = Piecewise(self.breaks, np.zeros((len(self.middle), 1)))
-        found: dict[int, list[Piecewise]] = {}
+        worths: dict[int, list[Piecewise]] = {}
         for s in self._own(me):
             moves = len(self.game.situations[s].moves)
-            found[s] = [Piecewise(self.breaks, np.zeros(leaves.shape[1:])) for _ in range(moves)]
+            worths[s] = [Piecewise(self.breaks, np.zeros(leaves.shape[1:])) for _ in range(moves)]
         for z, ending in enumerate(self.game.endings):
             worth = Piecewise(self.breaks, leaves[z])
             if ending.choices[me]:
                 s, move = ending.choices[me][-1]
-                found[s][move] = found[s][move] + worth
+                worths[s][move] = worths[s][move] + worth
             else:
                 total = total + worth
         bands: dict[int, Bands] = {}
         for s in self._own(me):
-            best, which = envelope(found[s])
+            best, which = envelope(worths[s])
             bands[s] = Bands(tuple(map(int, which)), tuple(map(float, best.breaks[1:-1]))).merged()
             parent = self.game.situations[s].parent
             if parent is None:
                 total = total + best
             else:
-                found[parent[0]][parent[1]] = found[parent[0]][parent[1]] + best
+                worths[parent[0]][parent[1]] = worths[parent[0]][parent[1]] + best
         own = Piecewise(self.breaks, self.density(me)).refined(total.breaks)
         return integral(product(total.coef, own.coef), np.diff(total.breaks)), bands
 

@@ -69,10 +69,10 @@ class Signals:
         """Of the other player's segments, given the own one: for player 0, for player 1. float64 [1 or segments, segments]"""
         if self.joint is None:
             return self.mass[1][None], self.mass[0][None]
-        found = []
+        tables = []
         for table, own in ((self.joint, self.mass[0]), (self.joint.T, self.mass[1])):
-            found.append(table / np.where(own > 0, own, 1.0)[:, None])
-        return found[0], found[1]
+            tables.append(table / np.where(own > 0, own, 1.0)[:, None])
+        return tables[0], tables[1]
 
     @property
     def equal(self) -> bool:
@@ -87,24 +87,24 @@ class Signals:
 
     def segment(self, place: Array) -> Array:
         """The segment in which a place lies. int [...]"""
-        found: Array = np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.edges) - 2)
-        return found
+        numbers: Array = np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.edges) - 2)
+        return numbers
 
     def cdf(self, player: int, place: Array) -> Array:
         """Probability of a signal below a place. float64 [...]"""
         place = np.clip(np.asarray(place, float), self.low, self.high)
         k = self.segment(place)
         t = (place - self.edges[k]) / (self.edges[k + 1] - self.edges[k])
-        found: Array = self.below[player, k] + self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
-        return found
+        below: Array = self.below[player, k] + self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
+        return below
 
     def density(self, player: int, place: Array) -> Array:
         """Slope of the distribution function. float64 [...]"""
         k = self.segment(place)
         width = self.edges[k + 1] - self.edges[k]
         t = (np.asarray(place, float) - self.edges[k]) / width
-        found: Array = self.mass[player, k] / width * (1 + self.tilt[player, k] * (2 * t - 1))
-        return found
+        heights: Array = self.mass[player, k] / width * (1 + self.tilt[player, k] * (2 * t - 1))
+        return heights
 
     def quantile(self, player: int, share: float) -> float:
         """The lowest place with this probability below it, for distribution functions that are piecewise linear."""

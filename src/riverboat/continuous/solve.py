@@ -49,11 +49,11 @@ class Answer:
 
     def to_dict(self, game: ContinuousGame) -> dict[str, Any]:
         """For JSON."""
-        found: dict[str, Any] = {"model": self.model.to_dict(game), "method": self.method, "solved": self.solved}
-        found |= {"reason": self.reason, "seconds": self.seconds}
+        facts: dict[str, Any] = {"model": self.model.to_dict(game), "method": self.method, "solved": self.solved}
+        facts |= {"reason": self.reason, "seconds": self.seconds}
         if self.profile is not None and self.certificate is not None:
-            found |= {"situations": self.profile.to_dict()} | self.certificate.to_dict()
-        return found
+            facts |= {"situations": self.profile.to_dict()} | self.certificate.to_dict()
+        return facts
 
 
 def solve_model(
@@ -82,11 +82,11 @@ def solve_model(
             raise InputError(f"model {model.name!r}: the method {method} needs the order of the thresholds; use newton")
         forms = Forms.make(game, model, model.order)
         solver = {"lp": programs.lp, "linear": programs.linear, "milp": programs.milp_thresholds}[method]
-        found = solver(game, forms)
-        cuts = found.cuts[forms.place]
-        if found.slack > ENOUGH * game.scale:
+        optimum = solver(game, forms)
+        cuts = optimum.cuts[forms.place]
+        if optimum.slack > ENOUGH * game.scale:
             profile = model.profile(game, _rising(model, cuts))
-            reason = _blame(game, model, forms, found.slack, found.worst, found.cuts)
+            reason = _blame(game, model, forms, optimum.slack, optimum.worst, optimum.cuts)
             return Answer(model, method, profile, certify(profile), reason, time.perf_counter() - began)
     profile = model.profile(game, _rising(model, cuts))
     if left is None or 1e-12 < left / game.scale < 1e-6:  # what is further off has no solution nearby

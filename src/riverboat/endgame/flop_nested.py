@@ -86,7 +86,7 @@ class Larger:
 
     def board_trees(self) -> dict[int, BoardTree]:
         """A tree for each flop by itself, with the rows that it has in the others."""
-        found, street = {}, self.tree.street_at
+        trees, street = {}, self.tree.street_at
         first = int(np.flatnonzero(self.whole.betting.street == 1)[0])
         part = cut(self.whole.betting, first)
         common = shape(part.betting, 1, int(self.tree.rows.max()))
@@ -95,10 +95,10 @@ class Larger:
             for p in (0, 1):
                 live[p][self.tree.row_of[b, p] != NOWHERE] = 1.0
             game = _part(self.whole, part, (live[0], live[1]), board=self.tree.deals.cards(b))
-            found[b] = BoardTree(game, common)
-            if not np.array_equal(found[b].row_of[0], self.tree.row_of[b]):
+            trees[b] = BoardTree(game, common)
+            if not np.array_equal(trees[b].row_of[0], self.tree.row_of[b]):
                 raise InputError(f"{self.tree.name}: board {b} has other rows by itself")
-        return found
+        return trees
 
 
 def _part(
@@ -166,17 +166,17 @@ class Nest:
     def _decisions(self, at: Round, part: Part, below: int) -> list[tuple[int, int]]:
         """The opponent's decisions of a round behind a node where it has a move more, with the node that it leads to."""
         last = int(self.larger.whole.betting.end[below])
-        found = [(n, int(part.origin[at.node[n]])) for n in range(at.count) if at.actor[n] == self.opponent]
-        behind = [(n, self.off[node]) for n, node in found if below <= node < last and node in self.off]
+        decisions = [(n, int(part.origin[at.node[n]])) for n in range(at.count) if at.actor[n] == self.opponent]
+        behind = [(n, self.off[node]) for n, node in decisions if below <= node < last and node in self.off]
         return [(n, child) for n, child in behind if child not in part.origin]
 
     def _gift(self, at: Round, node: int, begin: Array) -> Array:
         """What the opponent gave up until a node, given its hand. float64 [rows]"""
-        found = begin.copy()
+        gift = begin.copy()
         for above, child in at.path(node) if self.method.gifts else ():
             if at.actor[above] == self.opponent:
-                found += np.maximum(at.cbv(self.opponent, above) - at.cbv(self.opponent, child), 0.0)
-        return found
+                gift += np.maximum(at.cbv(self.opponent, above) - at.cbv(self.opponent, child), 0.0)
+        return gift
 
     def _root(self, node: int, child: int) -> Part:
         """The betting of an endgame: behind the added move, or from the decision on with that move."""
@@ -303,8 +303,8 @@ def nest(
         raise unknown("nested method", method, METHODS)
     if base.dtype != np.dtype(table_format(dtype).average):
         raise InputError(f"{larger.tree.name}: a base of {base.dtype}, and dtype {dtype!r} has other averages")
-    found = METHODS[method] if isinstance(method, str) else method
+    chosen = METHODS[method] if isinstance(method, str) else method
     known = larger.board_trees() if boards is None else boards
-    built = Nest(larger, player, found, iterations, parse(schedule), dtype, threads, known)
+    built = Nest(larger, player, chosen, iterations, parse(schedule), dtype, threads, known)
     built.build(base)
     return built

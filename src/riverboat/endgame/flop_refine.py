@@ -81,12 +81,12 @@ class FlopRefinement:
 
     def allowance(self, player: int) -> float:
         """The most by which the opponent of `player` may gain, by what the gadgets' solutions lack. In the game's unit."""
-        return sum(found.allowance for found in self.endgames if found.player == player)
+        return sum(solved.allowance for solved in self.endgames if solved.player == player)
 
     @property
     def least_margin(self) -> float:
         """Over all endgames, in the game's unit; NaN without gadgets."""
-        return min((found.margin for found in self.endgames if found.player is not None), default=float("nan"))
+        return min((solved.margin for solved in self.endgames if solved.player is not None), default=float("nan"))
 
 
 def refine_flop(
@@ -106,7 +106,7 @@ def refine_flop(
     `lines` are those before the flop whose endgames are solved; all of them without it. Hands that the base strategy never
     brings to an endgame get a strategy too.
     """
-    found = _method(method)
+    chosen = _method(method)
     exits = [n for n in base.exits if lines is None or base.line(n) in lines]
     if lines is not None and len(exits) < len(set(lines)):
         missing = sorted(set(lines) - {base.line(n) for n in base.exits})
@@ -115,8 +115,8 @@ def refine_flop(
         raise InputError(f"{base.tree.name}: {len(base.tree.game.deals)} deals; endgames before the flop need one")
     table, solved = base.table.copy(), []
     for node in exits:
-        for player in players if found.gadget else (None,):
-            part, tree, unit = endgame(base, node, found, player)
+        for player in players if chosen.gadget else (None,):
+            part, tree, unit = endgame(base, node, chosen, player)
             if tree is None:
                 continue
             solver = BoardCFR(tree, schedule, threads=threads, dtype=dtype)

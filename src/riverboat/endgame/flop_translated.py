@@ -72,9 +72,9 @@ def translate(larger: Larger, base: Array, player: int, mapping: str = "rand-psh
 
 def _places(tree: BoardTree) -> Array:
     """Where each node of the betting stands in the forest."""
-    found = np.empty(len(tree.forest.node), np.int64)
-    found[tree.forest.node] = np.arange(len(found))
-    return found
+    places = np.empty(len(tree.forest.node), np.int64)
+    places[tree.forest.node] = np.arange(len(places))
+    return places
 
 
 def _read_as(betting: BettingTree, node: int, child: int, old: list[int], mapping: str) -> dict[int, float]:
@@ -84,5 +84,5 @@ def _read_as(betting: BettingTree, node: int, child: int, old: list[int], mappin
     before = float(betting.spent[node].max())
     size = {move: (float(betting.spent[move].max()) - before) / (2 * before) for move in (*old, child)}
     bets = [k for k, move in enumerate(old) if size[move] > 0]
-    found = readings(mapping, [size[old[k]] for k in bets], size[child])
-    return {bets[k]: weight for k, weight in found.items()}
+    chances = readings(mapping, [size[old[k]] for k in bets], size[child])
+    return {bets[k]: weight for k, weight in chances.items()}

@@ -56,19 +56,19 @@ class Round:
 
     def children(self, node: int) -> list[int]:
         """Nodes after each move of this round."""
-        found, child = [], node + 1
+        nodes, child = [], node + 1
         while child < self.end[node]:
-            found.append(child)
+            nodes.append(child)
             child = int(self.end[child])
-        return found
+        return nodes
 
     def path(self, node: int) -> list[tuple[int, int]]:
         """The decisions on the way to a node, each with the node that was gone to, from the root on."""
-        found = []
+        steps = []
         while self.parent[node] >= 0:
-            found.append((int(self.parent[node]), node))
+            steps.append((int(self.parent[node]), node))
             node = int(self.parent[node])
-        return found[::-1]
+        return steps[::-1]
 
     def line(self, node: int) -> str:
         """The moves on the way."""
@@ -86,17 +86,17 @@ class Round:
     def reach(self) -> tuple[Array, Array]:
         """How often each player comes to each node with one hand of each row, as it was dealt. float64 [nodes, rows] each"""
         came = self.tree.weights if self.start is None else self.start.reach
-        found = [np.zeros((self.count, len(w))) for w in came]
+        weights = [np.zeros((self.count, len(w))) for w in came]
         for player in (0, 1):
-            found[player][0] = came[player]
+            weights[player][0] = came[player]
         for node in range(self.count):
             who = int(self.actor[node])
             play = self.walker.play(self.board, self.first + node) if who >= 0 else None
             for k, child in enumerate(self.children(node)):
                 for player in (0, 1):
                     share = play[k] if play is not None and who == player else 1.0
-                    found[player][child] = found[player][node] * share
-        return found[0], found[1]
+                    weights[player][child] = weights[player][node] * share
+        return weights[0], weights[1]
 
     def meets(self, player: int) -> Array:
         """N: the weight of the other's hands that each row of a player meets at each node. float64 [nodes, rows]"""
@@ -106,8 +106,8 @@ class Round:
             by_card = held[:, some] @ HOLDS[some]
             first, second = HAND_CARDS[reps].T
             most = held.sum(axis=1, keepdims=True)
-            found = most - by_card[:, first] - by_card[:, second] + held[:, reps]
-            self._met[player] = np.where(found > NOTHING * most, found, 0.0)
+            weights = most - by_card[:, first] - by_card[:, second] + held[:, reps]
+            self._met[player] = np.where(weights > NOTHING * most, weights, 0.0)
         return self._met[player]
 
     def best(self, player: int) -> Array:
@@ -119,8 +119,8 @@ class Round:
     def cbv(self, opponent: int, node: int) -> Array:
         """V / N, zero where nobody is met. float64 [rows]"""
         met = self.meets(opponent)[node]
-        found: Array = np.divide(self.best(opponent)[node], met, out=np.zeros_like(met), where=met > 0)
-        return found
+        values: Array = np.divide(self.best(opponent)[node], met, out=np.zeros_like(met), where=met > 0)
+        return values
 
     def gifts(self, opponent: int, node: int, *, split: bool) -> Array:
         """What each row of the opponent gave up on the way to an endgame, V(I') − V(I', a') at each of its decisions there.
@@ -129,7 +129,7 @@ class Round:
         that weight, so that together they spend it once.
         """
         best, met = self.best(opponent), self.meets(opponent)
-        found = np.zeros(best.shape[1])
+        total = np.zeros(best.shape[1])
         for above, child in self.path(node):
             if self.actor[above] != opponent:
                 continue
@@ -138,8 +138,8 @@ class Round:
                 behind = [e for e in self.exits if child <= e < self.end[child]]
                 shared = met[behind].sum(axis=0)
                 given = given * np.divide(met[node], shared, out=np.zeros_like(shared), where=shared > 0)
-            found += given
-        return found
+            total += given
+        return total
 
     def earliest(self, opponent: int, node: int) -> int:
         """The opponent's first decision on the way to a node, or the node: no other entry can be reached from there."""
@@ -153,7 +153,7 @@ class Round:
         """
         best, met = self.best(opponent), self.meets(opponent)
         floor = secured(self.tree.betting, opponent)
-        found = np.zeros(best.shape[1], bool)
+        hands = np.zeros(best.shape[1], bool)
         onwards = best[node].copy()  # value of staying on the path, at the node that is looked at
         for above, child in reversed(self.path(node)):
             others = [other for other in self.children(above) if other != child]
@@ -161,8 +161,8 @@ class Round:
                 onwards = onwards + best[others].sum(axis=0)  # where the refined player goes elsewhere
                 continue
             least = max(float(floor[self.node[other]]) for other in others) if others else -np.inf
-            found |= (met[above] > 0) & (least * np.where(met[above] > 0, met[above], 1.0) >= onwards)
-        return found
+            hands |= (met[above] > 0) & (least * np.where(met[above] > 0, met[above], 1.0) >= onwards)
+        return hands
 
 
 def secured(betting: BettingTree, player: int) -> Array:
@@ -170,11 +170,11 @@ def secured(betting: BettingTree, player: int) -> Array:
 
     Everybody else, and the cards, are against it; it may fold.
     """
-    found = np.zeros(len(betting.actor))
+    least = np.zeros(len(betting.actor))
     for node in range(len(betting.actor) - 1, -1, -1):
         if betting.actor[node] == TERMINAL:
-            found[node] = betting.pay[node, :, player].min()
+            least[node] = betting.pay[node, :, player].min()
         else:
-            below = [found[child] for child in betting.children(node)]
-            found[node] = max(below) if betting.actor[node] == player else min(below)
-    return found
+            below = [least[child] for child in betting.children(node)]
+            least[node] = max(below) if betting.actor[node] == player else min(below)
+    return least

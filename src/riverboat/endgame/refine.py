@@ -106,12 +106,12 @@ def refine(
     parts = [endgame_at(tree, *name) for name in names]
     check_apart(parts)
     table = np.array(base.probabilities, float)
-    found: list[tuple[int, list[Entry], list[Array]]] = []
+    entered: list[tuple[int, list[Entry], list[Array]]] = []
     for player in players:
         known = entries(base, player, parts)
         none = [np.zeros_like(entry.values) for entry in known]
         given = gifts(base, player, parts, known, split=split) if method == "reach_maxmargin" else none
-        found.append((player, known, given))
+        entered.append((player, known, given))
         if method == "optimal":
             _optimal(base, player, parts, solver, table)
             continue
@@ -122,7 +122,7 @@ def refine(
     strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(parts)})
     reports = [
         _margins(part, player, entry, after, gift)
-        for player, known, given in found
+        for player, known, given in entered
         for part, entry, after, gift in zip(parts, known, entries(strategy, player, parts), given, strict=True)
     ]
     return Refinement(strategy, method, tuple(reports))
@@ -132,7 +132,7 @@ def after_chance(tree: PublicTree, event: int = 1) -> list[str]:
     """The lines right after the given public chance event, counted from 1: the starts of a round of betting."""
     if not isinstance(tree, PublicTree):
         raise InputError(f"{tree.name}: lines need a public game; name information sets instead")
-    actor, found = tree.nodes.actor, []
+    actor, lines = tree.nodes.actor, []
     work = [(0, 0)]
     while work:
         node, seen = work.pop()
@@ -140,8 +140,8 @@ def after_chance(tree: PublicTree, event: int = 1) -> list[str]:
             step = seen + (actor[node] == CHANCE)
             work += [(child, step) for child in reversed(list(tree.children(node)))]
         elif actor[node] != TERMINAL:
-            found.append(tree.line(node))
-    return found
+            lines.append(tree.line(node))
+    return lines
 
 
 def _solve(

@@ -37,7 +37,7 @@ class Explanation:
     def facts(self) -> dict[str, Any]:
         """The subgame in figures, with their units."""
         position, subgame = self.position, self.position.subgame
-        entry, spot, found = subgame.entry, subgame.spot, position.solution.provenance
+        entry, spot, provenance = subgame.entry, subgame.spot, position.solution.provenance
         facts: dict[str, Any] = {
             "begins": entry.state.line,
             "board": show_cards(entry.board),
@@ -50,9 +50,9 @@ class Explanation:
             "betting_nodes": len(spot.betting.actor),
             "boards": int(position.solution.tree.street_at[-1]),
             "hands": [int(np.count_nonzero(w)) for w in spot.weights],
-            "iterations": found["iterations"],
-            "exploitability": found["exploitability"],
-            "unit": found["unit"],
+            "iterations": provenance["iterations"],
+            "exploitability": provenance["exploitability"],
+            "unit": provenance["unit"],
         }
         if self.margins is not None:
             known = self.margins[~np.isnan(self.margins)]
@@ -80,7 +80,7 @@ class Explanation:
         """The facts in words."""
         facts = self.facts()
         nodes = f"{facts['betting_nodes']:,} nodes of betting on {facts['boards']:,} boards"
-        found = [
+        rows = [
             (
                 "subgame",
                 f"from {facts['begins']!r} on {facts['board']}, pot {facts['pot']:,}, behind {facts['behind'][0]:,}",
@@ -95,7 +95,7 @@ class Explanation:
         ]
         if "margins" in facts:
             margins = facts["margins"]
-            found.append(("margins", f"least {margins['least']:+.3g}, mean {margins['mean']:+.3g} chips"))
+            rows.append(("margins", f"least {margins['least']:+.3g}, mean {margins['mean']:+.3g} chips"))
         for seat, held in zip(SEATS, self.ranges, strict=True):
-            found.append((f"range of {seat}", f"{held.combos:,.1f} combos"))
-        return found
+            rows.append((f"range of {seat}", f"{held.combos:,.1f} combos"))
+        return rows

@@ -146,15 +146,15 @@ class Search:
         return [way.position for way in ways if way.position is not None]
 
     def _solve(self, needed: dict[bytes, Subgame]) -> dict[bytes, Position]:
-        found: dict[bytes, Position] = {}
+        positions: dict[bytes, Position] = {}
         for street, usual in ITERATIONS.items():
             some = {key: subgame for key, subgame in needed.items() if subgame.spot.streets[0] == street}
             spots, s = [subgame.spot for subgame in some.values()], self.settings
             most = s.iterations or (usual if s.seconds is None else MOST)
             solutions = solve_many(spots, iterations=most, until=s.until, seconds=s.seconds, threads=s.threads)
             for (key, subgame), solution in zip(some.items(), solutions, strict=True):
-                found[key] = self.cache.keep(key, subgame.solved(solution, s.play))
-        return found
+                positions[key] = self.cache.keep(key, subgame.solved(solution, s.play))
+        return positions
 
     def _warm(self) -> None:
         """Compile now, or load, what the first solve would, so that the clock measures solving alone."""
@@ -182,9 +182,9 @@ class Search:
             if not ranges[seat].any():
                 ranges[seat, hand_numbers(model.hands)] = model.reach[seat]
             if self.settings.method != "unsafe":
-                found = blueprint_values(self._base, line, board, [*ranges], self.settings.threads)
-                mine = found.self_play if self.settings.method == "estimate" else found.best_response
-                values = mine[other] * (state.pot / found.pot)  # where bets were translated, pots differ
+                values_there = blueprint_values(self._base, line, board, [*ranges], self.settings.threads)
+                mine = values_there.self_play if self.settings.method == "estimate" else values_there.best_response
+                values = mine[other] * (state.pot / values_there.pot)  # where bets were translated, pots differ
                 source = "the blueprint in self-play" if self.settings.method == "estimate" else "the blueprint"
         return Entry(state, board, ranges, values, source)
 

@@ -199,16 +199,16 @@ class Position:
         any of its decisions on the way is worth more than it was.
         """
         other, given = 1 - self.subgame.seat, self.subgame.entry.gifts
-        found = np.zeros(HANDS) if given is None else given.copy()
+        total = np.zeros(HANDS) if given is None else given.copy()
         before = ""
         for label, after in self._moves_made():
             here = self.solution[before]
             if here.player == other:
                 values = here.best_moves(other)
                 made = here.actions.index(label)
-                found += np.nan_to_num(values.max(axis=0) - values[made])
+                total += np.nan_to_num(values.max(axis=0) - values[made])
             before = after
-        return found
+        return total
 
     def _moves_made(self) -> Iterator[tuple[str, str]]:
         """Labels of the moves since the root, and the lines behind them."""

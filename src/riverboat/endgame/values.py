@@ -150,7 +150,7 @@ class _PublicValues:
 def _public_gifts(
     values: _PublicValues, endgames: Sequence[Endgame], known: Sequence[Entry], split: bool
 ) -> list[Array]:
-    tree, found = values.tree, []
+    tree, by_entry = values.tree, []
     starts = np.array([int(part.roots[0]) for part in endgames])
     weights = np.array([entry.weights for entry in known])
     for number, start in enumerate(starts):
@@ -163,8 +163,8 @@ def _public_gifts(
             behind = (starts >= child) & (starts < tree.nodes.end[child]) if split else np.arange(len(starts)) == number
             share = weights[behind].sum(axis=0)
             gift += np.divide(given, share, out=np.zeros_like(given), where=share > 0)
-        found.append(gift)
-    return found
+        by_entry.append(gift)
+    return by_entry
 
 
 # --- history trees ----------------------------------------------------------------------------
@@ -198,11 +198,11 @@ def _history_gifts(
 
     def way(sequence: int) -> list[int]:
         """The sequence and those before it, without the empty one."""
-        found = []
+        path = []
         while sequence:
-            found.append(sequence)
+            path.append(sequence)
             sequence = int(plex.parent[infoset[sequence]])
-        return found
+        return path
 
     def behind(numbers: Sequence[int]) -> Array:
         """Weight of the endgames that lie behind each sequence."""
@@ -213,9 +213,9 @@ def _history_gifts(
         return total
 
     everything = behind(range(len(endgames)))
-    found = []
+    by_entry = []
     for number, sequences in enumerate(entrances):
         share = everything if split else behind([number])
         given = [sum((top[infoset[q]] - best[q]) / share[q] for q in way(int(s)) if share[q] > 0) for s in sequences]
-        found.append(np.maximum(np.array(given, float), 0.0))
-    return found
+        by_entry.append(np.maximum(np.array(given, float), 0.0))
+    return by_entry

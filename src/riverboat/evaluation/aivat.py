@@ -70,8 +70,8 @@ class Estimates:
     @property
     def total(self) -> Array:
         """All of it. float64 [n]"""
-        found: Array = self.base + self.chance.sum(axis=1) + self.moves.sum(axis=1)
-        return found
+        sums: Array = self.base + self.chance.sum(axis=1) + self.moves.sum(axis=1)
+        return sums
 
     def __len__(self) -> int:
         return len(self.base)
@@ -140,12 +140,12 @@ class Aivat:
         cards, deck = self.values[0].strategy.cards, self.rules.deck
         boards = np.array([*combinations(deck.cards.tolist(), self.rules.board_sizes[1])], np.uint8)
         members = deck.hands[np.unique(_suits(deck)[0], return_index=True)[1]]
-        found = np.full((len(members), len(boards)), -1, np.int32)
+        numbers = np.full((len(members), len(boards)), -1, np.int32)
         for c, hand in enumerate(members):
             free = np.flatnonzero(~np.isin(boards, hand).any(axis=1))
             deals = np.concatenate([np.tile(hand, (len(free), 1)), boards[free]], axis=1)
-            found[c, free] = cards.buckets(deals, check=False)[:, 0, 1]
-        return boards, found
+            numbers[c, free] = cards.buckets(deals, check=False)[:, 0, 1]
+        return boards, numbers
 
     @cached_property
     def _means(self) -> tuple[Array, Array]:
@@ -222,8 +222,8 @@ class Aivat:
                 there = np.flatnonzero(hands.player[some, 0] == way)
                 if len(there):
                     chosen, buckets = some[there], (lay[0][there], lay[1][there], lay[2])
-                    found = self._part(way, hands.take(chosen), board[there], buckets)
-                    for out, part in zip((base, chance, moves), found, strict=True):
+                    terms = self._part(way, hands.take(chosen), board[there], buckets)
+                    for out, part in zip((base, chance, moves), terms, strict=True):
                         out[chosen] = (1.0 - 2.0 * way) * part
 
         jobs = range(0, len(hands), HANDS_AT_ONCE)
@@ -288,15 +288,15 @@ class Aivat:
             there = np.flatnonzero(who == agent)
             if len(there):
                 answers.append((there, None if agent < 0 else self._answer(agent, asked.take(there))))
-        width = max(1 if found is None else found.moves.shape[1] for _, found in answers)
+        width = max(1 if answer is None else answer.moves.shape[1] for _, answer in answers)
         moves = np.full((len(first), width), END, np.int32)
         strategies = np.zeros((len(first), self.rules.deck.hand_count, width))
-        for there, found in answers:
-            if found is None:
+        for there, answer in answers:
+            if answer is None:
                 moves[there, 0] = made[first[there]]
             else:
-                moves[there, : found.moves.shape[1]] = found.moves
-                strategies[there, :, : found.moves.shape[1]] = found.probabilities
+                moves[there, : answer.moves.shape[1]] = answer.moves
+                strategies[there, :, : answer.moves.shape[1]] = answer.probabilities
         match = moves[place] == made[:, None]
         column = np.where(match.any(axis=1), match.argmax(axis=1), -1)
         if (column < 0).any():
@@ -361,10 +361,10 @@ def pots_of(hands: Hands) -> Array:
     """What was in the pot when somebody first acted on each street; 0 where nobody did. int64 [n, rounds]"""
     board = hands.cards[:, 2 * hands.rules.hole :]
     places, owner, _ = Places(hands.rules, hands.moves, hands.length, board).decisions()
-    found = np.zeros((len(hands), hands.rules.rounds), np.int64)
+    pots = np.zeros((len(hands), hands.rules.rounds), np.int64)
     back = np.arange(len(owner))[::-1]  # the first decision of a street is written last
-    found[owner[back], places.street[back]] = places.states[back, :2].sum(axis=1)
-    return found
+    pots[owner[back], places.street[back]] = places.states[back, :2].sum(axis=1)
+    return pots
 
 
 def hand_numbers(deck: Deck, cards: Array) -> Array:
@@ -372,8 +372,8 @@ def hand_numbers(deck: Deck, cards: Array) -> Array:
     place = np.full(256, -1, np.int64)
     place[deck.cards] = np.arange(len(deck.cards))
     at = np.sort(place[cards], axis=1)
-    found: Array = at[:, 0] if deck.hole == 1 else at[:, 1] * (at[:, 1] - 1) // 2 + at[:, 0]
-    return found
+    numbers: Array = at[:, 0] if deck.hole == 1 else at[:, 1] * (at[:, 1] - 1) // 2 + at[:, 0]
+    return numbers
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def _of_blueprint(agent: BlueprintAgent) -> dict[str, Any]:
     strategy, played = agent.strategy, agent.played
     how = (played.translation, played.tie, played.post, played.share, played.spare_first)
     known = strategy.provenance
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "name": agent.name.partition("?")[0].rstrip("/").rpartition("/")[2] + _options(agent.name),
         "fingerprint": _digest(repr((strategy.fingerprint, how))),
         "kind": "blueprint",
@@ -57,10 +57,10 @@ def _of_blueprint(agent: BlueprintAgent) -> dict[str, Any]:
         "nodes": len(strategy.tree),
     }
     if known.get("recipe") is not None:
-        found["recipe"] = str(known["recipe"])
+        facts["recipe"] = str(known["recipe"])
     if isinstance(known.get("seconds"), int | float):
-        found["core_hours"] = round(float(known["seconds"]) * int(known.get("threads", 1)) / 3600, 4)
-    return found
+        facts["core_hours"] = round(float(known["seconds"]) * int(known.get("threads", 1)) / 3600, 4)
+    return facts
 
 
 def _options(name: str) -> str:

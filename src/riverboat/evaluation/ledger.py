@@ -51,7 +51,7 @@ class Entry:
 
     def line(self) -> dict[str, Any]:
         """As it is written."""
-        found = {
+        facts = {
             "result": self.kind,
             "agents": list(self.agents),
             "mbb_per_game": self.mbb_per_game,
@@ -60,7 +60,7 @@ class Entry:
             "seed": self.seed,
             **self.more,
         }
-        return {key: value for key, value in found.items() if value is not None}
+        return {key: value for key, value in facts.items() if value is not None}
 
     @property
     def claim(self) -> Claim:
@@ -114,9 +114,9 @@ class Ledger:
             _alike(self.where, self.game, game, where)
         entries = {e.key: e for e in self.entries} | {entry.key: entry}
         known = dict(self.agents)
-        for found in agents:
-            mark = found["fingerprint"]
-            facts = {key: value for key, value in found.items() if key != "fingerprint"}
+        for agent in agents:
+            mark = agent["fingerprint"]
+            facts = {key: value for key, value in agent.items() if key != "fingerprint"}
             known[mark] = known.get(mark, facts)  # the name that it had first
         return Ledger(self.where, game, known, tuple(entries[key] for key in sorted(entries, key=repr)))
 
@@ -136,7 +136,7 @@ class Ledger:
         """Of all agents that played a match, by group, the best first."""
         matches = [entry for entry in self.of(MATCH) if entry.agents[0] != entry.agents[1]]
         groups = _groups(matches)
-        found = []
+        rated = []
         for number, group in enumerate(groups):
             place = {agent: k for k, agent in enumerate(group)}
             mine = [entry for entry in matches if entry.agents[0] in place]
@@ -145,8 +145,8 @@ class Ledger:
                 played = [entry for entry in mine if agent in entry.agents]
                 hands = sum(entry.hands or 0 for entry in played)
                 error = NORMAL_95 * float(errors[k])
-                found.append(Rating(agent, float(values[k]), error, number, len(played), hands))
-        return sorted(found, key=lambda rating: (rating.group, -rating.mbb_per_game, rating.agent))
+                rated.append(Rating(agent, float(values[k]), error, number, len(played), hands))
+        return sorted(rated, key=lambda rating: (rating.group, -rating.mbb_per_game, rating.agent))
 
     # --- on disk --------------------------------------------------------------------------------
 
@@ -186,15 +186,15 @@ def _fit(count: int, matches: list[Entry], place: Mapping[str, int]) -> tuple[An
         normal += weight * np.outer(row, row)
         right += weight * entry.mbb_per_game * row
     covariance = np.linalg.pinv(normal, hermitian=True)  # of ratings whose sum is zero
-    found = covariance @ right
+    ratings = covariance @ right
     misfit = 0.0
     for entry in matches:
         i, j = (place[agent] for agent in entry.agents)
         error = max(entry.ci95 / NORMAL_95, LEAST_ERROR)
-        misfit += ((entry.mbb_per_game - found[i] + found[j]) / error) ** 2
+        misfit += ((entry.mbb_per_game - ratings[i] + ratings[j]) / error) ** 2
     free = len(matches) - (count - 1)
     grown = max(1.0, misfit / free) if free > 0 else 1.0
-    return found, np.sqrt(np.maximum(np.diag(covariance), 0.0) * grown)
+    return ratings, np.sqrt(np.maximum(np.diag(covariance), 0.0) * grown)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -215,14 +215,14 @@ def read_ledger(path: str | Path) -> Ledger:
         if not line.strip():
             continue
         here = f"{where}, line {number}"
-        found = Fields(here, _parsed(line, here))
-        if _HEAD in found:
-            found.whole(_HEAD, 1, 1)
-            game = _game(Fields(here, {k: v for k, v in found.items() if k != _HEAD}))
-        elif _AGENT in found:
-            agents[found.text(_AGENT)] = _agent(found)
+        fields = Fields(here, _parsed(line, here))
+        if _HEAD in fields:
+            fields.whole(_HEAD, 1, 1)
+            game = _game(Fields(here, {k: v for k, v in fields.items() if k != _HEAD}))
+        elif _AGENT in fields:
+            agents[fields.text(_AGENT)] = _agent(fields)
         else:
-            entries.append(_entry(found))
+            entries.append(_entry(fields))
     if (agents or entries) and game is None:
         raise CorruptError(f"{where}: no line with the game; a ledger begins with one")
     for entry in entries:
@@ -252,54 +252,54 @@ def _read_result(result: Any, where: str) -> tuple[Entry, dict[str, Any], list[d
             f"{where}: does not say what it is of (`about`): give what `riverboat match`, `lbr` or `exploitability` of this "
             "release print with --json"
         )
-    found = Fields(where, result)
-    of = Fields(f"{where}, about", found["about"])
+    entries = Fields(where, result)
+    of = Fields(f"{where}, about", entries["about"])
     rules = Fields(f"{where}, about, rules", of["rules"])
     game = _game(Fields(rules.where, {**rules, "version": of["version"]}))
     agents = []
     for each in of.tables("agents"):
         agents.append({"fingerprint": each.text("fingerprint"), **_agent(each)})
-    line = {key: found[key] for key in ("mbb_per_game", "ci95", "hands", "seed", *_EXTRA) if key in found}
+    line = {key: entries[key] for key in ("mbb_per_game", "ci95", "hands", "seed", *_EXTRA) if key in entries}
     line |= {"result": of["result"], "agents": [agent["fingerprint"] for agent in agents]}
-    line |= {key: round(found.number(key), 3) for key in ("mbb_per_game", "ci95") if key in found}
+    line |= {key: round(entries.number(key), 3) for key in ("mbb_per_game", "ci95") if key in entries}
     if "aivat" in line:
         line["aivat"] = True
     return _entry(Fields(where, line)), game, agents
 
 
-def _game(found: Fields) -> dict[str, Any]:
-    stacks = None if found.get("stacks") is None else list(found.wholes("stacks", 1, 2**40))
+def _game(entries: Fields) -> dict[str, Any]:
+    stacks = None if entries.get("stacks") is None else list(entries.wholes("stacks", 1, 2**40))
     return {
-        "name": found.text("name"),
-        "fingerprint": found.text("fingerprint"),
+        "name": entries.text("name"),
+        "fingerprint": entries.text("fingerprint"),
         "stacks": stacks,
-        "version": found.text("version"),
+        "version": entries.text("version"),
     }
 
 
-def _agent(found: Fields) -> dict[str, Any]:
-    facts: dict[str, Any] = {"name": found.text("name"), "kind": found.text("kind")}
-    facts |= {key: found.text(key) for key in ("recipe", "cards") if key in found}
-    facts |= {key: found.number(key, 0, _FIGURE) for key in ("core_hours",) if key in found}
-    return facts | {key: found.whole(key, 0) for key in ("nodes",) if key in found}
+def _agent(entries: Fields) -> dict[str, Any]:
+    facts: dict[str, Any] = {"name": entries.text("name"), "kind": entries.text("kind")}
+    facts |= {key: entries.text(key) for key in ("recipe", "cards") if key in entries}
+    facts |= {key: entries.number(key, 0, _FIGURE) for key in ("core_hours",) if key in entries}
+    return facts | {key: entries.whole(key, 0) for key in ("nodes",) if key in entries}
 
 
-def _entry(found: Fields) -> Entry:
-    kind = found.text("result", KINDS)
-    agents = tuple(found.texts("agents"))
+def _entry(entries: Fields) -> Entry:
+    kind = entries.text("result", KINDS)
+    agents = tuple(entries.texts("agents"))
     if len(agents) != (2 if kind == MATCH else 1):
-        raise CorruptError(f"{found.where}: {len(agents)} agents in a result of {kind}")
-    more = {key: found[key] for key in _EXTRA if key in found}
+        raise CorruptError(f"{entries.where}: {len(agents)} agents in a result of {kind}")
+    more = {key: entries[key] for key in _EXTRA if key in entries}
     for key, value in more.items():
         if not isinstance(value, str | bool | int) or (isinstance(value, str) and not value.isprintable()):
-            raise CorruptError(f"{found.where}: {key} = {shown(value)}: must be a word")
+            raise CorruptError(f"{entries.where}: {key} = {shown(value)}: must be a word")
     return Entry(
         kind,
         agents,
-        found.number("mbb_per_game", -_FIGURE, _FIGURE),
-        found.number("ci95", 0, _FIGURE) if "ci95" in found else 0.0,
-        found.whole("hands", 0) if "hands" in found else None,
-        found.whole("seed", 0) if "seed" in found else None,
+        entries.number("mbb_per_game", -_FIGURE, _FIGURE),
+        entries.number("ci95", 0, _FIGURE) if "ci95" in entries else 0.0,
+        entries.whole("hands", 0) if "hands" in entries else None,
+        entries.whole("seed", 0) if "seed" in entries else None,
         more,
     )
 

@@ -220,7 +220,7 @@ class _Asked:
         return Verdict(self.check, asked, tuple(sorted(self.found, key=lambda failure: -failure.excess)))
 
     def _places(self) -> list[_Place]:
-        found: dict[tuple[str, Cards], _Place] = {}
+        places: dict[tuple[str, Cards], _Place] = {}
         for line in self.check.lines:
             for size in self.check.sizes or ("",):
                 state = state_after(self.rules, line, size)
@@ -228,8 +228,8 @@ class _Asked:
                     continue
                 for board in boards_of(self.check, self.rules):
                     lies = board[: self.rules.board_sizes[state.street]]
-                    found.setdefault((state.line, lies), _Place(state, lies, (line, lies)))
-        return list(found.values())
+                    places.setdefault((state.line, lies), _Place(state, lies, (line, lies)))
+        return list(places.values())
 
     def _ranges(self, places: Places) -> Array:
         """How often the agent comes to each place with each hand. float64 [n, hands]"""
@@ -247,8 +247,8 @@ class _Asked:
             return np.ones(deck.hand_count, bool)
         if text == NUTS:
             strength = hand_strengths(place.board, deck)
-            found: Array = strength == strength.max()
-            return found
+            best: Array = strength == strength.max()
+            return best
         if deck.hole != 2:
             return np.zeros(deck.hand_count, bool)
         low, high = deck.hands.astype(int).T

@@ -70,12 +70,12 @@ def parse_checks(text: str, where: str = "checks") -> tuple[Check, ...]:
         table = parse_toml(text)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    found = table.get("check")
-    if set(table) != {"check"} or not isinstance(found, list) or not found:
+    entries = table.get("check")
+    if set(table) != {"check"} or not isinstance(entries, list) or not entries:
         raise InputError(
             f"{where}: a file of checks has [[check]] tables, each with name, kind and lines, and nothing else"
         )
-    checks = tuple(_check(entry, f"{where}, check {number}") for number, entry in enumerate(found, 1))
+    checks = tuple(_check(entry, f"{where}, check {number}") for number, entry in enumerate(entries, 1))
     names = [check.name for check in checks]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -120,17 +120,17 @@ def _check(entry: Any, where: str) -> Check:
 
 
 def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
-    found = entry.get(key)
-    if not isinstance(found, str) or not found.strip() or not found.isprintable():
-        raise InputError(f"{where}: {key} = {shown(found)}: must be a text")
-    return found
+    text = entry.get(key)
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise InputError(f"{where}: {key} = {shown(text)}: must be a text")
+    return text
 
 
 def _texts(entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    found = entry.get(key)
-    if not isinstance(found, list) or not 0 < len(found) <= MOST_LINES or not all(isinstance(x, str) for x in found):
-        raise InputError(f"{where}: {key} = {shown(found)}: must be a list of 1 to {MOST_LINES} texts")
-    return tuple(found)
+    texts = entry.get(key)
+    if not isinstance(texts, list) or not 0 < len(texts) <= MOST_LINES or not all(isinstance(x, str) for x in texts):
+        raise InputError(f"{where}: {key} = {shown(texts)}: must be a list of 1 to {MOST_LINES} texts")
+    return tuple(texts)
 
 
 def _move(entry: Mapping[str, Any], where: str) -> str:
@@ -142,13 +142,13 @@ def _move(entry: Mapping[str, Any], where: str) -> str:
 def _hands(entry: Mapping[str, Any], key: str, where: str) -> str:
     if key not in entry:
         return ANY
-    found = _text(entry, key, where)
-    if found not in (ANY, NUTS):
+    text = _text(entry, key, where)
+    if text not in (ANY, NUTS):
         try:
-            Range.parse(found)
+            Range.parse(text)
         except InputError as error:
             raise InputError(f"{where}: {key}: {error}; or write {ANY} or {NUTS}") from None
-    return found
+    return text
 
 
 def _lines(entry: Mapping[str, Any], kind: str, where: str) -> tuple[str, ...]:
@@ -170,14 +170,14 @@ def _size(word: str, where: str) -> None:
             raise InputError(f"{error}; or c, f, {LEAST}, {CHECK_DOWN}") from None
 
 
-def _boards(found: Any, where: str) -> tuple[tuple[int, ...], ...] | int:
-    if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MOST_BOARDS:
-        return found
-    if not isinstance(found, list) or not 0 < len(found) <= MOST_BOARDS or not all(isinstance(x, str) for x in found):
+def _boards(given: Any, where: str) -> tuple[tuple[int, ...], ...] | int:
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= MOST_BOARDS:
+        return given
+    if not isinstance(given, list) or not 0 < len(given) <= MOST_BOARDS or not all(isinstance(x, str) for x in given):
         raise InputError(
-            f"{where}: boards = {shown(found)}: must be a list of boards such as 'AsKd7h2c9s', or how many are drawn"
+            f"{where}: boards = {shown(given)}: must be a list of boards such as 'AsKd7h2c9s', or how many are drawn"
         )
     try:
-        return tuple(parse_cards(board, "board") for board in found)
+        return tuple(parse_cards(board, "board") for board in given)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None

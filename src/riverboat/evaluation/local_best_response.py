@@ -143,21 +143,21 @@ def local_best_response(
     walkers = walkers if hands is None else min(walkers, max(1, hands // 4))
     walk = Walk(Responder(agent, rules, actions, rules.streets.index(start)), walkers, seed)
     began = time.perf_counter()
-    found: list[tuple[float, float]] = []
+    pairs: list[tuple[float, float]] = []
     deals = None if hands is None else max(2, -(-hands // (2 * walkers)))
     for values in _in_order(walk.deal, threads, deals):
-        found.append(values)
+        pairs.append(values)
         spent = time.perf_counter() - began
         if progress is not None:
-            progress(len(found) / deals if deals is not None else min(spent / (seconds or spent), 1.0))
-        if seconds is not None and spent >= seconds and len(found) >= 2:
+            progress(len(pairs) / deals if deals is not None else min(spent / (seconds or spent), 1.0))
+        if seconds is not None and spent >= seconds and len(pairs) >= 2:
             break
-    first, second = np.array(found).T
+    first, second = np.array(pairs).T
     chips, *seats = (
         interval(len(won), float(won.sum()), float((won**2).sum())) for won in ((first + second) / 2, first, second)
     )
     spent = time.perf_counter() - began
-    played = 2 * walkers * len(found)
+    played = 2 * walkers * len(pairs)
     return LocalBestResponse(
         name_of(agent), actions, start, rules.big_blind, chips, (seats[0], seats[1]), played, seed, spent
     )

@@ -76,18 +76,18 @@ class _Deal:
     def _branches(self, front: list[Node]) -> list[Branches]:
         """What follows each place, the agent being asked about many at a time."""
         known = self.walk.first
-        found = {i: None if node.board else known.get((self.seat, node.moves)) for i, node in enumerate(front)}
-        new = [i for i, branches in found.items() if branches is None]
+        branches_of = {i: None if node.board else known.get((self.seat, node.moves)) for i, node in enumerate(front)}
+        new = [i for i, branches in branches_of.items() if branches is None]
         raised = {i: self.responder.after_raises(front[i]) for i in new if front[i].at.turn == self.seat}
         asked = [front[i] for i in new if i not in raised and front[i].answer is None]
         asked += [place for places in raised.values() for place in places]
         self.responder.ask(asked)
         for i in new:
             made = self._own(front[i], raised[i]) if i in raised else self._agents(front[i])
-            found[i] = made
+            branches_of[i] = made
             if not front[i].board:
                 known[self.seat, front[i].moves] = made
-        return [branches for branches in found.values() if branches is not None]
+        return [branches for branches in branches_of.values() if branches is not None]
 
     def _own(self, node: Node, raised: list[Node]) -> Branches:
         """The responder's turn."""

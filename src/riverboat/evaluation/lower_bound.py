@@ -128,10 +128,10 @@ def draw_boards(rules: Rules, count: int, seed: int, stream: int) -> Array:
     rng = np.random.default_rng([seed, stream])
     size, deck = rules.board_sizes[-1], rules.deck.cards
     keys = rng.random((count, len(deck)))
-    found: Array = deck[np.argsort(keys, axis=1)[:, :size]]
+    boards: Array = deck[np.argsort(keys, axis=1)[:, :size]]
     for low, high in zip((0, *rules.board_sizes[:-1]), rules.board_sizes, strict=True):
-        found[:, low:high] = np.sort(found[:, low:high], axis=1)
-    return np.ascontiguousarray(found)
+        boards[:, low:high] = np.sort(boards[:, low:high], axis=1)
+    return np.ascontiguousarray(boards)
 
 
 class _Boards:
@@ -155,12 +155,12 @@ class _Boards:
 
         def work(low: int) -> tuple[int, Array]:
             room = self.spare.pop() if self.spare else self.walk.room()
-            high, found = min(low + _CHUNK, len(boards)), begin()
+            high, sums = min(low + _CHUNK, len(boards)), begin()
             for i in range(low, high):
                 gained = self.walk.walk_boards(room, boards[i : i + 1], self.times, np.ones(1, np.int64))
-                use(found, i - low, room, gained)
+                use(sums, i - low, room, gained)
             self.spare.append(room)
-            return high - low, found
+            return high - low, sums
 
         starts = range(0, len(boards), _CHUNK)
         if self.threads == 1:
@@ -201,12 +201,12 @@ def pay_response(
     own = [_own_reach(walk, response, player.seat) for player in PLAYERS]
     scale = float(walk.cards.chance[1]) / walk.pairs
 
-    def use(found: Array, i: int, room: kernels.Room, gained: Array) -> None:
+    def use(won: Array, i: int, room: kernels.Room, gained: Array) -> None:
         for seat in (0, 1):
-            found[i, seat] = scale * float((own[seat] * gained[seat * half : (seat + 1) * half]).sum())
+            won[i, seat] = scale * float((own[seat] * gained[seat * half : (seat + 1) * half]).sum())
 
-    for count, found in work.each(drawn, lambda: np.zeros((_CHUNK, 2)), use):
-        parts.append(found[:count])
+    for count, sums in work.each(drawn, lambda: np.zeros((_CHUNK, 2)), use):
+        parts.append(sums[:count])
         told(count)
     won: Array = np.concatenate(parts) + without
     return won
@@ -248,8 +248,8 @@ def fit_response(
         drawn = draw_boards(strategy.rules, boards, seed, street + 1)
         work = _Boards(strategy, response, dtype, threads)
         worth = _Worth(work.walk, street, strategy.cards.counts[street])
-        for count, found in work.each(drawn, worth.begin, worth.add):
-            worth.sums += found
+        for count, sums in work.each(drawn, worth.begin, worth.add):
+            worth.sums += sums
             told(count)
         table = np.array(strategy.average[street])
         for seat in (0, 1):
@@ -272,12 +272,12 @@ class _Worth:
         """Room for some boards."""
         return np.zeros_like(self.sums)
 
-    def add(self, found: Array, _: int, room: kernels.Room, gained: Array) -> None:
+    def add(self, sums: Array, _: int, room: kernels.Room, gained: Array) -> None:
         """Values on one board."""
         items, s = self.walk.items, self.street
         if s == 0:  # not yet weighed by the chance of a board, as folds are
             room.value[self.exits] *= self.walk.cards.chance[1]
-        kernels.add_by_bucket(self.ends, items.reach, room, s, found)
+        kernels.add_by_bucket(self.ends, items.reach, room, s, sums)
 
     def write_best(self, seat: int, table: Array) -> None:
         """Put the best moves of a seat into a table; buckets that were not met keep theirs."""

@@ -58,14 +58,14 @@ class Match(Duel):
 
     def record(self) -> dict[str, Any]:
         """The result for files, without what depends on the machine."""
-        found: dict[str, Any] = super().record()
+        facts: dict[str, Any] = super().record()
         if self.raw is not None:
             per_game = 1000 / self.big_blind
-            found["raw"] = {"mbb_per_game": self.raw.mean * per_game, "ci95": self.raw.half_width * per_game}
-            found["factor"] = self.factor
+            facts["raw"] = {"mbb_per_game": self.raw.mean * per_game, "ci95": self.raw.half_width * per_game}
+            facts["factor"] = self.factor
         if self.verdict is not None:
-            found |= {"verdict": self.verdict, "bounds": list(self.bounds or ())}
-        return found
+            facts |= {"verdict": self.verdict, "bounds": list(self.bounds or ())}
+        return facts
 
     def __str__(self) -> str:
         return f"{self.names[0]} against {self.names[1]}: {super().__str__()}"
@@ -130,10 +130,10 @@ def play_match(
                 break
     seconds = time.perf_counter() - start
     tally = (raw if aivat is None else better).times(0.5)  # chips a hand
-    found = tally.interval() if test is None else test.interval(tally)
+    won = tally.interval() if test is None else test.interval(tally)
     without = None if aivat is None else raw.times(0.5).interval()
     factor = None if without is None else _ratio(without.half_width, tally.interval().half_width)
-    return Match(raw.count, seed, rules.big_blind, found, seconds, names, without, factor, verdict, until)
+    return Match(raw.count, seed, rules.big_blind, won, seconds, names, without, factor, verdict, until)
 
 
 def _ratio(one: float, other: float) -> float | None:
@@ -270,11 +270,11 @@ class RoundRobin:
     def rows(self) -> list[list[str]]:
         """The table as text, a row for each agent, the best first: its name, what it won of each, the mean."""
         order = self.ranking
-        found = [["mbb/g", *(self.names[j] for j in order), "mean"]]
+        lines = [["mbb/g", *(self.names[j] for j in order), "mean"]]
         for i in order:
             cells = ["" if i == j else "{:+.0f} ± {:.0f}".format(*self.mbb(i, j)) for j in order]
-            found.append([self.names[i], *cells, f"{self.mean(i):+.0f}"])
-        return found
+            lines.append([self.names[i], *cells, f"{self.mean(i):+.0f}"])
+        return lines
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -298,7 +298,7 @@ def round_robin(
     if len(agents) < 2:
         raise InputError(f"{len(agents)} agents: a round robin needs two or more")
     names, games = tuple(agents), list(combinations(range(len(agents)), 2))
-    found = {}
+    matches = {}
     for done, (i, j) in enumerate(games):
 
         def report(played: int, _: int, before: int = done * hands) -> None:
@@ -308,5 +308,5 @@ def round_robin(
         pair = agents[names[i]], agents[names[j]]
         aivat = None if estimator is None else estimator(*pair)
         match = play_match(*pair, rules, hands, seed, aivat=aivat, progress=report)
-        found[i, j] = replace(match, names=(names[i], names[j]))
-    return RoundRobin(names, found)
+        matches[i, j] = replace(match, names=(names[i], names[j]))
+    return RoundRobin(names, matches)

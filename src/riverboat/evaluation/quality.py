@@ -78,20 +78,20 @@ class Measured(Quality):
         widths = widths or [None] * (1 + len(self.best))
         doubled = None if widths[0] is None else len(self.best) * widths[0]
         drawn: dict[str, Any] = {"seed": self.seed, "size": self.hands, "samples": "hands" if self.hands else ""}
-        found = [Claim("exploitability", factor * self.exploitability, unit, self.kind, widths[0], **drawn)]
+        claimed = [Claim("exploitability", factor * self.exploitability, unit, self.kind, widths[0], **drawn)]
         if self.of:
-            found.append(Claim("exploitability", factor * self.exploitability, unit, EXACT, of=self.of))
-        found.append(Claim("NashConv", factor * self.nash_conv, unit, self.kind, doubled, **drawn))
-        found += [
+            claimed.append(Claim("exploitability", factor * self.exploitability, unit, EXACT, of=self.of))
+        claimed.append(Claim("NashConv", factor * self.nash_conv, unit, self.kind, doubled, **drawn))
+        claimed += [
             Claim(f"best response of player {p}", factor * best, unit, self.kind, width, **drawn)
             for p, (best, width) in enumerate(zip(self.best, widths[1:], strict=True))
         ]
-        found += [
+        claimed += [
             Claim(f"value to player {p}", factor * value, unit, EXACT)
             for p, value in enumerate(self.values)
             if not isnan(value)
         ]
-        return tuple(found)
+        return tuple(claimed)
 
     def report(self) -> ReportTable:
         """A row for each figure."""
@@ -125,9 +125,9 @@ def quality(
       local best response (`fcpa`) wins in `hands` hands, with its interval. An agent that plays any game needs `rules`.
     """
     if isinstance(strategy, Strategy):
-        found = response.quality(strategy, threads)
-        kind = EXACT if found.recalls else UPPER
-        return Measured(found.best, found.values, found.total, found.recalls, strategy.tree.unit, kind)
+        measured = response.quality(strategy, threads)
+        kind = EXACT if measured.recalls else UPPER
+        return Measured(measured.best, measured.values, measured.total, measured.recalls, strategy.tree.unit, kind)
     if isinstance(strategy, Solution):
         return _of_solution(strategy)
     if isinstance(strategy, BlueprintStrategy):
@@ -149,10 +149,10 @@ def _of_blueprint(
     strategy: BlueprintStrategy, threads: int, most_minutes: float, means: Means | None = None
 ) -> Measured:
     rules = strategy.rules
-    found = best_response.quality(strategy, threads, most_minutes, means=means)
+    measured = best_response.quality(strategy, threads, most_minutes, means=means)
     whole = rules.limit or strategy.menu == every_size()
     kind, of = EXACT if whole else LOWER, "" if whole else "where all bets are those of its menu"
-    return Measured(found.best, found.values, unit="chips", kind=kind, per_game=1000 / rules.big_blind, of=of)
+    return Measured(measured.best, measured.values, unit="chips", kind=kind, per_game=1000 / rules.big_blind, of=of)
 
 
 # --- agents -----------------------------------------------------------------------------------
@@ -166,11 +166,11 @@ def _of_player(player: Answering, rules: Rules, threads: int, most_minutes: floa
     played = player if isinstance(player, Played) else getattr(player, "played", None)
     if isinstance(played, Played):
         return _of_blueprint(played.on_tree(), threads, most_minutes)
-    found = local_best_response(player, rules, hands=hands, threads=threads)
-    widths = tuple(part.half_width for part in (found.chips, *found.seats))
+    measured = local_best_response(player, rules, hands=hands, threads=threads)
+    widths = tuple(part.half_width for part in (measured.chips, *measured.seats))
     per_game = 1000 / rules.big_blind
-    drawn: dict[str, Any] = {"half_widths": widths, "seed": found.seed, "hands": found.hands}
-    return Measured(found.by_seat, (nan, nan), kind=LOWER, per_game=per_game, **drawn)
+    drawn: dict[str, Any] = {"half_widths": widths, "seed": measured.seed, "hands": measured.hands}
+    return Measured(measured.by_seat, (nan, nan), kind=LOWER, per_game=per_game, **drawn)
 
 
 def whole_tree(rules: Rules) -> ActionTree | None:
@@ -196,15 +196,15 @@ def tabulated(player: Answering, tree: ActionTree, name: str = "player") -> Blue
     tables = tuple(np.full((cards.counts[s], int(tree.width[s])), np.nan) for s in range(rules.rounds))
     for nodes, boards in _places_of(tree):
         states = [Betting.from_line(rules, tree.line(node)) for node in nodes]
-        found = player.strategies(Places.of(states, boards))
+        answers = player.strategies(Places.of(states, boards))
         for i, (node, board) in enumerate(zip(nodes, boards, strict=True)):
             wanted = [read_move(label, states[i]) for label in tree.moves(node)]
-            columns = [np.flatnonzero(found.moves[i] == move) for move in wanted]
+            columns = [np.flatnonzero(answers.moves[i] == move) for move in wanted]
             live, buckets = _buckets(cards, rules, board)
             rows = np.zeros((len(live), len(wanted)))
             for k, column in enumerate(columns):
                 if len(column):
-                    rows[:, k] = found.probabilities[i, live, column[0]]
+                    rows[:, k] = answers.probabilities[i, live, column[0]]
             _write(
                 tables[int(tree.street[node])],
                 buckets,

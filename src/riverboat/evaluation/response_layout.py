@@ -210,16 +210,16 @@ def _shapes(tree: ActionTree, seat: int) -> list[int]:
 
 def _own_move_above(tree: ActionTree, decisions: Array) -> Array:
     """For each decision the place of the same seat's move on its street that leads there, ALL where it has made none."""
-    found = np.full(len(decisions), ends.ALL, np.int64)
+    above = np.full(len(decisions), ends.ALL, np.int64)
     for i, node in enumerate(decisions.tolist()):
         seat, street, child = tree.actor[node], tree.street[node], node
         while tree.parent[child] >= 0 and tree.street[tree.parent[child]] == street:
             parent = int(tree.parent[child])
             if tree.actor[parent] == seat:
-                found[i] = ends.MOVES + int(tree.slot[parent]) + child - int(tree.first[parent])
+                above[i] = ends.MOVES + int(tree.slot[parent]) + child - int(tree.first[parent])
                 break
             child = parent
-    return found
+    return above
 
 
 def with_table(last: ends.LastStreet, strategy: BlueprintStrategy) -> ends.LastStreet:

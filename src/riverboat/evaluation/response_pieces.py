@@ -49,22 +49,22 @@ def walk_all(
 ) -> tuple[tuple[float, ...], int]:
     """What each player wins a hand, in chips, over all boards; and how many boards were walked."""
     walk = ResponseWalk(strategy, Plan.of(strategy.tree, players, dtype))
-    found: dict[int, tuple[Array, Array]] = {}
+    pieces: dict[int, tuple[Array, Array]] = {}
     kept = None if means.folder is None else _Kept(means, walk, strategy, dtype)
     if kept is not None:
-        found = kept.read()
-    left = [number for number in range(walk.pieces) if number not in found]
+        pieces = kept.read()
+    left = [number for number in range(walk.pieces) if number not in pieces]
     made = _on_ray(strategy, players, dtype, left, means) if means.cluster else _on_threads(walk, left, means.threads)
     for number, gained, walked in made:
         if kept is not None:
             kept.write(number, gained, walked)
-        found[number] = gained, walked
+        pieces[number] = gained, walked
         if means.progress is not None:
-            means.progress(len(found), walk.pieces)
-    boards = int(walk.root.walked.sum() + sum(int(walked.sum()) for _, walked in found.values()))
+            means.progress(len(pieces), walk.pieces)
+    boards = int(walk.root.walked.sum() + sum(int(walked.sum()) for _, walked in pieces.values()))
     total = None
     for number in range(walk.pieces):
-        total = found[number][0] if total is None else total + found[number][0]
+        total = pieces[number][0] if total is None else total + pieces[number][0]
     return walk.values(total), boards
 
 
@@ -77,9 +77,9 @@ def _on_threads(walk: ResponseWalk, numbers: Sequence[int], threads: int) -> Ite
 
     def work(number: int) -> _Found:
         room = spare.pop() if spare else walk.room()
-        found = walk.piece(number, room, over.is_set)
+        piece = walk.piece(number, room, over.is_set)
         spare.append(room)
-        return number, *found
+        return number, *piece
 
     if threads == 1:
         yield from map(work, numbers)
@@ -126,10 +126,10 @@ def _on_ray(
         while running:
             done, _ = ray.wait(list(running))
             walker = running.pop(done[0])
-            found = ray.get(done[0])
+            piece = ray.get(done[0])
             if waiting:
                 running[walker.piece.remote(waiting.popleft())] = walker
-            yield found
+            yield piece
     finally:
         for walker in walkers:
             ray.kill(walker)
@@ -160,7 +160,7 @@ class _Kept:
 
     def read(self) -> dict[int, tuple[Array, Array]]:
         """What is there."""
-        found = {}
+        pieces = {}
         for number in range(self.walk.pieces):
             place = self._place(number)
             if not place.is_dir():
@@ -171,8 +171,8 @@ class _Kept:
                 raise InputError(f"{place}: is of another strategy; choose another folder")
             shape = len(self.walk.exits), len(self.walk.cards.mask)
             gained = arrays.take("gained", ("float64",), shape)
-            found[number] = np.array(gained), np.array(arrays.take("walked", ("int64",), self.walk.root.walked.shape))
-        return found
+            pieces[number] = np.array(gained), np.array(arrays.take("walked", ("int64",), self.walk.root.walked.shape))
+        return pieces
 
     def write(self, number: int, gained: Array, walked: Array) -> None:
         """Keep one more."""

@@ -92,10 +92,10 @@ class ResponseWalk:
         while True:  # count, then write
             boards = np.zeros((count, dealt), np.uint8)
             times, groups = np.zeros(count), np.zeros(count, np.int64)
-            found = kernels.list_deals(self.cards, self.root, boards, times, groups)
-            if found == count:
+            listed = kernels.list_deals(self.cards, self.root, boards, times, groups)
+            if listed == count:
                 return boards, times, groups
-            count = found
+            count = listed
 
     def room(self) -> kernels.Room:
         """Room for a thread that walks pieces."""
@@ -117,8 +117,8 @@ class ResponseWalk:
         """What some boards add to the exits of the first street. float64 [exits, hands]"""
         self._phase(kernels.BOARDS, room, boards, times, groups)
         hands = len(self.cards.mask)
-        found: Array = room.value[self.exits, :hands].copy()
-        return found
+        gained: Array = room.value[self.exits, :hands].copy()
+        return gained
 
     def values(self, gained: Array | None) -> tuple[float, ...]:
         """What each player wins a hand, in chips, from what all pieces have found together; None where there are none."""

@@ -145,7 +145,7 @@ def _decisions(
     asked, place, column, strategies = aivat.asked(way, places, actor, made, known)
     moves = aivat.located(way, asked)
     buckets = aivat.buckets(places.board[-1:], pots_of(hand))[0][0]
-    found = []
+    reviewed = []
     for d in range(len(made)):
         u, c, seat, street = int(place[d]), int(column[d]), int(actor[d]), int(places.street[d])
         state, values = places.states[d], {}
@@ -156,7 +156,7 @@ def _decisions(
                 )
         sure = {k: value for k, value in values.items() if value is not None}
         best = max(sure, key=lambda k: sure[k]) if c in sure else c
-        found.append(
+        reviewed.append(
             Decision(
                 rules.streets[street],
                 seat,
@@ -168,7 +168,7 @@ def _decisions(
                 -float(told.moves[0, d]),
             )
         )
-    return found
+    return reviewed
 
 
 def _worth(
@@ -211,5 +211,5 @@ def _edge(aivat: Aivat, way: int, seat: int, hand: int, place: Places) -> float 
     board = np.tile(place.board[0], (len(live), 1))
     strength = rank_batch(np.concatenate([cards[live], board], axis=1)).astype(np.int64)
     mine = strength[live == hand][0]
-    found = (np.sign(mine - strength) * weights[live]).sum() / weights.sum()
-    return float(found)
+    edge = (np.sign(mine - strength) * weights[live]).sum() / weights.sum()
+    return float(edge)

@@ -44,8 +44,8 @@ class Settling:
         """What is known after these pairs."""
         if tally.count < LEAST:
             return OPEN
-        found = self.interval(tally)
-        low, high = found.mean - found.half_width, found.mean + found.half_width
+        interval = self.interval(tally)
+        low, high = interval.mean - interval.half_width, interval.mean + interval.half_width
         if low > self.high:
             return BETTER
         if high < self.low:

@@ -60,14 +60,14 @@ def value_tables(
         raise InputError("values of two strategies: they need one betting tree and one card abstraction")
     after_row, begin_row, counts = _rows(first)
     name = f"values/{first.fingerprint[:16]}-{other.fingerprint[:16]}-{deals}-{_VERSION}"
-    found = kept(name, lambda: _sampled(first, other, deals, after_row, begin_row, counts, progress))
+    tables = kept(name, lambda: _sampled(first, other, deals, after_row, begin_row, counts, progress))
     streets = range(first.rules.rounds)
     return ValueTables(
         first,
         after_row,
         begin_row,
-        padded(found[f"after_{s}"] for s in streets),
-        padded(found[f"begin_{s}"] for s in streets),
+        padded(tables[f"after_{s}"] for s in streets),
+        padded(tables[f"begin_{s}"] for s in streets),
     )
 
 

@@ -21,15 +21,15 @@ MISSED = 0.3  # what another most likely move counts beside the squared distance
 
 def tests_of(decisions: Decisions) -> list[Condition]:
     """All single tests that tell some of the decisions from others, each with its contrary."""
-    found = []
+    tests = []
     for feature in decisions.features:
         x = decisions.columns[feature.name]
         for value in _values(feature, x, decisions.weight):
             test = Condition(feature, value)
             hit = test.holds(decisions.columns)
             if hit.any() and not hit.all():
-                found += [test, test._replace(wanted=False)]
-    return found
+                tests += [test, test._replace(wanted=False)]
+    return tests
 
 
 def _values(feature: Feature, x: Array, weight: Array) -> list[float]:
@@ -113,8 +113,8 @@ class Sums:
         for place, able in enumerate(self.kinds):
             played = stand_in(flat, self.moves, np.broadcast_to(able, flat.shape))
             other = other - likely[np.arange(len(flat)), place, played.argmax(axis=1)]
-        found: Array = np.maximum(error, 0.0) + MISSED * np.maximum(other, 0.0).reshape(error.shape)
-        return found
+        losses: Array = np.maximum(error, 0.0) + MISSED * np.maximum(other, 0.0).reshape(error.shape)
+        return losses
 
     def named(self, decisions: Decisions, sums: Array, purify: bool = False) -> tuple[tuple[Move, float], ...]:
         """The mix as a rule has it, in whole percents where that changes little."""

@@ -79,8 +79,8 @@ class Decisions:
         """A number from 0 to parts − 1 for each decision, the same for all of a group. int64 [n]"""
         groups, inverse = np.unique(self.group, return_inverse=True)
         numbers = np.arange(len(groups)) % min(parts, len(groups))
-        found: Array = np.random.default_rng(seed).permutation(numbers)[inverse]
-        return found
+        parts_of: Array = np.random.default_rng(seed).permutation(numbers)[inverse]
+        return parts_of
 
 
 def joined(parts: Sequence[Decisions], title: str) -> Decisions:

@@ -50,10 +50,10 @@ class Defences:
     def fitted(self) -> tuple[Array, Array]:
         """Least squares of ours: constant, MDF, RA, with their standard errors. float64 [3] each"""
         x = np.stack([np.ones(len(self.mdf)), self.mdf, self.advantage], axis=1)
-        found, *_ = np.linalg.lstsq(x, self.defence, rcond=None)
-        rest = self.defence - x @ found
+        slopes, *_ = np.linalg.lstsq(x, self.defence, rcond=None)
+        rest = self.defence - x @ slopes
         spread = rest @ rest / max(len(x) - 3, 1) * np.linalg.inv(x.T @ x)
-        return found, np.sqrt(np.diag(spread))
+        return slopes, np.sqrt(np.diag(spread))
 
 
 def river(rng: np.random.Generator) -> Spot:

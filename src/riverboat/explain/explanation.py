@@ -89,19 +89,19 @@ def explain(
         unseen |= {(one, n): played for n, played in _unseen(decisions, wanted, one, seed).items()}
     chosen, size = _choose(decisions, unseen, short) if held_out else (_first(methods, decisions, rules), rules)
     lists = learn(decisions, sizes, chosen)
-    found = by_worth(lists[size], decisions)
+    rule_list = by_worth(lists[size], decisions)
     after = fidelity.of_play(decisions, unseen[chosen, size]) if held_out else None
-    played = found.decide(decisions.columns, decisions.moves, decisions.possible)
+    played = rule_list.decide(decisions.columns, decisions.moves, decisions.possible)
     return Explanation(
         decisions,
-        found,
+        rule_list,
         chosen,
-        fidelity.of_rules(decisions, found),
+        fidelity.of_rules(decisions, rule_list),
         after,
         cost(played) if cost is not None else {},
         _dial(decisions, lists, {n: unseen.get((chosen, n)) for n in sizes}, cost if quick else None),
         baselines(decisions, cost),
-        words.tell(decisions, found),
+        words.tell(decisions, rule_list),
     )
 
 
@@ -119,9 +119,9 @@ def _unseen(decisions: Decisions, sizes: Sequence[int], method: str, seed: int) 
     out = {n: np.zeros_like(decisions.played) for n in sizes}
     for part in range(int(folds.max()) + 1):
         rest = folds == part
-        for n, found in learn(decisions.take(~rest), sizes, method).items():
+        for n, rules in learn(decisions.take(~rest), sizes, method).items():
             columns = {name: x[rest] for name, x in decisions.columns.items()}
-            out[n][rest] = found.decide(columns, decisions.moves, decisions.possible[rest])
+            out[n][rest] = rules.decide(columns, decisions.moves, decisions.possible[rest])
     return out
 
 
@@ -149,20 +149,20 @@ def _dial(
     decisions: Decisions, lists: dict[int, RuleList], unseen: dict[int, Array | None], cost: Cost | None
 ) -> ReportTable:
     rows, names = [], []
-    lengths = {len(found): n for n, found in sorted(lists.items(), reverse=True)}
+    lengths = {len(faithful): n for n, faithful in sorted(lists.items(), reverse=True)}
     for length, n in sorted(lengths.items()):
-        found = fidelity.of_rules(decisions, lists[n])
+        faithful = fidelity.of_rules(decisions, lists[n])
         held = unseen[n]
         after = None if held is None else fidelity.of_play(decisions, held).agreement
         played = lists[n].decide(decisions.columns, decisions.moves, decisions.possible)
-        more = _figures(found, cost(played) if cost is not None else {})
+        more = _figures(faithful, cost(played) if cost is not None else {})
         names = list(more)
-        rows.append((float(length), found.agreement, after, found.distance, found.tests, *more.values()))
+        rows.append((float(length), faithful.agreement, after, faithful.distance, faithful.tests, *more.values()))
     return ReportTable("", (Column("rules", COUNT), *_COLUMNS, *(Column(name, COUNT) for name in names)), tuple(rows))
 
 
-def _figures(found: Fidelity, costs: dict[str, float]) -> dict[str, Cell]:
-    lost: dict[str, Cell] = {} if found.ev_lost is None else {"ev_lost": found.ev_lost}
+def _figures(faithful: Fidelity, costs: dict[str, float]) -> dict[str, Cell]:
+    lost: dict[str, Cell] = {} if faithful.ev_lost is None else {"ev_lost": faithful.ev_lost}
     return lost | costs
 
 
@@ -178,10 +178,10 @@ def baselines(decisions: Decisions, cost: Cost | None = None) -> ReportTable:
         plays[f"a threshold of {name}"] = threshold.decide(decisions.columns, decisions.moves, decisions.possible)
     plays["purified"] = fidelity.purified(decisions)
     for name, played in plays.items():
-        found = fidelity.of_play(decisions, played)
-        more = _figures(found, cost(played) if cost is not None else {})
+        faithful = fidelity.of_play(decisions, played)
+        more = _figures(faithful, cost(played) if cost is not None else {})
         names = list(more)
-        rows.append((name, found.agreement, found.distance, *more.values()))
+        rows.append((name, faithful.agreement, faithful.distance, *more.values()))
     columns = Column("instead"), Column("agreement", SHARE), Column("distance", SHARE)
     return ReportTable("", (*columns, *(Column(name, COUNT) for name in names)), tuple(rows))
 
@@ -194,8 +194,8 @@ def _threshold(decisions: Decisions) -> RuleList | None:
     if feature is None:
         return None
     alone = replace(decisions, features=(feature,))
-    found = learn(alone, [2], most_tests=1)[2]
-    return found if len(found) == 2 else None
+    rules = learn(alone, [2], most_tests=1)[2]
+    return rules if len(rules) == 2 else None
 
 
 # --- order ----------------------------------------------------------------------------------------
@@ -225,10 +225,10 @@ def by_worth(rules: RuleList, decisions: Decisions) -> RuleList:
 
 def edited(rules: RuleList, decisions: Decisions, cost: Cost | None = None) -> Explanation:
     """A list that somebody wrote, measured on decisions as one that was learned."""
-    found = fidelity.of_rules(decisions, rules)
+    faithful = fidelity.of_rules(decisions, rules)
     played = rules.decide(decisions.columns, decisions.moves, decisions.possible)
     costs = cost(played) if cost is not None else {}
     dial = _dial(decisions, {len(rules): rules}, {len(rules): None}, cost)
     return Explanation(
-        decisions, rules, "given", found, None, costs, dial, baselines(decisions, cost), words.tell(decisions, rules)
+        decisions, rules, "given", faithful, None, costs, dial, baselines(decisions, cost), words.tell(decisions, rules)
     )

@@ -36,14 +36,14 @@ def agrees(decisions: Decisions, played: Array) -> Array:
     """Where the most likely move is one of the strategy's most likely. bool [n]"""
     ours = np.where(decisions.possible, played, -1.0).argmax(axis=1)
     theirs = decisions.played
-    found: Array = theirs[np.arange(len(theirs)), ours] >= theirs.max(axis=1) - TIE
-    return found
+    agree: Array = theirs[np.arange(len(theirs)), ours] >= theirs.max(axis=1) - TIE
+    return agree
 
 
 def distances(decisions: Decisions, played: Array) -> Array:
     """Total variation of each decision. float64 [n]"""
-    found: Array = 0.5 * np.abs(decisions.played - played).sum(axis=1)
-    return found
+    distance: Array = 0.5 * np.abs(decisions.played - played).sum(axis=1)
+    return distance
 
 
 def losses(decisions: Decisions, played: Array) -> Array | None:
@@ -51,8 +51,8 @@ def losses(decisions: Decisions, played: Array) -> Array | None:
     if decisions.worth is None:
         return None
     worth = np.where(decisions.possible, decisions.worth, 0.0)
-    found: Array = ((decisions.played - played) * worth).sum(axis=1)
-    return found
+    lost: Array = ((decisions.played - played) * worth).sum(axis=1)
+    return lost
 
 
 def of_play(decisions: Decisions, played: Array) -> Fidelity:
@@ -73,10 +73,10 @@ def of_play(decisions: Decisions, played: Array) -> Fidelity:
 
 def of_rules(decisions: Decisions, rules: RuleList) -> Fidelity:
     """Of a rule list."""
-    found = of_play(decisions, rules.decide(decisions.columns, decisions.moves, decisions.possible))
+    faithful = of_play(decisions, rules.decide(decisions.columns, decisions.moves, decisions.possible))
     which = rules.which(decisions.columns, len(decisions))
     return replace(
-        found,
+        faithful,
         rules=len(rules),
         tests=float(decisions.weight @ rules.tests_read(decisions.columns, len(decisions))),
         coverage=float(decisions.weight @ (which < len(rules) - 1)),
@@ -86,8 +86,8 @@ def of_rules(decisions: Decisions, rules: RuleList) -> Fidelity:
 def purified(decisions: Decisions) -> Array:
     """The strategy with its most likely move alone; the first of several. float64 [n, moves]"""
     best = decisions.played.argmax(axis=1)
-    found: Array = (np.arange(len(decisions.moves)) == best[:, None]).astype(float)
-    return found
+    pure: Array = (np.arange(len(decisions.moves)) == best[:, None]).astype(float)
+    return pure
 
 
 def worths(decisions: Decisions, rules: RuleList) -> list[float]:
@@ -96,8 +96,8 @@ def worths(decisions: Decisions, rules: RuleList) -> list[float]:
     """
 
     def cost(some: RuleList) -> float:
-        found = of_rules(decisions, some)
-        return found.distance if found.ev_lost is None else found.ev_lost
+        faithful = of_rules(decisions, some)
+        return faithful.distance if faithful.ev_lost is None else faithful.ev_lost
 
     base = cost(rules)
     lists = [RuleList(rules.features, rules.rules[:k] + rules.rules[k + 1 :]) for k in range(len(rules) - 1)]

@@ -48,8 +48,8 @@ def learn(
         return {n: _tree(decisions, n, weight) for n in sizes}
     if method != LIST:
         raise unknown("method", method, METHODS)
-    found = _exceptions(decisions, max(sizes), weight, most_tests)
-    lists = {n: found[min(n, len(found)) - 1] for n in sizes}
+    grown = _exceptions(decisions, max(sizes), weight, most_tests)
+    lists = {n: grown[min(n, len(grown)) - 1] for n in sizes}
     return {n: simplified(rules, decisions) if len(rules) <= LONG else rules for n, rules in lists.items()}
 
 
@@ -123,7 +123,7 @@ class _Search:
         table = np.concatenate([self.sums.parts[part.rows], self.weight[part.rows, None]], axis=1)
         hits, whole = self.hits[:, part.rows], table.sum(axis=0)
         before = float(self.sums.loss(whole[:-1]))
-        found = _Split(0.0, -np.inf, (), np.zeros(len(part.rows), bool))
+        split = _Split(0.0, -np.inf, (), np.zeros(len(part.rows), bool))
         beam = [_Split(0.0, 0.0, (), np.ones(len(part.rows), bool))]
         for _ in range(min(self.most_tests, MOST_IN_RULE - len(part.tests)) if before > 1e-12 else 0):
             grown: dict[frozenset[int], tuple[float, float, tuple[int, ...], int]] = {}
@@ -141,9 +141,9 @@ class _Search:
                 _Split(gain, score, tests, beam[place].rows & (hits[tests[-1]] > 0))
                 for gain, score, tests, place in sorted(grown.values(), key=lambda new: -new[1])[:BEAM]
             ]
-            if beam and beam[0].score > found.score:
-                found = beam[0]
-        return found
+            if beam and beam[0].score > split.score:
+                split = beam[0]
+        return split
 
 
 # --- trees --------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ BEST = 0.25  # the part of their range that is worth blocking
 def equities(mine: Array, theirs: Array, board: tuple[int, ...]) -> tuple[Array, Array]:
     """Share of the pot of each hand against the other range, if nobody bet any more. float64 [1326] each"""
     boards = runouts(board)
-    found = []
+    shares = []
     for against in (theirs, mine):
         won, met = range_shares(against, boards, np.ones(len(boards)))
-        found.append(np.where(met > 0, won / np.where(met > 0, met, 1.0), 0.0))
-    return found[0], found[1]
+        shares.append(np.where(met > 0, won / np.where(met > 0, met, 1.0), 0.0))
+    return shares[0], shares[1]
 
 
 def range_columns(mine: Array, theirs: Array, equity: tuple[Array, Array], hands: Array) -> dict[str, Array]:

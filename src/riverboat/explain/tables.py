@@ -140,10 +140,10 @@ def line_decisions(player: Answering, rules: Rules, line: str, boards: Sequence[
     places = Places.from_lines(rules, [line] * len(boards), [show_cards(board) for board in boards])
     if places.actor[0] < 0:
         raise InputError(f"{rules.name}: nobody acts at {shown(line)}, so there is nothing to explain")
-    found, both = player.strategies(places), ranges(places, player)
+    answers, both = player.strategies(places), ranges(places, player)
     situation = situation_columns(rules, places.states)
     seat, hands = int(places.actor[0]), rules.deck.hands
-    order = found.moves[0][found.moves[0] != END]
+    order = answers.moves[0][answers.moves[0] != END]
     sizes = _sizes(rules, np.repeat(places.states[:1], len(order), axis=0), order.astype(np.int64))
     moves = _vocabulary(sizes[order > 0].tolist())
     at = {m: k for k, m in enumerate(moves)}
@@ -166,11 +166,11 @@ def line_decisions(player: Answering, rules: Rules, line: str, boards: Sequence[
         for name, x in seen.items():
             columns[name].append(x)
         rows = np.zeros((len(here), len(moves)))
-        for k, move in enumerate(found.moves[i].tolist()):
+        for k, move in enumerate(answers.moves[i].tolist()):
             if move != END:
                 size = Move(RAISE, float(_sizes(rules, places.states[i : i + 1], np.array([move]))[0]))
                 column = 0 if move == FOLD else 1 if move == CALL else at[size]
-                rows[:, column] += found.probabilities[i, here, k]
+                rows[:, column] += answers.probabilities[i, here, k]
         played.append(rows)
         weight.append(reach[here] / reach[here].sum())
         where = f" on {show_cards(board)}" if len(boards) > 1 else ""

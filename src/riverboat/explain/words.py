@@ -205,14 +205,14 @@ def _exceptions(decisions: Decisions, rows: Array, far: Array, lost: Array | Non
 
 def _different(decisions: Decisions, order: Array, most: int) -> tuple[str, ...]:
     seen: set[int] = set()
-    found = []
+    names = []
     for k in order.tolist():
         if int(decisions.group[k]) not in seen:
             seen.add(int(decisions.group[k]))
-            found.append(decisions.names[k])
-        if len(found) == most:
+            names.append(decisions.names[k])
+        if len(names) == most:
             break
-    return tuple(found)
+    return tuple(names)
 
 
 def _row_words(decisions: Decisions, row: int) -> str:

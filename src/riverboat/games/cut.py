@@ -89,5 +89,5 @@ def _pay(tree: ActionTree, source: Array, showdown: Array) -> Array:
     won = tree.pay[source].astype(np.float64)
     wins = np.array([1.0, 0.0, -1.0])
     first = won[:, None] * np.where(showdown[:, None], wins, 1.0)
-    found: Array = np.stack([first, -first], axis=2) + tree.spent[source[0]]
-    return found
+    pay: Array = np.stack([first, -first], axis=2) + tree.spent[source[0]]
+    return pay

@@ -150,12 +150,12 @@ class _Reader:
         self._scan()
 
     def _scan(self) -> None:
-        found = _TOKEN.match(self._text, self._after)
-        assert found is not None  # the pattern has a case for every text
-        self.kind = str(found.lastgroup)
-        before, self._start = self._start, found.start(self.kind)
+        token = _TOKEN.match(self._text, self._after)
+        assert token is not None  # the pattern has a case for every text
+        self.kind = str(token.lastgroup)
+        before, self._start = self._start, token.start(self.kind)
         self._start_line += self._text.count("\n", before, self._start)
-        self._value, self._after = found[self.kind], found.end()
+        self._value, self._after = token[self.kind], token.end()
         self._grown(self._start_line)
         if self.kind == "open":
             self.fail_ahead('a text starts here and never ends: its closing " is missing')

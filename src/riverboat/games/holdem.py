@@ -93,10 +93,10 @@ def holdem(
 
     `raises` names the raises of each round instead, `3/4/4/4`; `ranks` and `suits` make the deck smaller, from the top.
     """
-    found = re.fullmatch(r"([1-4])-(\d+)", kind)
-    if found is None:
+    match = re.fullmatch(r"([1-4])-(\d+)", kind)
+    if match is None:
         raise InputError(f"holdem: kind={shown(kind)}: write rounds and bets a round, such as 4-4 or 2-1")
-    rounds, most = int(found[1]), int(found[2])
+    rounds, most = int(match[1]), int(match[2])
     counts = _numbers(raises, "raises") if raises else (max(1, most - 1) if most else 0, *[most] * (rounds - 1))
     if len(counts) != rounds:
         raise InputError(f"holdem: raises={shown(raises)}: {len(counts)} rounds, and kind={shown(kind)} has {rounds}")

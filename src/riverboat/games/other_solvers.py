@@ -54,21 +54,21 @@ class _Draft:
     def number(self, key: str, text: object) -> Decimal:
         """A finite number that is not negative."""
         try:
-            found = Decimal(str(text).strip())
+            value = Decimal(str(text).strip())
         except InvalidOperation:
-            found = Decimal(-1)
-        if not found.is_finite() or found < 0:
+            value = Decimal(-1)
+        if not value.is_finite() or value < 0:
             raise InputError(f"{self.where}: {key} {shown(text)}: must be a number")
-        return found
+        return value
 
     def whole(self, key: str, text: object) -> int:
         """Whole chips."""
-        found = self.number(key, text)
-        if found != int(found):
+        value = self.number(key, text)
+        if value != int(value):
             raise InputError(
                 f"{self.where}: {key} {shown(text)}: must be whole chips; multiply all amounts in the file"
             )
-        return int(found)
+        return int(value)
 
 
 def is_other(text: str) -> bool:
@@ -96,13 +96,13 @@ def loads_other(
     ip: str | Range | None = None,
 ) -> Imported:
     """The same from the text of such a file."""
-    found = _reader(text)
-    if found is None:
+    reader = _reader(text)
+    if reader is None:
         raise InputError(
             f"{where}: neither a tree of PioSOLVER (#Pot#…), nor a script of TexasSolver (set_pot …), nor a configuration "
             "of WASM Postflop (startingPot)"
         )
-    source, read = found
+    source, read = reader
     draft = _Draft(where)
     read(text, draft)
     given = {"board": board, "oop": oop, "ip": ip}
@@ -211,9 +211,9 @@ def _pio(text: str, draft: _Draft) -> None:
 
 def _pio_lines(text: str) -> Iterator[tuple[str, str]]:
     for line in text.splitlines():
-        found = re.fullmatch(r"\s*#([\w.]+)#(.*?)\s*", line)
-        if found is not None:
-            yield found[1], found[2]
+        match = re.fullmatch(r"\s*#([\w.]+)#(.*?)\s*", line)
+        if match is not None:
+            yield match[1], match[2]
 
 
 # --- TexasSolver --------------------------------------------------------------------------------
@@ -263,10 +263,10 @@ def _texas_sizes(value: str, draft: _Draft) -> None:
 
 def _wasm(text: str, draft: _Draft) -> None:
     try:
-        found = json.loads(text)
+        table = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{draft.where}: no JSON: {error}") from None
-    config = found.get("value", found) if isinstance(found.get("value", found), Mapping) else found
+    config = table.get("value", table) if isinstance(table.get("value", table), Mapping) else table
     draft.facts["pot"] = draft.whole("startingPot", config.get("startingPot"))
     draft.facts["stack"] = draft.whole("effectiveStack", config.get("effectiveStack"))
     rake = draft.number("rakePercent", config.get("rakePercent", 0))

@@ -39,11 +39,11 @@ class Unreadable(InputError):
 
 def sections(text: str) -> Iterator[tuple[str, str]]:
     """The hands of a file, each with its number and as a text of its own, so that a broken one spoils no other."""
-    found = list(_SECTION.finditer(text))
-    if not found:
+    heads = list(_SECTION.finditer(text))
+    if not heads:
         yield "1", text
         return
-    for here, after in pairwise([*found, None]):
+    for here, after in pairwise([*heads, None]):
         assert here is not None
         yield here[1], text[here.end() : after.start() if after is not None else len(text)]
 
@@ -154,7 +154,7 @@ def _move(verb: str, rest: list[str], state: Betting, scale: int) -> int:
 
 def _amounts(given: Any, scale: int, what: str) -> list[int]:
     """Amounts of money as chips."""
-    found = []
+    amounts = []
     for amount in given:
         try:
             chips = Decimal(str(amount)) * scale
@@ -162,8 +162,8 @@ def _amounts(given: Any, scale: int, what: str) -> list[int]:
                 raise Unreadable("an amount that is no whole number of chips", f"{what} {str(amount)[:20]}")
         except InvalidOperation:
             raise Unreadable("an amount that is no whole number of chips", f"{what} {str(amount)[:20]!r}") from None
-        found.append(int(chips))
-    return found
+        amounts.append(int(chips))
+    return amounts
 
 
 # --- writing ----------------------------------------------------------------------------------

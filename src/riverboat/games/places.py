@@ -63,8 +63,8 @@ class Places:
     @property
     def street(self) -> Array:
         """The round of the betting; of an all-in that was called, the round of the call. int64 [n]"""
-        found: Array = self.states[:, 3]
-        return found
+        streets: Array = self.states[:, 3]
+        return streets
 
     @cached_property
     def live(self) -> Array:
@@ -103,10 +103,10 @@ class Places:
         moves = self.moves[owner]
         made = moves[np.arange(len(owner)), at] if len(owner) else np.zeros(0, np.int32)
         moves[np.arange(moves.shape[1]) >= at[:, None]] = END
-        found = Places(self.rules, moves, at.astype(np.int32), self.board[owner])
-        dealt = np.array(self.rules.board_sizes)[found.street]
-        found.board[np.arange(self.board.shape[1]) >= dealt[:, None]] = HIDDEN
-        return found, owner, made
+        places = Places(self.rules, moves, at.astype(np.int32), self.board[owner])
+        dealt = np.array(self.rules.board_sizes)[places.street]
+        places.board[np.arange(self.board.shape[1]) >= dealt[:, None]] = HIDDEN
+        return places, owner, made
 
     # --- making ---------------------------------------------------------------------------------
 
@@ -149,9 +149,9 @@ def check_cards(
     need, given = rules.board_sizes[street], [*map(int, board)]
     mine = [] if hole is None else [*map(int, hole)]
     if len(given) != need or (hole is not None and len(mine) != rules.hole):
-        found = f"{len(given)} board cards" if hole is None else f"{len(mine)} hole and {len(given)} board cards"
+        shown = f"{len(given)} board cards" if hole is None else f"{len(mine)} hole and {len(given)} board cards"
         right = str(need) if hole is None else f"{rules.hole} and {need}"
-        raise InputError(f"{where}: {found}; on the {rules.streets[street]} {rules.name} has {right}")
+        raise InputError(f"{where}: {shown}; on the {rules.streets[street]} {rules.name} has {right}")
     known = set(rules.deck.cards.tolist())
     strange = [card for card in (*mine, *given) if card not in known]
     if strange:
@@ -165,15 +165,15 @@ def check_cards(
 
 def cards_of(rules: Rules, cards: Cards, count: int, what: str, owner: str) -> tuple[int, ...]:
     """So many cards of a game's deck, given as text or as numbers; `what` they are, and whose, is for errors."""
-    found = parse_cards(cards if isinstance(cards, str) else show_cards(cards), what)
-    deck, shown = rules.deck.cards, show_cards(found)
-    strange = [card for card in found if card not in deck]
+    numbers = parse_cards(cards if isinstance(cards, str) else show_cards(cards), what)
+    deck, shown = rules.deck.cards, show_cards(numbers)
+    strange = [card for card in numbers if card not in deck]
     if strange:
         raise InputError(f"{what} {shown}: {show_cards(strange[:1])} is not in the deck of {rules.name}")
-    if len(found) != count:
+    if len(numbers) != count:
         right = f"has {count}, such as {show_cards(deck[::-1][:count])}" if count else "has none"
-        raise InputError(f"{what} {shown!r}: {len(found)} card{'s' * (len(found) != 1)}; {owner} {right}")
-    return found
+        raise InputError(f"{what} {shown!r}: {len(numbers)} card{'s' * (len(numbers) != 1)}; {owner} {right}")
+    return numbers
 
 
 def hand_of(rules: Rules, hand: Cards) -> tuple[int, ...]:

@@ -61,8 +61,8 @@ class Hands:
         """Which hands somebody plays in. bool [n]"""
         if name not in self.names:
             raise InputError(f"player {name!r}: plays in none of these {len(self):,} hands")
-        found: Array = (self.player == self.names.index(name)).any(axis=1)
-        return found
+        played: Array = (self.player == self.names.index(name)).any(axis=1)
+        return played
 
     def seat_of(self, name: str) -> Array:
         """Where somebody sits in each hand, -1 where it does not play. int8 [n]"""
@@ -83,13 +83,13 @@ class Hands:
     def hole(self, i: int, seat: int) -> tuple[int, ...]:
         """A player's cards; () where nobody saw them."""
         size = self.rules.hole
-        found = self.cards[i, seat * size : (seat + 1) * size].tolist()
-        return () if HIDDEN in found else tuple(found)
+        cards = self.cards[i, seat * size : (seat + 1) * size].tolist()
+        return () if HIDDEN in cards else tuple(cards)
 
     def board(self, i: int) -> tuple[int, ...]:
         """The board as far as it was dealt."""
-        found = self.cards[i, 2 * self.rules.hole :].tolist()
-        return tuple(card for card in found if card != HIDDEN)
+        cards = self.cards[i, 2 * self.rules.hole :].tolist()
+        return tuple(card for card in cards if card != HIDDEN)
 
     def seen_by(self, name: str) -> Hands:
         """The hands as somebody who plays in them saw them: where somebody folded, without the cards of the other seat and
@@ -186,27 +186,27 @@ def _won(played: Sequence[Played], cards: Array, hole: int) -> Array:
 
 def join(parts: Iterable[Hands]) -> Hands:
     """Records of one kind of game, one after the other."""
-    found = list(parts)
-    if not found:
+    hands = list(parts)
+    if not hands:
         raise InputError("no hands: a record has at least one part")
-    first = found[0]
-    if any(p.scale != first.scale or _kind(p.rules) != _kind(first.rules) for p in found):
+    first = hands[0]
+    if any(p.scale != first.scale or _kind(p.rules) != _kind(first.rules) for p in hands):
         raise InputError("records of different games or units of money cannot be joined")
-    names = tuple(dict.fromkeys(name for p in found for name in p.names))
-    most = max(p.moves.shape[1] for p in found)
+    names = tuple(dict.fromkeys(name for p in hands for name in p.names))
+    most = max(p.moves.shape[1] for p in hands)
     arrays = {
-        name: np.concatenate([getattr(p, name) for p in found]) for name in ("number", "blinds", "stacks", "cards")
+        name: np.concatenate([getattr(p, name) for p in hands]) for name in ("number", "blinds", "stacks", "cards")
     }
     return Hands(
         first.rules,
         first.scale,
         names,
-        player=np.concatenate([np.array([names.index(n) for n in p.names], np.int32)[p.player] for p in found]),
+        player=np.concatenate([np.array([names.index(n) for n in p.names], np.int32)[p.player] for p in hands]),
         moves=np.concatenate(
-            [np.pad(p.moves, ((0, 0), (0, most - p.moves.shape[1])), constant_values=END) for p in found]
+            [np.pad(p.moves, ((0, 0), (0, most - p.moves.shape[1])), constant_values=END) for p in hands]
         ),
-        length=np.concatenate([p.length for p in found]),
-        won=np.concatenate([p.won for p in found]),
+        length=np.concatenate([p.length for p in hands]),
+        won=np.concatenate([p.won for p in hands]),
         **arrays,
     )
 

@@ -49,15 +49,15 @@ class RhodeIsland(OneCardPoker):
 
 @lru_cache(maxsize=4096)
 def _strengths(ranks: int, suits: int, board: frozenset[int]) -> tuple[int, ...]:
-    found = []
+    strengths = []
     for card in range(ranks * suits):
         cards = (card, *sorted(board))
-        found.append(
+        strengths.append(
             0
             if card in board
             else three_cards(tuple(c // suits for c in cards), tuple(c % suits for c in cards), ranks)
         )
-    return tuple(found)
+    return tuple(strengths)
 
 
 def rhode_island(ranks: int = 13, suits: int = 4, cap: int = RAISES) -> RhodeIsland:

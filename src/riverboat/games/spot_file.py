@@ -132,10 +132,10 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
 
 
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = table.get(key, {})
-    if not isinstance(found, Mapping):
-        raise InputError(f"{key} = {shown(found)}: must be a table, [{key}] or {key} = {{ … }}")
-    return found
+    entries = table.get(key, {})
+    if not isinstance(entries, Mapping):
+        raise InputError(f"{key} = {shown(entries)}: must be a table, [{key}] or {key} = {{ … }}")
+    return entries
 
 
 def _text(value: Any, where: str) -> str:

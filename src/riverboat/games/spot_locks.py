@@ -47,8 +47,8 @@ class Reach(NamedTuple):
 
 def check_locks(spot: Spot) -> None:
     """Raise unless every lock fits the tree and none contradicts another."""
-    found = [_reach(spot, lock, f"lock {number} at {shown(lock.line)}") for number, lock in enumerate(spot.locks, 1)]
-    for first, second in combinations(found, 2):
+    reached = [_reach(spot, lock, f"lock {number} at {shown(lock.line)}") for number, lock in enumerate(spot.locks, 1)]
+    for first, second in combinations(reached, 2):
         shared = first.hands & second.hands
         if first.node == second.node and shared.any() and _meet(first.dealt, second.dealt):
             _check_pair(first, second, shared)
@@ -128,14 +128,14 @@ def _hands(spot: Spot, lock: Lock, player: int, where: str) -> Array:
 def unreachable(spot: Spot) -> Iterator[str]:
     """For each lock that no hand can reach, since others rule out the moves that lead there: a sentence that says so."""
     betting = spot.betting
-    found = [_reach(spot, lock, f"lock {number} at {shown(lock.line)}") for number, lock in enumerate(spot.locks, 1)]
-    for lock in found:
-        for gate in found:
+    reached = [_reach(spot, lock, f"lock {number} at {shown(lock.line)}") for number, lock in enumerate(spot.locks, 1)]
+    for lock in reached:
+        for gate in reached:
             steps = [child for child in betting.children(gate.node) if child <= lock.node < betting.end[child]]
             if not steps:
                 continue
             move = betting.label[steps[0]]
-            some = any(move in other.played for other in found if other.node == gate.node)  # perhaps an exception
+            some = any(move in other.played for other in reached if other.node == gate.node)  # perhaps an exception
             everyone = (gate.hands == (spot.weights[int(betting.actor[gate.node])] > 0)).all()
             if everyone and not some and _within(lock.dealt[: len(gate.dealt)], gate.dealt):
                 yield f"{lock.where} is never reached: {gate.where} plays no {move}"

@@ -64,7 +64,7 @@ def _streets(bets: Mapping[str, Any], player: int, first: int) -> list[_Street]:
     for street in own:
         if street not in STREETS:
             raise _wrong(f"bets.{PLAYERS[player]}", unknown("street", str(street), STREETS))
-    found: list[_Street] = []
+    streets: list[_Street] = []
     last: _Street | None = None
     for number, street in enumerate(STREETS, 1):
         if street in own:
@@ -77,8 +77,8 @@ def _streets(bets: Mapping[str, Any], player: int, first: int) -> list[_Street]:
                     f"bets: no sizes for {PLAYERS[player]} on the {street}, where betting begins; "
                     f'give {street} = {{ bet = "50%" }}, or {street} = {{}} for none'
                 )
-            found.append(last or _Street())
-    return found
+            streets.append(last or _Street())
+    return streets
 
 
 def _street(table: Any, where: str, player: int | None) -> _Street:
@@ -142,5 +142,5 @@ def longest(menu: Menu, street: int) -> str:
         for raised, level in enumerate(menu.of(player, number))
     ]
     lists += [(len(donk.sizes), f"{ALL_STREETS[k]} donks of oop") for k, donk in enumerate(menu.donks) if donk]
-    count, where = max(lists, key=lambda found: found[0])
+    count, where = max(lists, key=lambda pair: pair[0])
     return f"the {where} are {count} sizes"

@@ -20,12 +20,12 @@ from riverboat.words import quote, show_bytes
 
 def listing(json: bool) -> None:
     """The recipes that come with Riverboat."""
-    found = {name: load_recipe(name) for name in presets()}
+    recipes = {name: load_recipe(name) for name in presets()}
     if json:
-        emit({"presets": {name: {"about": r.about, "counts": list(r.counts)} for name, r in found.items()}})
+        emit({"presets": {name: {"about": r.about, "counts": list(r.counts)} for name, r in recipes.items()}})
         return
     columns = Column("recipe"), Column("buckets"), Column("what it is", PROSE)
-    rows = [(name, " – ".join(f"{count:,}" for count in r.counts), r.about) for name, r in found.items()]
+    rows = [(name, " – ".join(f"{count:,}" for count in r.counts), r.about) for name, r in recipes.items()]
     plain_console().print(ReportTable("", columns, tuple(rows)))
 
 
@@ -44,13 +44,13 @@ def abstract(source: str, out: Path | None, threads: int, resume: bool, only_est
         raise InputError("no --out: say in which folder the abstraction shall live, or give --estimate")
     if not json:
         _show_plan(plain_console(stderr=True), planned)
-    found = _build(source, recipe, out, threads, resume, stages)
+    built = _build(source, recipe, out, threads, resume, stages)
     if json:
-        emit(found.to_dict())
+        emit(built.to_dict())
         return
     console = plain_console()
-    size = sum(street.nbytes for street in found.cards.streets)
-    console.print(f"{found.cards!r} in {found.seconds:,.1f} s, {show_bytes(size)}")
+    size = sum(street.nbytes for street in built.cards.streets)
+    console.print(f"{built.cards!r} in {built.seconds:,.1f} s, {show_bytes(size)}")
     console.print(f"written to {out}; riverboat show {quote(out)} tells more")
 
 

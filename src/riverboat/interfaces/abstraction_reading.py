@@ -23,30 +23,30 @@ def show(folder: Path, part: str | None, view: View, json: bool) -> None:
     for name, asked in (("--runouts", view.runouts), ("--range", view.range), ("--values", view.values)):
         if asked:
             raise InputError(f"{folder}: holds a {KIND}; {name} is for spots")
-    found = load_abstraction(folder)
-    parts = (*STREETS[: len(found.streets)], *([PUBLIC] if found.public is not None else []))
+    cards = load_abstraction(folder)
+    parts = (*STREETS[: len(cards.streets)], *([PUBLIC] if cards.public is not None else []))
     if part is not None and part not in parts:
         raise unknown("part", part, parts)
     if view.hand is not None:
         if part is not None:
             raise InputError(f"{part} and --hand {view.hand}: a hand is shown on all streets up to its --board")
-        _hand(found, view, json)
+        _hand(cards, view, json)
         return
     if view.picture is not None:
-        _picture(found, part, view.board, view.picture)
+        _picture(cards, part, view.board, view.picture)
     elif view.board is not None:
         raise InputError(f"--board {view.board}: name a hand with --hand, or draw the grid of the board with --picture")
-    facts, report = _facts(found), quality.report(found, view.limit if part in STREETS else EXTREMES)
+    facts, report = _facts(cards), quality.report(cards, view.limit if part in STREETS else EXTREMES)
     if json:
         emit(facts | _some(report, part))
     else:
         _print(facts, report, part, view.limit)
 
 
-def _hand(found: CardAbstraction, view: View, json: bool) -> None:
+def _hand(cards: CardAbstraction, view: View, json: bool) -> None:
     """One hand on every street up to its board."""
     assert view.hand is not None
-    told = explanation.explain(found, view.hand, view.board or "")
+    told = explanation.explain(cards, view.hand, view.board or "")
     if view.picture is not None:
         pictures.save(pictures.hand(told), view.picture)
         say(f"picture: {view.picture}")
@@ -56,40 +56,40 @@ def _hand(found: CardAbstraction, view: View, json: bool) -> None:
         plain_console().print(told)
 
 
-def _picture(found: CardAbstraction, part: str | None, board: str | None, path: Path) -> None:
+def _picture(cards: CardAbstraction, part: str | None, board: str | None, path: Path) -> None:
     """The grid of a board; else the public buckets, or the centres of a street, the flop's where none is named."""
     if board is not None:
-        figure = pictures.grid(found, board)
-    elif part == PUBLIC or (part is None and found.public is not None):
-        figure = pictures.public_buckets(found)
+        figure = pictures.grid(cards, board)
+    elif part == PUBLIC or (part is None and cards.public is not None):
+        figure = pictures.public_buckets(cards)
     else:
-        figure = pictures.centres(found, part or STREETS[min(1, len(found.streets) - 1)])
+        figure = pictures.centres(cards, part or STREETS[min(1, len(cards.streets) - 1)])
     pictures.save(figure, path)
     say(f"picture: {path}")
 
 
-def _facts(found: CardAbstraction) -> dict[str, Any]:
-    facts: dict[str, Any] = {"kind": KIND, "name": found.name, "buckets": list(found.counts)}
-    if found.public is not None:
-        facts["public_buckets"] = found.public.count
-    if found.recipe.get("about"):
-        facts["about"] = found.recipe["about"]
-    facts["table_bytes"] = sum(street.nbytes for street in found.streets)
-    seconds = [street.facts["seconds"] for street in found.streets if "seconds" in street.facts]
+def _facts(cards: CardAbstraction) -> dict[str, Any]:
+    facts: dict[str, Any] = {"kind": KIND, "name": cards.name, "buckets": list(cards.counts)}
+    if cards.public is not None:
+        facts["public_buckets"] = cards.public.count
+    if cards.recipe.get("about"):
+        facts["about"] = cards.recipe["about"]
+    facts["table_bytes"] = sum(street.nbytes for street in cards.streets)
+    seconds = [street.facts["seconds"] for street in cards.streets if "seconds" in street.facts]
     if seconds:
         facts["seconds"] = round(sum(seconds), 1)
-    return facts | {"fingerprint": found.fingerprint, "recipe": dict(found.recipe)}
+    return facts | {"fingerprint": cards.fingerprint, "recipe": dict(cards.recipe)}
 
 
 def _some(report: quality.Report, part: str | None) -> dict[str, Any]:
     """The report for JSON: all of it, one street, or the public buckets."""
-    found = report.to_dict()
+    facts = report.to_dict()
     if part == PUBLIC:
-        return {"public": found["public"]}
-    streets = {street["street"]: street for street in found["streets"]}
+        return {"public": facts["public"]}
+    streets = {street["street"]: street for street in facts["streets"]}
     if part is not None:
         return {"streets": {part: streets[part]}}
-    return {"streets": streets} | ({"public": found["public"]} if found["public"] else {})
+    return {"streets": streets} | ({"public": facts["public"]} if facts["public"] else {})
 
 
 def _print(facts: dict[str, Any], report: quality.Report, part: str | None, limit: int) -> None:

@@ -82,8 +82,8 @@ class Wire:
     def line(self, deadline: float | None) -> bytes:
         """The next line without its end. `deadline` is of `time.monotonic`; None waits for ever."""
         while True:
-            line, found, rest = self.kept.partition(b"\n")
-            if found:
+            line, end, rest = self.kept.partition(b"\n")
+            if end:
                 self.kept = rest
                 if not self.skipping:
                     return line.rstrip()

@@ -227,8 +227,8 @@ def _check_version(player: int, wire: Wire, until: float | None) -> None:
             line = wire.line(until)
     except Dropped as reason:
         raise _Broken(Fault(player, reason.kind, f"{reason} (before its version)")) from None
-    found = _VERSION.fullmatch(line)
-    if found is None or int(found[1]) != 2 or int(found[2]) > 0:
+    match = _VERSION.fullmatch(line)
+    if match is None or int(match[1]) != 2 or int(match[2]) > 0:
         said = line[:40].decode("ascii", "replace")
         raise _Broken(Fault(player, "version", f"said {said!r}: this dealer speaks VERSION:2.0.0"))
 

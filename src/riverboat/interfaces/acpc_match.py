@@ -160,8 +160,8 @@ def report(result: MatchResult, big_blind: int, hands: int, seed: int, *, duplic
     samples = [sum(result.won[k : k + size]) / size for k in range(0, played - size + 1, size)]
     if len(samples) >= 2:
         scale = 1000 / big_blind
-        found = interval(len(samples), sum(samples), sum(won * won for won in samples))
-        mean, half_width = scale * found.mean, scale * found.half_width
+        chips = interval(len(samples), sum(samples), sum(won * won for won in samples))
+        mean, half_width = scale * chips.mean, scale * chips.half_width
     return {
         "players": list(result.players),
         "score": list(result.score),

@@ -226,8 +226,8 @@ def bluff22(threads: int = 2, iterations: int = 30) -> Row:
         times.append(clock.perf_counter() - started)
         say(f"bluff:2,2 iteration {solver.iteration}: {times[-1]:.2f} s")
     started = clock.perf_counter()
-    found = solver.quality()
-    low, high = found.bracket
+    measured = solver.quality()
+    low, high = measured.bracket
     return {
         "infosets": tree.infoset_count,
         "infoset_actions": tree.action_count,
@@ -238,7 +238,7 @@ def bluff22(threads: int = 2, iterations: int = 30) -> Row:
         "nanoseconds_per_infoset_action": 1e9 * min(times) / (2 * tree.action_count),
         "threads": threads,
         "iterations": solver.iteration,
-        "exploitability": found.exploitability,
+        "exploitability": measured.exploitability,
         "value_low": low,
         "value_high": high,
         "check_seconds": clock.perf_counter() - started,
@@ -248,20 +248,20 @@ def bluff22(threads: int = 2, iterations: int = 30) -> Row:
 
 def main(full: bool, json: bool) -> None:
     """Everything, as tables or as one object."""
-    found: dict[str, Any] = {"speed": [row for name in PEERS for row in speed(name)]}
-    found["values"] = values()
-    found["exported"] = exported()
-    found["own_rule"] = own_rule()
-    found["startup"] = startup()
-    found["ranking"] = benchmark_cards.ranking_speed()
-    found["matchups"] = benchmark_cards.matchups()
-    found |= benchmark_spots.run(full)
+    report: dict[str, Any] = {"speed": [row for name in PEERS for row in speed(name)]}
+    report["values"] = values()
+    report["exported"] = exported()
+    report["own_rule"] = own_rule()
+    report["startup"] = startup()
+    report["ranking"] = benchmark_cards.ranking_speed()
+    report["matchups"] = benchmark_cards.matchups()
+    report |= benchmark_spots.run(full)
     if full:
-        found["streets"] = benchmark_cards.streets()
-        found |= benchmark_blueprints.run()
-        found["bluff22"] = bluff22()
+        report["streets"] = benchmark_cards.streets()
+        report |= benchmark_blueprints.run()
+        report["bluff22"] = bluff22()
     if json:
-        emit(found)
+        emit(report)
         return
     console = plain_console()
     titles = {
@@ -277,10 +277,10 @@ def main(full: bool, json: bool) -> None:
         **benchmark_blueprints.TITLES,
     }
     for key, title in titles.items():
-        if found.get(key):
-            _print(console, title, found[key])
+        if report.get(key):
+            _print(console, title, report[key])
     if full:
-        _print(console, "Bluff(2,2)", [{"what": k, "is": v} for k, v in found["bluff22"].items()])
+        _print(console, "Bluff(2,2)", [{"what": k, "is": v} for k, v in report["bluff22"].items()])
 
 
 def _print(console: Console, title: str, rows: list[Row]) -> None:

@@ -110,8 +110,8 @@ def judging() -> list[Row]:
         small = compile_actions(rules, one_size("100%", 1))
         strategy = _uniform(small, lossless(rules.board[1:], rules.deck))
         best_response.quality(strategy)
-        found = best_response.quality(strategy)
-        rows.append({"work": f"best response, {name}: seconds", "is": found.seconds, "target": None})
+        quality = best_response.quality(strategy)
+        rows.append({"work": f"best response, {name}: seconds", "is": quality.seconds, "target": None})
     return rows
 
 

@@ -59,13 +59,13 @@ def matchups() -> list[Row]:
         ("JsTs", "2c2d", 0.539794),
     ):
         started = clock.perf_counter()
-        found = equity(first, second, threads=2).shares[0]
+        ours = equity(first, second, threads=2).shares[0]
         rows.append(
             {
                 "match_up": f"{first} v {second}",
-                "equity": found,
+                "equity": ours,
                 "known": known,
-                "ok": abs(found - known) < 1e-6,
+                "ok": abs(ours - known) < 1e-6,
                 "seconds": clock.perf_counter() - started,
             }
         )
@@ -93,7 +93,7 @@ def streets(threads: int = 2) -> list[Row]:
         say(f"bench: {what}")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         started = clock.perf_counter()
-        found = work()
+        result = work()
         seconds = clock.perf_counter() - started
         grown = max(0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20
         rows.append(
@@ -106,7 +106,7 @@ def streets(threads: int = 2) -> list[Row]:
                 "gb_grown": grown,
             }
         )
-        del found
+        del result
 
     add("river E[HS]", 123_156_254, 45.0, lambda: features.river_strengths(threads))
     add("turn histograms, 50 bins", 13_960_050, None, lambda: features.features("turn", 50, threads))

@@ -81,34 +81,34 @@ def run(full: bool) -> dict[str, list[Row]]:
     if not SPOTS.is_dir():
         say("bench: examples/spots is not here; the spots are timed from a checkout of the repository")
         return {}
-    found: dict[str, list[Row]] = {title: [] for title in TITLES}
+    tables: dict[str, list[Row]] = {title: [] for title in TITLES}
     for name in RUST if full else ("river", "turn"):
         say(f"bench: {name}")
         started = clock.perf_counter()
         tree = BoardTree(read(name))
         built = clock.perf_counter() - started
-        found["spot_sizes"].append(sizes(name, tree) | {"build_seconds": _short(built)})
-        found["spot_bytes"] += table_formats(name, tree)
-        found["spot_speed"] += speed(name, tree)
+        tables["spot_sizes"].append(sizes(name, tree) | {"build_seconds": _short(built)})
+        tables["spot_bytes"] += table_formats(name, tree)
+        tables["spot_speed"] += speed(name, tree)
         goals = (0.5, 0.3, 0.1) if name == "3bet_pot" else (0.5,)
         for threads in (2,) if tree.streets == 3 else (1, 2):
             rows, last = targets(name, tree, goals, threads)
-            found["spot_targets"] += rows
+            tables["spot_targets"] += rows
         if name == "3bet_pot":
-            found["spot_values"] = values(last)
+            tables["spot_values"] = values(last)
         del tree, last  # the next tables need the room
     if full:
         say("bench: holdem:2-1")
-        found["holdem"] = [holdem()]
-    found["calibration"] = calibration()
-    return {table: rows for table, rows in found.items() if rows}
+        tables["holdem"] = [holdem()]
+    tables["calibration"] = calibration()
+    return {table: rows for table, rows in tables.items() if rows}
 
 
 def read(name: str) -> Spot:
     """A spot of the examples."""
-    found = registry.make(str(SPOTS / f"{name}.toml"))
-    assert isinstance(found, Spot)
-    return found
+    spot = registry.make(str(SPOTS / f"{name}.toml"))
+    assert isinstance(spot, Spot)
+    return spot
 
 
 # --- sizes ------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def values(run: Run) -> list[Row]:
     """EVs and equity at the root, beside the published ones."""
     solution: Any = run.solver.average()
     root = summary(solution[""])
-    found = {"ev_oop": root.ev[0], "ev_ip": root.ev[1], "equity_oop": root.equity[0]}
+    figures = {"ev_oop": root.ev[0], "ev_ip": root.ev[1], "equity_oop": root.equity[0]}
     return [
         {
             "what": what,
@@ -252,7 +252,7 @@ def values(run: Run) -> list[Row]:
             "within": THREE_BET_WITHIN[what],
             "ok": ours is not None and abs(ours - THREE_BET[what]) <= THREE_BET_WITHIN[what],
         }
-        for what, ours in found.items()
+        for what, ours in figures.items()
     ]
 
 
@@ -340,5 +340,5 @@ def plain_river(text: str, real: str = "float") -> dict[str, float] | None:
         program = str(Path(folder) / "plain_river")
         words = [compiler, "-O3", "-march=native", f"-DREAL={real}", str(PLAIN), "-o", program]
         subprocess.run(words, check=True, capture_output=True)
-        found = subprocess.run([program], input=text, check=True, capture_output=True, text=True).stdout
-    return {key: float(figure) for key, figure in (line.split() for line in found.splitlines())}
+        told = subprocess.run([program], input=text, check=True, capture_output=True, text=True).stdout
+    return {key: float(figure) for key, figure in (line.split() for line in told.splitlines())}

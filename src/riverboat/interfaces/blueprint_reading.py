@@ -200,26 +200,26 @@ def _values(node: BlueprintNode, view: View, json: bool) -> None:
         raise InputError("--values and --range: one at a time")
     seat = report.seat_of(node, view.player)
     with ProgressLine("values on all boards that may come"):
-        found = blueprint_values(node.strategy, node.line, node.board, threads=THREADS)
+        values = blueprint_values(node.strategy, node.line, node.board, threads=THREADS)
     if view.hand is not None:
-        one = values_report.hand(found, view.hand, seat)
+        one = values_report.hand(values, view.hand, seat)
         if json:
             emit(one)
         else:
             figures = f"EV {one['ev']:,.2f}, of the best response {one['best']:,.2f}"
             plain_console().print(f"{one['hand']} ({one['player']}): weight {100 * one['weight']:.1f} %, {figures}")
         return
-    table = values_report.table(found, seat, view.table)
+    table = values_report.table(values, seat, view.table)
     table = table if view.sort is None else table.sorted(view.sort)
     if json:
         sides = {
-            str(row["player"]): {key: row[key] for key in ("ev", "best", "gain")} for row in values_report.sides(found)
+            str(row["player"]): {key: row[key] for key in ("ev", "best", "gain")} for row in values_report.sides(values)
         }
-        emit(report.summary(node) | {"values": sides | {"unit": found.unit}, "table": table.to_dict()})
+        emit(report.summary(node) | {"values": sides | {"unit": values.unit}, "table": table.to_dict()})
         return
     console = plain_console()
     console.print(report.headline(node), style="bold")
-    console.print(values_report.sides(found))
+    console.print(values_report.sides(values))
     console.print()
     console.print(table.top(view.limit))
     if len(table) > view.limit:

@@ -41,10 +41,10 @@ def show_range(text: str, board: str | None, out: Path | None, json: bool) -> No
     where = f"of the hands left on {show_cards(cards, ' ')}" if cards else "of all hands"
     console.print(f"{held.combos:,.6g} combos, {percent:.2f} % {where}")
     console.print(str(written))
-    for title, found in (("made hands", made), ("draws, which may overlap", draws)):
-        if found:
+    for title, counts in (("made hands", made), ("draws, which may overlap", draws)):
+        if counts:
             console.print()
-            _counts(console, title, found, held.combos)
+            _counts(console, title, counts, held.combos)
 
 
 def _classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float], dict[str, float]]:
@@ -60,6 +60,6 @@ def _classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float], dic
     )
 
 
-def _counts(console: Console, title: str, found: dict[str, float], total: float) -> None:
-    rows = [(name, f"{count:,.6g}", f"{100 * count / total:.1f}") for name, count in found.items()]
+def _counts(console: Console, title: str, counts: dict[str, float], total: float) -> None:
+    rows = [(name, f"{count:,.6g}", f"{100 * count / total:.1f}") for name, count in counts.items()]
     console.print(ReportTable("", (Column(title), Column("combos", FIGURE), Column("%", FIGURE)), tuple(rows)))

@@ -53,19 +53,19 @@ def _river(path: Path, steps: int, plot: Path | None, json: bool) -> None:
 
     spot = load(path)
     with ProgressLine(f"{spot.name}: thresholds, and the exact solution"):
-        found = solve_river(spot, steps)
+        river = solve_river(spot, steps)
         exact = solve_exactly(spot, until=0.5)
     if plot is not None:
         from riverboat.continuous.pictures import bars
 
-        bars(found.profile, plot, spot.name)
+        bars(river.profile, plot, spot.name)
         say(f"picture: {plot}")
-    shown, hands = found.profile.to_dict(), found.hands()
+    shown, hands = river.profile.to_dict(), river.hands()
     if json:
         rows = {name: row | {"hands": hands[name]} for name, row in shown.items()}
         emit({
-            "spot": spot.name, "model": found.answer.model.to_dict(found.profile.game), "situations": rows,
-            "epsilon_share": found.certificate.share, "solved": found.answer.solved, "loss": found.loss,
+            "spot": spot.name, "model": river.answer.model.to_dict(river.profile.game), "situations": rows,
+            "epsilon_share": river.certificate.share, "solved": river.answer.solved, "loss": river.loss,
             "exact_exploitability": exact.exploitability, "unit": "% of pot",
         })  # fmt: skip
         return
@@ -77,8 +77,8 @@ def _river(path: Path, steps: int, plot: Path | None, json: bool) -> None:
     console = Console()
     console.print(ReportTable("", (*columns, Column("hands at the thresholds", PROSE)), tuple(table)))
     console.print(
-        f"ranks taken as independent: certified ε {100 * found.certificate.share:.3g} % of pot; in the river as it is: "
-        f"exploitability {found.loss:.3g} % of pot; exact solution {exact.exploitability:.3g} % of pot",
+        f"ranks taken as independent: certified ε {100 * river.certificate.share:.3g} % of pot; in the river as it is: "
+        f"exploitability {river.loss:.3g} % of pot; exact solution {exact.exploitability:.3g} % of pot",
         highlight=False,
     )
 

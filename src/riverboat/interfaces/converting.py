@@ -32,8 +32,8 @@ def convert(source: str, out: Path, board: str | None, oop: str | None, ip: str 
 def _read(source: str, board: str | None, oop: str | None, ip: str | None) -> tuple[Game, dict[str, Any]]:
     path = Path(source)
     if path.suffix.lower() not in FILES and path.is_file() and is_other(read_text(path, "file of another solver")):
-        found = load_other(path, board=board, oop=oop, ip=ip)
-        return found.spot, {"game": found.spot.name, "source": found.source, "left_out": list(found.notes)}
+        imported = load_other(path, board=board, oop=oop, ip=ip)
+        return imported.spot, {"game": imported.spot.name, "source": imported.source, "left_out": list(imported.notes)}
     if board or oop or ip:
         raise InputError(f"--board, --oop and --ip go with another solver's file; {source} is none")
     game = make_game(source)

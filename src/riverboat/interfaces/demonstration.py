@@ -109,8 +109,10 @@ def _matches(pairs: int, seed: int) -> list[Match]:
     """Against every yardstick, all with the same cards."""
     agent = registry.make_agent(registry.DEMO, seed)
     rules = rules_for([agent], None)
-    found = []
+    matches = []
     for name in YARDSTICKS:
         with watched(f"against {name}") as progress:
-            found.append(play_match(agent, registry.make_agent(name, seed), rules, 2 * pairs, seed, progress=progress))
-    return found
+            matches.append(
+                play_match(agent, registry.make_agent(name, seed), rules, 2 * pairs, seed, progress=progress)
+            )
+    return matches

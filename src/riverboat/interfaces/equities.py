@@ -23,7 +23,7 @@ def equity(sides: list[str], board: str, rules: str, threads: int, samples: int,
     """Shares of the pot of hands and ranges."""
     known, deck = parse_board(board) if board else (), Deck.of_rules(rules)
     with Bar("equity") as bar:
-        found = equities.equity(
+        result = equities.equity(
             *sides, board=known, deck=deck, threads=threads, samples=samples, seed=seed, progress=bar
         )
     if json:
@@ -32,26 +32,26 @@ def equity(sides: list[str], board: str, rules: str, threads: int, samples: int,
                 "hands": sides,
                 "board": show_cards(known),
                 "rules": rules,
-                "equity": list(found.shares),
+                "equity": list(result.shares),
                 "unit": "share of the pot",
-                "equity_is": "exact" if found.exact else "estimate ± 95 % half-width",
-                "half_width": list(found.half_width),
-                "showdowns": found.showdowns,
-                "wins": found.wins,
-                "ties": found.ties,
-                "seed": None if found.exact else seed,
+                "equity_is": "exact" if result.exact else "estimate ± 95 % half-width",
+                "half_width": list(result.half_width),
+                "showdowns": result.showdowns,
+                "wins": result.wins,
+                "ties": result.ties,
+                "seed": None if result.exact else seed,
             }
         )
         return
     rows = []
     for k, side in enumerate(sides):
-        shown = f"{100 * found.shares[k]:.4f} %" + ("" if found.exact else f" ± {100 * found.half_width[k]:.3f}")
-        counts = [f"{c[k]:,}" for c in (found.wins, found.ties) if c is not None]
+        shown = f"{100 * result.shares[k]:.4f} %" + ("" if result.exact else f" ± {100 * result.half_width[k]:.3f}")
+        counts = [f"{c[k]:,}" for c in (result.wins, result.ties) if c is not None]
         rows.append((side if len(side) < 50 else side[:47] + "…", shown, *counts))
     names = ("equity", "wins", "ties")[: len(rows[0]) - 1]
     console = plain_console()
     console.print(ReportTable("", (Column("hand or range", PROSE), *(Column(n, FIGURE) for n in names)), tuple(rows)))
-    how = "exact" if found.exact else f"estimate from {found.showdowns:,} samples, 95 % interval, seed {seed}"
+    how = "exact" if result.exact else f"estimate from {result.showdowns:,} samples, 95 % interval, seed {seed}"
     where = f" on {show_cards(known, ' ')}" if known else " before the flop"
     cards = "" if rules == STANDARD else f", short deck, rules {rules}"
     console.print(f"{how}{where}{cards}")
@@ -66,10 +66,10 @@ def features(street: str, out: Path | None, bins: int, ochs: bool, threads: int,
         if ochs:
             arrays = {"ochs": tables.ochs(street, threads=threads, progress=bar)}
         else:
-            found = tables.features(street, bins, threads, bar)
-            arrays = {"mean": found.mean, "square": found.square}
-            if len(found.histogram):
-                arrays["histogram"] = found.histogram
+            table = tables.features(street, bins, threads, bar)
+            arrays = {"mean": table.mean, "square": table.square}
+            if len(table.histogram):
+                arrays["histogram"] = table.histogram
     seconds = clock.perf_counter() - started
     facts: dict[str, Any] = {
         "street": street,

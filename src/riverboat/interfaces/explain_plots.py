@@ -16,10 +16,12 @@ from riverboat.explain.explanation import Explanation
 SHARES = ("agreement", "unseen", "distance")
 
 
-def draw(found: list[Explanation], path: Path) -> None:
+def draw(explanations: list[Explanation], path: Path) -> None:
     """Fidelity by the number of rules, and what following them costs, one row for each explanation."""
-    figure, grid = plt.subplots(len(found), 2, figsize=(11, 4 * len(found)), squeeze=False, layout="constrained")
-    for (left, right), one in zip(grid, found, strict=True):
+    figure, grid = plt.subplots(
+        len(explanations), 2, figsize=(11, 4 * len(explanations)), squeeze=False, layout="constrained"
+    )
+    for (left, right), one in zip(grid, explanations, strict=True):
         rules = one.dial.column("rules")
         for name in SHARES:
             points = [(x, y) for x, y in zip(rules, one.dial.column(name), strict=True) if y is not None]

@@ -85,13 +85,13 @@ def run(folder: Path, line: str | None, options: Options) -> None:
     if options.out is not None and len(asked) > 1:
         raise InputError(f"--out {options.out}: {len(asked)} players have a list each; choose one with --player")
     with ProgressLine("learning rules"):
-        found = [_explained(one, options) for one in asked]
-    _written(found, options)
+        explanations = [_explained(one, options) for one in asked]
+    _written(explanations, options)
     if options.json:
-        emit({"explanations": [one.to_dict() for one in found]})
+        emit({"explanations": [one.to_dict() for one in explanations]})
         return
     console = plain_console()
-    for number, one in enumerate(found):
+    for number, one in enumerate(explanations):
         if number:
             console.print()
         _print(console, one)
@@ -135,11 +135,11 @@ def _small(strategy: Strategy, line: str | None, options: Options) -> list[Asked
         players = [int(tree.nodes.actor[tree.node(at)])]
         if players[0] < 0:
             raise InputError(f"{tree.name}: nobody acts at {line!r}, so there is nothing to explain")
-    found = []
+    small = []
     for player in players:
         decisions = small_games.small_decisions(strategy, player, at)
-        found.append(Asked(decisions, small_games.cost_of(strategy, decisions, player) if tree.players == 2 else None))
-    return found
+        small.append(Asked(decisions, small_games.cost_of(strategy, decisions, player) if tree.players == 2 else None))
+    return small
 
 
 def _agent(name: str, line: str | None, options: Options) -> Asked:
@@ -201,14 +201,14 @@ def _explained(asked: Asked, options: Options) -> Explanation:
     return explain(decisions, options.rules, method, cost=asked.cost, quick=asked.quick, dial=dial, seed=options.seed)
 
 
-def _written(found: list[Explanation], options: Options) -> None:
+def _written(explanations: list[Explanation], options: Options) -> None:
     if options.out is not None:
-        disk.write_text(options.out, f"# {found[0].decisions.title}\n{found[0].rules}")
+        disk.write_text(options.out, f"# {explanations[0].decisions.title}\n{explanations[0].rules}")
         say(f"rules: {options.out}")
     if options.plot is not None:
         from riverboat.interfaces.explain_plots import draw
 
-        draw(found, options.plot)
+        draw(explanations, options.plot)
         say(f"picture: {options.plot}")
 
 
@@ -238,28 +238,30 @@ def _against(folder: Path, line: str | None, options: Options) -> None:
     if len(first) != 1 or len(second) != 1:
         raise InputError("--against compares one decision of each: give a LINE, or --player")
     with ProgressLine("comparing"):
-        found = compare(first[0].decisions, second[0].decisions, options.rules)
+        comparison = compare(first[0].decisions, second[0].decisions, options.rules)
     if options.json:
-        emit({"comparison": found.to_dict()})
+        emit({"comparison": comparison.to_dict()})
         return
-    _print_comparison(plain_console(), found)
+    _print_comparison(plain_console(), comparison)
 
 
-def _print_comparison(console: Console, found: Comparison) -> None:
-    console.print(f"first:  {found.titles[0]}")
-    console.print(f"second: {found.titles[1]}")
-    console.print(found.moves)
-    parts = [] if found.distance is None else [f"distance {100 * found.distance:.1f} %"]
-    parts += [] if found.worth is None else [f"playing as before costs {found.worth:.4g} {found.unit} now"]
+def _print_comparison(console: Console, comparison: Comparison) -> None:
+    console.print(f"first:  {comparison.titles[0]}")
+    console.print(f"second: {comparison.titles[1]}")
+    console.print(comparison.moves)
+    parts = [] if comparison.distance is None else [f"distance {100 * comparison.distance:.1f} %"]
+    parts += (
+        [] if comparison.worth is None else [f"playing as before costs {comparison.worth:.4g} {comparison.unit} now"]
+    )
     if parts:
         console.print(", ".join(parts))
-    if found.change is not None:
+    if comparison.change is not None:
         console.print("what changes:")
-        for number, told in enumerate(found.change.told, start=1):
+        for number, told in enumerate(comparison.change.told, start=1):
             console.print(
                 f"{number:>3}. {told.sentence} ({100 * told.share:.1f} %; such as {', '.join(told.examples)})"
             )
-    console.print(found.groups[:12])
+    console.print(comparison.groups[:12])
 
 
 # --- as text --------------------------------------------------------------------------------------

@@ -16,32 +16,32 @@ UNITS = {"mbb_per_game": "mbb/g", "ci95": "mbb/g, half the width of a 95 % inter
 
 def ledger(file: Path, add: list[Path], page: Path | None, json: bool) -> None:
     """Take results, show what is there, and write the page."""
-    found = read_ledger(file)
+    book = read_ledger(file)
     for path in add:
-        found = found.add(read_result(path), str(path))
-    if found.game is None:
+        book = book.add(read_result(path), str(path))
+    if book.game is None:
         raise InputError(f"ledger {str(file)!r}: not there yet; --add RESULT.json begins one")
     if add:
-        found.write()
-        say(f"ledger: {file}, {len(found.entries)} results")
+        book.write()
+        say(f"ledger: {file}, {len(book.entries)} results")
     if page is not None:
-        disk.write_text(page, as_page(found))
+        disk.write_text(page, as_page(book))
         say(f"page: {page}")
     if json:
-        emit(_facts(found))
+        emit(_facts(book))
         return
     console = plain_console()
-    for title, table in _tables(found):
+    for title, table in _tables(book):
         console.print(title)
         console.print(table)
-    console.print(_scale(found))
+    console.print(_scale(book))
 
 
-def _facts(found: Ledger) -> dict[str, Any]:
-    names = found.names()
+def _facts(book: Ledger) -> dict[str, Any]:
+    names = book.names()
     return {
-        "game": dict(found.game or {}),
-        "agents": [{"fingerprint": mark, **facts, "name": names[mark]} for mark, facts in sorted(found.agents.items())],
+        "game": dict(book.game or {}),
+        "agents": [{"fingerprint": mark, **facts, "name": names[mark]} for mark, facts in sorted(book.agents.items())],
         "ratings": [
             {
                 "agent": rating.agent,
@@ -52,9 +52,9 @@ def _facts(found: Ledger) -> dict[str, Any]:
                 "matches": rating.matches,
                 "hands": rating.hands,
             }
-            for rating in found.ratings()
+            for rating in book.ratings()
         ],
-        "results": [entry.line() | {"claims": [entry.claim.to_dict()]} for entry in found.entries],
+        "results": [entry.line() | {"claims": [entry.claim.to_dict()]} for entry in book.entries],
         "unit": "mbb/g",
         "units": UNITS,
     }
@@ -63,19 +63,19 @@ def _facts(found: Ledger) -> dict[str, Any]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _tables(found: Ledger) -> list[tuple[str, ReportTable]]:
+def _tables(book: Ledger) -> list[tuple[str, ReportTable]]:
     """What there is to be shown, with titles."""
     tables = (
-        ("Ratings", _ratings(found)),
-        ("Matches", _matches(found)),
-        ("What can be won of them", _bounds(found)),
-        ("Agents", _agents(found)),
+        ("Ratings", _ratings(book)),
+        ("Matches", _matches(book)),
+        ("What can be won of them", _bounds(book)),
+        ("Agents", _agents(book)),
     )
     return [(title, table) for title, table in tables if len(table)]
 
 
-def _ratings(found: Ledger) -> ReportTable:
-    names, ratings = found.names(), found.ratings()
+def _ratings(book: Ledger) -> ReportTable:
+    names, ratings = book.names(), book.ratings()
     several = len({rating.group for rating in ratings}) > 1
     rows = tuple(
         (
@@ -95,8 +95,8 @@ def _ratings(found: Ledger) -> ReportTable:
     return ReportTable("", (*columns, *([Column("group", FIGURE)] if several else [])), rows)
 
 
-def _matches(found: Ledger) -> ReportTable:
-    names = found.names()
+def _matches(book: Ledger) -> ReportTable:
+    names = book.names()
     rows = tuple(
         (
             *(names[agent] for agent in entry.agents),
@@ -106,7 +106,7 @@ def _matches(found: Ledger) -> ReportTable:
             str(entry.seed if entry.seed is not None else ""),
             " ".join(_how(entry)),
         )
-        for entry in found.of(MATCH)
+        for entry in book.of(MATCH)
     )
     columns = (
         Column("agent"), Column("against"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE),
@@ -120,9 +120,9 @@ def _how(entry: Entry) -> list[str]:
     return words + ([str(entry.more["verdict"])] if "verdict" in entry.more else [])
 
 
-def _bounds(found: Ledger) -> ReportTable:
-    names, rows = found.names(), []
-    for entry in (*found.of(EXPLOITABILITY), *found.of(LBR)):
+def _bounds(book: Ledger) -> ReportTable:
+    names, rows = book.names(), []
+    for entry in (*book.of(EXPLOITABILITY), *book.of(LBR)):
         exact = entry.kind == EXPLOITABILITY and entry.more.get("is") == "exact"
         what = "exploitability" if exact else "at least"
         by = "best response" if entry.kind == EXPLOITABILITY else f"LBR {entry.more.get('actions', '')}"
@@ -134,8 +134,8 @@ def _bounds(found: Ledger) -> ReportTable:
     return ReportTable("", columns, tuple(rows))
 
 
-def _agents(found: Ledger) -> ReportTable:
-    names = found.names()
+def _agents(book: Ledger) -> ReportTable:
+    names = book.names()
     rows = tuple(
         (
             names[mark],
@@ -144,7 +144,7 @@ def _agents(found: Ledger) -> ReportTable:
             str(facts.get("cards", "")),
             f"{facts['core_hours']:g}" if "core_hours" in facts else "",
         )
-        for mark, facts in sorted(found.agents.items(), key=lambda item: (names[item[0]], item[0]))
+        for mark, facts in sorted(book.agents.items(), key=lambda item: (names[item[0]], item[0]))
     )
     columns = (
         Column("agent"), Column("fingerprint"), Column("recipe", rank=1), Column("cards", rank=2),
@@ -153,27 +153,27 @@ def _agents(found: Ledger) -> ReportTable:
     return ReportTable("", columns, rows)
 
 
-def _scale(found: Ledger) -> str:
-    assert found.game is not None
-    groups = len({rating.group for rating in found.ratings()})
+def _scale(book: Ledger) -> str:
+    assert book.game is not None
+    groups = len({rating.group for rating in book.ratings()})
     apart = "" if groups < 2 else f"; {groups} groups that no match connects, each about its own mean"
-    stacks = found.game["stacks"]
+    stacks = book.game["stacks"]
     behind = "" if stacks is None else f", stacks {' and '.join(f'{s:,}' for s in stacks)}"
-    return f"{found.game['name']}{behind}, release {found.game['version']}; ratings are about the mean of all{apart}"
+    return f"{book.game['name']}{behind}, release {book.game['version']}; ratings are about the mean of all{apart}"
 
 
 # --- the page -------------------------------------------------------------------------------------
 
 
-def as_page(found: Ledger) -> str:
+def as_page(book: Ledger) -> str:
     """The ledger as Markdown."""
     parts = [
         "# Strength",
-        f"Written by `riverboat ledger {found.where} --write`: {_scale(found)}.",
+        f"Written by `riverboat ledger {book.where} --write`: {_scale(book)}.",
         "Figures are mbb/g ± half the width of a 95 % interval. A rating is the least-squares fit to all matches; its error "
         "is wider where they contradict each other. What can be won of an agent is exact, or a lower bound.",
     ]
-    for title, table in _tables(found):
+    for title, table in _tables(book):
         parts.append(f"## {title}\n\n{_markdown(table)}")
     return "\n\n".join(parts) + "\n"
 

@@ -20,34 +20,34 @@ def litmus(name: str, game: str | None, checks: Path | None, seed: int, json: bo
     chosen = shipped_checks() if checks is None else joined(shipped_checks(), read_checks(checks))
     agent, rules = answering(name, game, seed)
     with Bar(f"litmus of {name}") as bar:
-        found = ask(agent, rules, chosen, progress=bar)
+        asked = ask(agent, rules, chosen, progress=bar)
     if json:
         emit(
             {
                 "agent": name,
                 "game": rules.name,
-                "checks": found.checks,
-                "failed": found.failed,
-                "skipped": sum(bool(verdict.skipped) for verdict in found.verdicts),
-                "failures": [failure.record() for failure in found.failures],
-                "verdicts": {verdict.check.name: verdict.word for verdict in found.verdicts},
+                "checks": asked.checks,
+                "failed": asked.failed,
+                "skipped": sum(bool(verdict.skipped) for verdict in asked.verdicts),
+                "failures": [failure.record() for failure in asked.failures],
+                "verdicts": {verdict.check.name: verdict.word for verdict in asked.verdicts},
                 "units": {"probabilities": "of fold, of check or call, and of all raises"},
             }
         )
-        return not found.failed
+        return not asked.failed
     console = plain_console()
-    console.print(_table(found))
-    for verdict in found.verdicts:
+    console.print(_table(asked))
+    for verdict in asked.verdicts:
         if verdict.failures:
             console.print(_told(verdict))
-    console.print(f"{name}, {rules.name}: {found.failed} of {found.checks} checks failed")
-    return not found.failed
+    console.print(f"{name}, {rules.name}: {asked.failed} of {asked.checks} checks failed")
+    return not asked.failed
 
 
-def _table(found: Litmus) -> ReportTable:
+def _table(asked: Litmus) -> ReportTable:
     rows = [
         (v.check.name, v.word, f"{v.places:,}", f"{len(v.failures):,}" if v.failures else v.skipped)
-        for v in found.verdicts
+        for v in asked.verdicts
     ]
     columns = Column("check", PROSE), Column("verdict"), Column("places", FIGURE), Column("failures", PROSE, rank=1)
     return ReportTable("", columns, tuple(rows))

@@ -42,7 +42,7 @@ def lbr(name: str, options: Options) -> None:
     hands = HANDS if options.hands is None and options.seconds is None else options.hands
     agent, rules = answering(name, options.game, options.seed)
     with Bar(f"local best response to {name}") as bar:
-        found = local_best_response(
+        response = local_best_response(
             agent,
             rules,
             actions=options.actions,
@@ -54,28 +54,28 @@ def lbr(name: str, options: Options) -> None:
             progress=bar,
         )
     if options.json:
-        emit(facts(found, rules) | about("lbr", rules, agent))
+        emit(facts(response, rules) | about("lbr", rules, agent))
         return
-    by_seat = (1000 * chips / found.big_blind for chips in found.by_seat)
+    by_seat = (1000 * chips / response.big_blind for chips in response.by_seat)
     seats = ", ".join(f"{won:+,.0f} in seat {seat}" for seat, won in enumerate(by_seat))
     console = plain_console()
-    console.print(f"{name}: {found.claim}")
-    console.print(f"local best response with {found.actions} from the {found.start} on; {seats}")
+    console.print(f"{name}: {response.claim}")
+    console.print(f"local best response with {response.actions} from the {response.start} on; {seats}")
     console.print(
-        f"{rules.name}, {found.chips.count:,} deals; {found.seconds:,.1f} s, "
-        f"{found.hands_per_second:,.0f} hands a second"
+        f"{rules.name}, {response.chips.count:,} deals; {response.seconds:,.1f} s, "
+        f"{response.hands_per_second:,.0f} hands a second"
     )
 
 
-def facts(found: LocalBestResponse, rules: Rules) -> dict[str, Any]:
+def facts(response: LocalBestResponse, rules: Rules) -> dict[str, Any]:
     """The result as one object."""
     return {
-        **found.record(),
-        "agent": found.agent,
+        **response.record(),
+        "agent": response.agent,
         "game": rules.name,
         "unit": "mbb/g",
         "units": UNITS,
-        "claims": [found.claim.to_dict()],
-        "seconds": round(found.seconds, 3),
-        "hands_per_second": round(found.hands_per_second, 1),
+        "claims": [response.claim.to_dict()],
+        "seconds": round(response.seconds, 3),
+        "hands_per_second": round(response.hands_per_second, 1),
     }

@@ -59,9 +59,9 @@ def review(log: Path, agents: list[str], worst: int, game: str | None, threads: 
             if kept is not None:
                 kept(told)
             progress(at + len(told), len(hands))
-    without, found = raw.interval(), better.interval()
-    factor = (without.half_width / found.half_width) ** 2 if found.half_width > 0 else None
-    match = Match(len(hands) // 2, 0, rules.big_blind, found, 0.0, (first.name, second.name), without, factor)
+    without, corrected = raw.interval(), better.interval()
+    factor = (without.half_width / corrected.half_width) ** 2 if corrected.half_width > 0 else None
+    match = Match(len(hands) // 2, 0, rules.big_blind, corrected, 0.0, (first.name, second.name), without, factor)
     reviews = [] if kept is None else kept.reviews(aivat)
     if json:
         told_facts = {key: value for key, value in match_facts(match, rules).items() if key not in _UNKNOWN}

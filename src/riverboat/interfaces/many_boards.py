@@ -67,17 +67,17 @@ def read(name: str) -> list[Board]:
         lines = read_text(path, "--boards").splitlines()
     except InputError as error:
         raise InputError(f"{error}; name a file with a board a line, all, or sample:25") from None
-    found: dict[frozenset[int], Board] = {}
+    boards: dict[frozenset[int], Board] = {}
     for number, line in enumerate(lines, 1):
         text = line.partition("#")[0].strip()
         if text:
             board = _parse(path, number, text)
-            if frozenset(board.cards) in found:
+            if frozenset(board.cards) in boards:
                 raise GameFileError(name, number, f"the board {show_cards(board.cards)} is there already")
-            found[frozenset(board.cards)] = board
-    if not found:
+            boards[frozenset(board.cards)] = board
+    if not boards:
         raise InputError(f"--boards {name!r}: no boards in it; write one a line, such as QsJh2h or QsJh2h 12")
-    return list(found.values())
+    return list(boards.values())
 
 
 def _sample(name: str) -> list[Board]:
@@ -92,16 +92,16 @@ def _sample(name: str) -> list[Board]:
 
 
 def _parse(path: Path, number: int, text: str) -> Board:
-    found = _LINE.fullmatch(text)
-    if found is None:
+    match = _LINE.fullmatch(text)
+    if match is None:
         raise GameFileError(str(path), number, f"{text!r}: write a board and its weight, such as QsJh2h 12")
     try:
-        cards = parse_board(found["cards"])
-        weight = float(found["weight"] or 1)
+        cards = parse_board(match["cards"])
+        weight = float(match["weight"] or 1)
     except ValueError as error:  # InputError is one
         raise GameFileError(str(path), number, str(error)) from None
     if not 0 < weight < float("inf"):
-        raise GameFileError(str(path), number, f"weight {found['weight']}: must be above zero")
+        raise GameFileError(str(path), number, f"weight {match['weight']}: must be above zero")
     return Board(cards, weight)
 
 
@@ -111,7 +111,7 @@ def place(spot: Spot, boards: list[Board], line: str = "") -> list[Spot]:
     if spot.betting.actor[node] < 0:
         raise InputError(f"--line {line!r}: nobody acts there; name a decision, such as {spot.betting.moves(0)[0]}")
     wanted = {card for deal in dealt for card in deal}
-    found = []
+    placed = []
     for board in boards:
         if len(board.cards) != len(spot.board):
             raise InputError(
@@ -122,8 +122,8 @@ def place(spot: Spot, boards: list[Board], line: str = "") -> list[Spot]:
             raise InputError(
                 f"board {show_cards(board.cards)}: --line {line!r} deals {there}, which lies there already"
             )
-        found.append(replace(spot, board=board.cards, name=f"{spot.name} {show_cards(board.cards)}"))
-    return found
+        placed.append(replace(spot, board=board.cards, name=f"{spot.name} {show_cards(board.cards)}"))
+    return placed
 
 
 # --- solving them -----------------------------------------------------------------------------
@@ -136,14 +136,14 @@ def solve(
     placed, out = place(spot, boards, line), options.out
     unsaved = solving.Unsaved()
     done = _done(out, resume=options.resume) if out is not None else {}
-    found = []
+    rows = []
     for number, (board, here) in enumerate(zip(boards, placed, strict=True), 1):
         name = show_cards(board.cards)
         mark = _mark(here, schedule, options, line)
         if name in done:
             if done[name]["mark"] != mark:
                 raise InputError(f"{out}: {name} was solved there from another spot or with other options")
-            found.append(done[name] | {"weight": board.weight})
+            rows.append(done[name] | {"weight": board.weight})
             continue
         say(f"board {number} of {len(boards)}: {name}")
         folder = None if out is None else out / "runs" / name
@@ -154,16 +154,16 @@ def solve(
             assert isinstance(result.strategy, Solution)
             with ProgressLine(f"figures of {line}"):
                 row["node"] = at_line(result.strategy, line)
-        found.append(row)
+        rows.append(row)
         if out is not None and folder is not None:
             disk.append(out / DONE, json.dumps(row))
             if not keep:
                 shutil.rmtree(folder)
-    table = aggregate(found, spot.name, line)
+    table = aggregate(rows, spot.name, line)
     if out is not None:
         disk.write_text(out / "aggregate.csv", table.to_csv())
-        disk.write_text(out / "aggregate.json", json.dumps(to_dict(found, table), indent=1) + "\n")
-    return found, table
+        disk.write_text(out / "aggregate.json", json.dumps(to_dict(rows, table), indent=1) + "\n")
+    return rows, table
 
 
 def at_line(solution: Solution, line: str) -> dict[str, Any]:
@@ -209,12 +209,12 @@ def _checked(path: Path, number: int, line: str) -> dict[str, Any]:
         row = Fields(f"{path}, line {number}", json.loads(line))
     except (ValueError, RecursionError):
         raise CorruptError(f"{path}, line {number}: is no JSON; delete {path} to solve all boards again") from None
-    found = dict(row)
+    entries = dict(row)
     if "node" in row:  # what a line that is never played earns is not a number
         node = row.table("node")
         if not all(isinstance(node[key], float | int | None) for key in ("played", *_FIGURES)):
             raise CorruptError(f"{node.where}: figures that are no numbers")
-    Fields(row.where, {"row": {key: value for key, value in found.items() if key != "node"}}).plain("row")
+    Fields(row.where, {"row": {key: value for key, value in entries.items() if key != "node"}}).plain("row")
     row.text("board")
     row.text("mark")
     row.flag("reached")
@@ -224,17 +224,17 @@ def _checked(path: Path, number: int, line: str) -> dict[str, Any]:
         frequencies = place.table("frequencies")
         for move in frequencies:
             frequencies.number(move, 0, 1.001)
-    return found
+    return entries
 
 
 # --- the table --------------------------------------------------------------------------------
 
 
-def aggregate(found: list[dict[str, Any]], name: str, line: str = "") -> ReportTable:
+def aggregate(solved: list[dict[str, Any]], name: str, line: str = "") -> ReportTable:
     """A row for each board, and the mean of all by their weights: `Σ weight × figure / Σ weight`. At a line, boards count
     as often as it is played on them too.
     """
-    places = [row["node"] if line else row for row in found]
+    places = [row["node"] if line else row for row in solved]
     menus = [list(place["frequencies"]) for place in places]
     if any(a != b for a, b in pairwise(menus)):  # sizes do not depend on the cards
         raise CorruptError(f"{name}: boards of different moves; they were not solved from one spot")
@@ -245,13 +245,13 @@ def aggregate(found: list[dict[str, Any]], name: str, line: str = "") -> ReportT
     columns += [Column(key, SHARE, key.replace("_", " "), 1) for key in _FIGURES[2:]]
     columns.append(Column("exploitability_pct", COUNT, "exploitability, % of pot", 3))
     rows = []
-    for row, place in zip(found, places, strict=True):
+    for row, place in zip(solved, places, strict=True):
         often = [place["played"]] if line else []
         figures = *place["frequencies"].values(), *(place[key] for key in _FIGURES)
         rows.append((row["board"], row["weight"], *often, *figures, row["exploitability_pct"]))
-    title = f"{name}: {len(found)} boards" + (f", at {line}" if line else "")
+    title = f"{name}: {len(solved)} boards" + (f", at {line}" if line else "")
     table = ReportTable(title, tuple(columns), tuple(rows))
-    given = [float(row["weight"]) for row in found]
+    given = [float(row["weight"]) for row in solved]
     means = weighted_means(table, [w * place.get("played", 1.0) for w, place in zip(given, places, strict=True)])
     plain = weighted_means(table, given)
     means |= {key: plain[key] for key in ("played", "exploitability_pct") if key in plain}
@@ -259,9 +259,9 @@ def aggregate(found: list[dict[str, Any]], name: str, line: str = "") -> ReportT
     return replace(table, rows=(*table.rows, tuple(means[column.name] for column in columns)))
 
 
-def to_dict(found: list[dict[str, Any]], table: ReportTable) -> dict[str, Any]:
+def to_dict(solved: list[dict[str, Any]], table: ReportTable) -> dict[str, Any]:
     """What `--json` prints, and `aggregate.json` holds."""
-    rows = [{key: value for key, value in row.items() if key != "mark"} for row in found]
+    rows = [{key: value for key, value in row.items() if key != "mark"} for row in solved]
     return {"boards": rows, "aggregate": table[ALL], "table": list(table)}
 
 
@@ -271,11 +271,11 @@ def command(
     """Solve, print, and say whether every board has reached the target."""
     with solving.held(options.out):
         at = "" if line in (None, ROOT) else str(line)
-        found, table = solve(spot, read(name), schedule, options, keep=keep, line=at)
+        rows, table = solve(spot, read(name), schedule, options, keep=keep, line=at)
     if json:
-        emit(to_dict(found, table))
+        emit(to_dict(rows, table))
     else:
         plain_console().print(table)
         if options.out is not None:
             say(f"written to {options.out / 'aggregate.csv'} and aggregate.json")
-    return all(row["reached"] for row in found)
+    return all(row["reached"] for row in rows)

@@ -69,11 +69,11 @@ def team(spec: str, adversary: int | None, seconds: float, seed: int, json: bool
 
     tree = histories(compile_game(make_game(spec)))
     chosen = [adversary] if adversary is not None else list(range(tree.players))
-    found = []
+    results = []
     with ProgressLine(f"{tree.name}: teams against one player") as line:
         for p in chosen:
             line.update(None, f"player {p}")
-            found.append(team_maxmin(tree, p, seconds=seconds, seed=seed))
+            results.append(team_maxmin(tree, p, seconds=seconds, seed=seed))
     if json:
         told = [
             {
@@ -81,7 +81,7 @@ def team(spec: str, adversary: int | None, seconds: float, seed: int, json: bool
                 "plans": one.plans, "alone_low": one.alone[0], "alone_high": one.alone[1], "boxes": one.boxes,
                 "seconds": one.seconds,
             }
-            for one in found
+            for one in results
         ]  # fmt: skip
         emit({"game": tree.name, "unit": tree.unit, "values_are": "what the adversary earns", "teams": told})
         return
@@ -90,7 +90,7 @@ def team(spec: str, adversary: int | None, seconds: float, seed: int, json: bool
             str(one.adversary), f"{sum(one.correlated) / 2:.9f}", str(one.plans), f"{one.alone[0]:.9f}",
             f"{one.alone[1]:.9f}", f"{one.seconds:.1f}",
         )
-        for one in found
+        for one in results
     ]  # fmt: skip
     console = plain_console()
     console.print(f"{tree.name}: what a player earns against a team of all others; figures in {tree.unit}")

@@ -67,12 +67,12 @@ def _programs(names: Sequence[str], options: Options) -> None:
             "riverboat acpc dealer writes a log"
         )
     ours = [make_agent(name, options.seed) for name in names if not name.startswith(acpc_match.PROGRAM)]
-    found = acpc_match.against_programs(names, rules_for(ours, options.game), options.hands, options.seed)
+    facts = acpc_match.against_programs(names, rules_for(ours, options.game), options.hands, options.seed)
     if options.json:
-        emit(found | {"unit": "mbb/g", "units": UNITS})
+        emit(facts | {"unit": "mbb/g", "units": UNITS})
         return
-    told = f"{names[0]} against {names[1]}: {found['mbb_per_game']:+,.1f} ± {found['ci95']:,.1f} mbb/g"
-    plain_console().print(f"{told} in {found['hands']:,} hands, {found['hands_per_second']:,.0f} a second")
+    told = f"{names[0]} against {names[1]}: {facts['mbb_per_game']:+,.1f} ± {facts['ci95']:,.1f} mbb/g"
+    plain_console().print(f"{told} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} a second")
 
 
 # --- two agents -------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def _pair(first: str, second: str, options: Options) -> None:
         LateBar("values for AIVAT, once") as values,
         LateBar(f"{first} against {second}") as bar,
     ):
-        found = verbs.match(
+        result = verbs.match(
             made[0],
             made[1],
             hands=options.hands,
@@ -106,16 +106,16 @@ def _pair(first: str, second: str, options: Options) -> None:
             preparing=values,
         )
     if options.json:
-        emit(found.to_dict())
+        emit(result.to_dict())
         return
     console = plain_console()
-    console.print(results([found]))
-    console.print(_told(found))
-    if found.raw is not None:
-        console.print(compared(found))
-    if found.verdict is not None:
-        console.print(_settled(found))
-    print_reviews(console, found.reviews, found.big_blind)
+    console.print(results([result]))
+    console.print(_told(result))
+    if result.raw is not None:
+        console.print(compared(result))
+    if result.verdict is not None:
+        console.print(_settled(result))
+    print_reviews(console, result.reviews, result.big_blind)
     if options.histories is not None:
         say(f"hand histories: {options.histories}")
 
@@ -153,23 +153,23 @@ def told_of(aivat: Aivat | None) -> dict[str, Any]:
     return {"aivat": {"known": [a.name for a, used in zip(aivat.agents, aivat.known, strict=True) if used]}}
 
 
-def compared(found: Match) -> str:
+def compared(played: Match) -> str:
     """What AIVAT made of it."""
-    assert found.raw is not None
-    raw, half = (1000 * x / found.big_blind for x in (found.raw.mean, found.raw.half_width))
-    saved = "" if found.factor is None else f"; so sure it would have been after {found.factor:,.1f} times the hands"
+    assert played.raw is not None
+    raw, half = (1000 * x / played.big_blind for x in (played.raw.mean, played.raw.half_width))
+    saved = "" if played.factor is None else f"; so sure it would have been after {played.factor:,.1f} times the hands"
     return f"with AIVAT; without it {raw:+,.1f} ± {half:,.1f} mbb/g{saved}"
 
 
-def _settled(found: Match) -> str:
-    low, high = found.bounds or (0.0, 0.0)
+def _settled(played: Match) -> str:
+    low, high = played.bounds or (0.0, 0.0)
     about = {
         "better": f"more than {high:g}",
         "worse": f"less than {low:g}",
         "between": f"between {low:g} and {high:g}",
         "open": f"not settled whether it is below {low:g}, above {high:g} or between",
     }
-    return f"{found.verdict}: {about[found.verdict or 'open']} mbb/g; the interval holds whenever a match stops"
+    return f"{played.verdict}: {about[played.verdict or 'open']} mbb/g; the interval holds whenever a match stops"
 
 
 _RESULT = (
@@ -181,23 +181,23 @@ _RESULT = (
 def results(matches: Iterable[Match]) -> ReportTable:
     """A row for each match, from the first agent's side."""
     rows = []
-    for found in matches:
-        mean, half = f"{found.mbb_per_game:+,.1f}", f"{found.ci95:,.1f}"
-        rows.append((*found.names, mean, half, f"{found.bb_per_100:+,.2f}", f"{found.hands:,}", verdict(found)))
+    for played in matches:
+        mean, half = f"{played.mbb_per_game:+,.1f}", f"{played.ci95:,.1f}"
+        rows.append((*played.names, mean, half, f"{played.bb_per_100:+,.2f}", f"{played.hands:,}", verdict(played)))
     return ReportTable("", _RESULT, tuple(rows))
 
 
-def verdict(found: Match) -> str:
+def verdict(played: Match) -> str:
     """What the interval says."""
-    if found.mbb_per_game > found.ci95:
+    if played.mbb_per_game > played.ci95:
         return "wins"
-    return "loses" if found.mbb_per_game < -found.ci95 else "undecided"
+    return "loses" if played.mbb_per_game < -played.ci95 else "undecided"
 
 
-def _told(found: MatchResult) -> str:
+def _told(played: MatchResult) -> str:
     return (
-        f"{found.game}, {found.pairs:,} duplicate pairs, seed {found.seed}; {found.seconds:,.1f} s, "
-        f"{found.hands_per_second:,.0f} hands a second"
+        f"{played.game}, {played.pairs:,} duplicate pairs, seed {played.seed}; {played.seconds:,.1f} s, "
+        f"{played.hands_per_second:,.0f} hands a second"
     )
 
 
@@ -212,7 +212,7 @@ def _all(names: Sequence[str], options: Options) -> None:
         disk.check_picture(options.plot)  # told before the hands, not after them
     first, second, third, *others = names
     with LateBar("values for AIVAT, once") as values, LateBar(f"{len(names)} agents") as bar:
-        found = verbs.match(
+        result = verbs.match(
             first,
             second,
             third,
@@ -228,21 +228,21 @@ def _all(names: Sequence[str], options: Options) -> None:
     if options.plot is not None:
         from riverboat.interfaces.plots import crossed  # loads matplotlib
 
-        crossed(found, options.plot)
+        crossed(result, options.plot)
         say(f"picture: {options.plot}")
     if options.json:
-        emit(found.to_dict())
+        emit(result.to_dict())
         return
     console = plain_console()
-    console.print(_crossed(found))
+    console.print(_crossed(result))
     console.print(
-        f"what the agent of the row won of the one of the column, mbb/g ± 95 %; {found.rules.name}, {options.hands:,} hands "
+        f"what the agent of the row won of the one of the column, mbb/g ± 95 %; {result.rules.name}, {options.hands:,} hands "
         f"in duplicate pairs each, seed {options.seed}" + (", with AIVAT" if options.aivat else ""),
     )
 
 
-def _crossed(found: RoundRobin) -> ReportTable:
-    head, *rows = found.rows()
+def _crossed(result: RoundRobin) -> ReportTable:
+    head, *rows = result.rows()
     return ReportTable("", (Column(head[0]), *(Column(name, FIGURE) for name in head[1:])), tuple(map(tuple, rows)))
 
 

@@ -153,11 +153,11 @@ def understood(text: str, state: Betting) -> str:
         label = "r" if word in ("r", "raise", "b", "bet") else word
     elif span is not None and word in ("a", "min"):
         label = f"r{span.most if word == 'a' else span.least}"
-    elif found := _TOTAL.fullmatch(word):
-        label = f"r{int(found['chips'])}" if found["chips"] else f"r{state.before + int(found['there'])}"
-    elif span is not None and (found := _SIZE.fullmatch(SIZES.get(word, word))):
+    elif match := _TOTAL.fullmatch(word):
+        label = f"r{int(match['chips'])}" if match["chips"] else f"r{state.before + int(match['there'])}"
+    elif span is not None and (match := _SIZE.fullmatch(SIZES.get(word, word))):
         at = state.situation
-        (size,) = parse_sizes(found["size"], "move", raising=at.faced > 0)
+        (size,) = parse_sizes(match["size"], "move", raising=at.faced > 0)
         label = f"r{min(max(state.before + total(size, at), span.least), span.most)}"
     else:
         label = word
@@ -210,7 +210,7 @@ def act(
     rules = rules_for([agent], game)
     state = parse_match_state(match_state.strip(), rules)
     views = Views.from_match_states([state])
-    found = _explained(agent, views) if explain else None
+    explanation = _explained(agent, views) if explain else None
     label = agent_move(agent, views)
     choice = agent.probabilities(views)[0] if isinstance(agent, Chooser) else None
     if json:
@@ -226,19 +226,23 @@ def act(
                 "pot": state.betting.pot,
                 "to_call": state.betting.to_call,
                 "seed": seed,
-                **({} if found is None else {"search": {**found.facts(), "hands_here": found.hands()}}),
+                **(
+                    {}
+                    if explanation is None
+                    else {"search": {**explanation.facts(), "hands_here": explanation.hands()}}
+                ),
             }
         )
         return
     console = plain_console()
-    if found is not None:
+    if explanation is not None:
         columns = Column("search"), Column("", PROSE)
-        console.print(ReportTable("", columns, tuple(found.lines())))
-        for seat, held in zip(SEATS, found.ranges, strict=True):
+        console.print(ReportTable("", columns, tuple(explanation.lines())))
+        for seat, held in zip(SEATS, explanation.ranges, strict=True):
             console.print(f"range of {seat}")
             console.print(held)
         console.print(f"what {SEATS[state.betting.turn]} plays with each hand")
-        console.print(found.position.here.grid())
+        console.print(explanation.position.here.grid())
     if choice is not None:
         console.print(_choices(choice, label, state.betting))
     console.print(f"{label}: {described(label, state.betting)}")
@@ -249,13 +253,13 @@ def _explained(agent: Agent, views: Views) -> Explanation:
     explain = getattr(agent, "explain", None)
     if explain is None:
         raise InputError(f"agent {agent.name!r} does not search: --explain is for agents such as demo?search=turn")
-    found: Explanation | None = explain(views)
-    if found is None:
+    explanation: Explanation | None = explain(views)
+    if explanation is None:
         raise InputError(
             f"agent {agent.name!r} does not search before its street: --explain is for what was solved; "
             "`riverboat show` has what the blueprint plays with all hands"
         )
-    return found
+    return explanation
 
 
 def _choices(choice: Choice, chosen: str, state: Betting) -> ReportTable:

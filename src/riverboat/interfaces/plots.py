@@ -40,20 +40,20 @@ def convergence(results: list[Result], path: Path) -> None:
     plt.close(figure)
 
 
-def crossed(found: RoundRobin, path: Path) -> None:
+def crossed(matches: RoundRobin, path: Path) -> None:
     """What the agent of the row won of the one of the column, the best first; paler where that is not settled."""
     disk.check_picture(path)
-    order, count = found.ranking, len(found.names)
+    order, count = matches.ranking, len(matches.names)
     figure, axis = plt.subplots(figsize=(2.5 + 1.3 * count, 1.2 + 0.7 * count), layout="constrained")
     for row, i in enumerate(order):
         for column, j in enumerate(order):
             if i == j:
                 continue
-            won, half = found.mbb(i, j)
+            won, half = matches.mbb(i, j)
             colour = (UP if won > 0 else DOWN if won < 0 else EVEN, 0.75 if abs(won) > half else 0.2)
             axis.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
             axis.text(column, row, f"{won:+,.0f}\n± {half:,.0f}", ha="center", va="center", fontsize=9)
-    names = [found.names[i] for i in order]
+    names = [matches.names[i] for i in order]
     axis.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5))
     axis.set_xticks(range(count), names, fontsize=9)
     axis.set_yticks(range(count), names, fontsize=9)

@@ -209,11 +209,11 @@ class Live(ProgressLine):
 
     def _left(self, now: Progress, speed: float) -> float | None:
         """Seconds to the nearest of the limits, where something can be said."""
-        found = [] if self.seconds is None else [self.seconds - now.seconds]
+        left = [] if self.seconds is None else [self.seconds - now.seconds]
         if speed > 0:
             counts = (self.iterations, self._expected())
-            found += [(count - now.iteration) / speed for count in counts if count is not None]
-        return max(0.0, min(found)) if found else None
+            left += [(count - now.iteration) / speed for count in counts if count is not None]
+        return max(0.0, min(left)) if left else None
 
     def _expected(self) -> float | None:
         """The iteration that meets the target, if exploitability falls on as it did since a quarter of the iterations."""

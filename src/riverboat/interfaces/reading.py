@@ -39,25 +39,25 @@ def show(
             raise InputError(f"agent {str(folder)!r} and --abstraction: write '{folder}?abstraction={abstraction}'")
         agent_reading.show(str(folder), infoset, view, json, game)
         return
-    found = artefact.manifest(files.newest(folder))
-    if found["kind"] == card_abstraction.KIND:
+    entries = artefact.manifest(files.newest(folder))
+    if entries["kind"] == card_abstraction.KIND:
         abstraction_reading.show(folder, infoset, view, json)
         return
-    if found["kind"] == tournament_run.KIND:
+    if entries["kind"] == tournament_run.KIND:
         tournament.tournament(folder, tournament.Options(state=infoset, until=float("inf"), json=json))
         return
-    if found["kind"] in blueprint.KINDS:
+    if entries["kind"] in blueprint.KINDS:
         blueprint_reading.show(folder, infoset, view, json, abstraction)
         return
     if abstraction is not None:
-        raise InputError(f"{folder}: holds a {found['kind']}; --abstraction is for blueprints")
+        raise InputError(f"{folder}: holds a {entries['kind']}; --abstraction is for blueprints")
     strategy, limit = load(folder, game), view.limit
     if isinstance(strategy, Solution):
-        spot_reading.show(strategy, found, infoset, view, json)
+        spot_reading.show(strategy, entries, infoset, view, json)
         return
     if view.asks or view.sort is not None:
         options = "--hand, --table, --sort, --range, --runouts, --values and pictures"
-        raise InputError(f"{folder}: holds {found['game']}; {options} are for hold'em")
+        raise InputError(f"{folder}: holds {entries['game']}; {options} are for hold'em")
     if infoset is not None:
         row = strategy[infoset]
         if json:
@@ -65,8 +65,8 @@ def show(
         else:
             _rows(strategy, [infoset], 1)
         return
-    facts = {"kind": found["kind"], "game": found["game"], "unit": strategy.tree.unit, "infosets": len(strategy)}
-    facts |= found.plain("provenance", 1)
+    facts = {"kind": entries["kind"], "game": entries["game"], "unit": strategy.tree.unit, "infosets": len(strategy)}
+    facts |= entries.plain("provenance", 1)
     if json:
         emit(facts | {"strategy": _some(strategy, limit)})
         return
@@ -103,14 +103,14 @@ def respond(
     """Best responses to a strategy."""
     if out is not None and player is None:
         raise InputError("--out saves one response: say whose with --player")
-    found = responding.respond(folder, player, out=out, game=game)
+    responses = responding.respond(folder, player, out=out, game=game)
     if out is not None:
         say(f"saved under {out}")
     if json:
-        emit(found.to_dict())
+        emit(responses.to_dict())
         return
     console = plain_console()
-    for p, best in found.items():
+    for p, best in responses.items():
         console.print(f"{best.claim}, {best.gain:.3g} more than the strategy")
         mine = [i.name for i in best.strategy.tree.infosets() if i.player == p][:limit]
         _rows(best.strategy, mine, limit)
@@ -141,14 +141,14 @@ def trace(spec: str, deal: str | None, schedule: str, iteration: int, svg: Path 
     from riverboat.trees.draw import draw
 
     made = make_game(spec)
-    found = trace_game(made, deal=deal, schedule=schedule, iterations=iteration)
+    traced = trace_game(made, deal=deal, schedule=schedule, iterations=iteration)
     if svg is not None:
         draw(made, deal=deal).save(svg)
         say(f"picture: {svg}")
     if json:
-        emit(found.to_dict())
+        emit(traced.to_dict())
     else:
-        plain_console().print(found)
+        plain_console().print(traced)
 
 
 def cache(clear: bool, json: bool) -> None:

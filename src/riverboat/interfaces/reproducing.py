@@ -63,13 +63,13 @@ class Run:
 
 def listing(json: bool) -> None:
     """All experiments with their cost."""
-    found = [find(name) for name in MODULES]
+    experiments = [find(name) for name in MODULES]
     if json:
         keys = ("id", "title", "source", "cost", "full_cost")
-        emit({"experiments": [{key: getattr(e, key) for key in keys} for e in found]})
+        emit({"experiments": [{key: getattr(e, key) for key in keys} for e in experiments]})
         return
     columns = Column("experiment"), Column("what it is", PROSE), Column("source", PROSE, rank=2), Column("cost")
-    rows = [(e.id, e.title, e.source, e.cost, e.full_cost) for e in found]
+    rows = [(e.id, e.title, e.source, e.cost, e.full_cost) for e in experiments]
     plain_console().print(ReportTable("", (*columns, Column("--full", rank=1)), tuple(rows)))
 
 

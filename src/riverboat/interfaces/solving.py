@@ -118,11 +118,11 @@ def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object =
 
 def size_of_memory(text: str) -> int:
     """Bytes from `2GB`, `512MB` or `1.5GiB`."""
-    found = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
-    if found is None:
+    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
+    if match is None:
         raise InputError(f"--memory {shown(text)}: write 2GB, 512MB or 1.5GiB")
-    power = " kmgt".index(found[2].lower() or " ")
-    return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+    power = " kmgt".index(match[2].lower() or " ")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
 
 
 def _announce(tree: AnyTree, size: int) -> None:
@@ -209,8 +209,8 @@ def go(run: Run, options: SolveOptions, unsaved: Unsaved) -> Result:
             return result
     except UnsavedError as error:
         unsaved.append(error)
-        found: Result = error.result
-        return found
+        last: Result = error.result
+        return last
     except KeyboardInterrupt:
         live.done()
         if run.folder is None:
@@ -250,8 +250,8 @@ def _exact(made: Any, method: str, options: SolveOptions, unsaved: Unsaved) -> R
         )  # fmt: skip
     except UnsavedError as error:
         unsaved.append(error)
-        found: Result = error.result
-        return found
+        result: Result = error.result
+        return result
     finally:
         live.done()
 

@@ -91,7 +91,7 @@ def print_estimate(game: Any, schedule: str | None, threads: int, json: bool) ->
     parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
     sizes = {name: table_bytes(tree, parsed, name) for name in FORMATS}
     expected = times(tree, threads)
-    found = {
+    facts = {
         "game": tree.name,
         "streets": streets,
         "infosets": tree.infoset_count,
@@ -110,31 +110,31 @@ def print_estimate(game: Any, schedule: str | None, threads: int, json: bool) ->
         "menus": lines,
     }
     if json:
-        emit(found)
+        emit(facts)
         return
-    _print_estimate(found)
+    _print_estimate(facts)
 
 
-def _print_estimate(found: Mapping[str, Any]) -> None:
+def _print_estimate(facts: Mapping[str, Any]) -> None:
     console = plain_console()
     console.print(
-        f"{found['game']}: {found['infosets']:,} information sets, {found['infoset_actions']:,} with their actions"
+        f"{facts['game']}: {facts['infosets']:,} information sets, {facts['infoset_actions']:,} with their actions"
     )
-    first, *others = found["streets"][0]
+    first, *others = facts["streets"][0]
     columns = Column(first), *(Column(name, FIGURE, name.replace("_", " ")) for name in others)
-    rows = [(str(row[first]), *(f"{row[name]:,}" for name in others)) for row in found["streets"]]
+    rows = [(str(row[first]), *(f"{row[name]:,}" for name in others)) for row in facts["streets"]]
     console.print(ReportTable("", columns, tuple(rows)))
-    tables = ", ".join(f"{name} {show_bytes(size)}" for name, size in found["bytes"].items())
-    console.print(f"tables ({found['schedule']}): {tables}; the tree itself {show_bytes(found['bytes_tree'])}")
-    told = f"about {show_seconds(found['seconds_per_iteration'])} an iteration on {found['threads']} thread"
-    told += "s" if found["threads"] > 1 else ""
-    if found["seconds_to_target"] is not None:
-        whole = show_seconds(found["seconds_to_target"])
-        told += f", {whole} to {TARGET:g} % of the pot if that takes {found['iterations_to_target']} iterations"
+    tables = ", ".join(f"{name} {show_bytes(size)}" for name, size in facts["bytes"].items())
+    console.print(f"tables ({facts['schedule']}): {tables}; the tree itself {show_bytes(facts['bytes_tree'])}")
+    told = f"about {show_seconds(facts['seconds_per_iteration'])} an iteration on {facts['threads']} thread"
+    told += "s" if facts["threads"] > 1 else ""
+    if facts["seconds_to_target"] is not None:
+        whole = show_seconds(facts["seconds_to_target"])
+        told += f", {whole} to {TARGET:g} % of the pot if that takes {facts['iterations_to_target']} iterations"
     console.print(f"{told} (an estimate; yours may be three times as fast or as slow)")
     console.print("sizes in chips, as totals on the street; * is any card")
-    for number, row in enumerate(found["streets"]):
-        mine = [line for line in found["menus"] if line["street"] == number]
+    for number, row in enumerate(facts["streets"]):
+        mine = [line for line in facts["menus"] if line["street"] == number]
         console.print(f"{row['street']}:")
         for line in mine[:LINES_SHOWN]:
             where = f"{line['line'] or 'root'}: {line['player']}, pot {line['pot']:g}"

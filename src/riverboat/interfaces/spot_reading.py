@@ -54,14 +54,14 @@ def node_of(solution: Solution, line: str | None) -> Spotlight:
     return solution["" if line in (None, ROOT) else str(line)]
 
 
-def show(solution: Solution, found: Fields, line: str | None, view: View, json: bool) -> None:
+def show(solution: Solution, entries: Fields, line: str | None, view: View, json: bool) -> None:
     """Facts of a solution and its root; or of one node its summary, its grid and its table, or what else is asked for."""
     if view.values:
         raise InputError("--values is for blueprints; of a spot every node has its EVs")
     if view.board is not None:
         raise InputError(f"--board {view.board}: the cards of a spot stand in its lines, such as x-x/8h")
     if line is None and not view.asks:
-        _facts(solution, found, json)
+        _facts(solution, entries, json)
     elif line is not None and card_report.stands_for_many(line):
         _cards(solution, line, view, json)
     elif view.range:
@@ -102,15 +102,15 @@ def _parts(node: Spotlight, view: View) -> dict[str, Any]:
         raise InputError(f"--hand {shown(view.hand)} with --table or --runouts: one at a time")
     if view.hand is not None and ONE_HAND.fullmatch(view.hand):
         return {"hand": node_report.hand(node, view.hand, view.player)}
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     if view.hand is not None:
-        found["hands"] = sort_rows(node_report.hands(node, view.hand, view.player), view.sort)
-        return found
+        parts["hands"] = sort_rows(node_report.hands(node, view.hand, view.player), view.sort)
+        return parts
     if view.runouts:
-        found["runouts"] = sort_rows(card_report.runouts(node), view.sort)
+        parts["runouts"] = sort_rows(card_report.runouts(node), view.sort)
     if view.table is not None or not view.runouts:
-        found["table"] = sort_rows(node_report.table(node, view.table, view.player), view.sort)
-    return found
+        parts["table"] = sort_rows(node_report.table(node, view.table, view.player), view.sort)
+    return parts
 
 
 def sort_rows(table: ReportTable, by: str | None) -> ReportTable:
@@ -155,13 +155,13 @@ def _cards(solution: Solution, line: str, view: View, json: bool) -> None:
         print_rows(plain_console(), table, view.limit)
 
 
-def _facts(solution: Solution, found: Fields, json: bool) -> None:
+def _facts(solution: Solution, entries: Fields, json: bool) -> None:
     game = solution.tree.game
-    facts: dict[str, Any] = {"kind": found["kind"], "game": solution.tree.name, "board": show_cards(game.board)}
+    facts: dict[str, Any] = {"kind": entries["kind"], "game": solution.tree.name, "board": show_cards(game.board)}
     facts |= {key: getattr(game, key) for key in ("pot", "stack") if hasattr(game, key)}
-    facts |= {"unit": solution.tree.unit, "infosets": solution.tree.infoset_count} | found.plain("provenance", 1)
+    facts |= {"unit": solution.tree.unit, "infosets": solution.tree.infoset_count} | entries.plain("provenance", 1)
     history = (
-        [row for row in found.tables("history") if row["exploitability"] is not None] if "history" in found else []
+        [row for row in entries.tables("history") if row["exploitability"] is not None] if "history" in entries else []
     )
     if history:
         facts |= {key: history[-1].number(key) for key in ("exploitability", "seconds")}

@@ -57,9 +57,9 @@ def read(name: str, flags: SpotFlags, table: TableFlags) -> Spot:
             raise InputError(f"{name}: board, ranges and sizes are for spots: a .toml file, or 'riverboat solve spot'")
         if given:
             raise InputError(f"{_flag(next(iter(given)))} goes with 'riverboat solve spot'; {name} says it itself")
-        found = registry.make(name)
-        assert isinstance(found, Spot)
-        return found
+        spot = registry.make(name)
+        assert isinstance(spot, Spot)
+        return spot
     for key in NEEDED:
         if key not in given:
             needed = ", ".join(map(_flag, NEEDED))
@@ -91,10 +91,10 @@ def _menus(sizes: Mapping[str, str], cards: int) -> dict[str, dict[str, str]]:
 
 def _share(text: str) -> float:
     """0.05 from `5%` or `0.05`."""
-    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
+    if match is None:
         raise InputError(f"--rake {text!r}: write a share such as 5% or 0.05")
-    return float(found[1]) / (100 if found[2] else 1)
+    return float(match[1]) / (100 if match[2] else 1)
 
 
 def command(
@@ -141,14 +141,14 @@ def command(
 
         return many_boards.command(spot, boards, schedule, options, keep=keep, line=line, json=json)
     unsaved = solving.Unsaved()
-    result, found = solve(spot, schedule, options, unsaved)
+    result, told = solve(spot, schedule, options, unsaved)
     if table_states.is_state(name):
-        found |= table_states.facts(name, spot, table)
+        told |= table_states.facts(name, spot, table)
     if json:
-        emit(found)
+        emit(told)
     else:
-        report(result, found)
-    return solving.finished([result], [found["reason"]], plot, unsaved)
+        report(result, told)
+    return solving.finished([result], [told["reason"]], plot, unsaved)
 
 
 # --- solving ----------------------------------------------------------------------------------
@@ -211,12 +211,12 @@ def facts(spot: Spot, run: Any, result: Result) -> dict[str, Any]:
     }
 
 
-def report(result: Result, found: Mapping[str, Any]) -> None:
+def report(result: Result, told: Mapping[str, Any]) -> None:
     """The answer for people."""
     console = plain_console()
     console.print(
-        f"{found['game']}: exploitability {found['exploitability_pct']:.4g} % of the pot after {found['iterations']:,} "
-        f"iterations, {found['seconds']:.2f} s; {show_bytes(found['memory_mb'] * 1e6)}, threads: {found['threads']}"
+        f"{told['game']}: exploitability {told['exploitability_pct']:.4g} % of the pot after {told['iterations']:,} "
+        f"iterations, {told['seconds']:.2f} s; {show_bytes(told['memory_mb'] * 1e6)}, threads: {told['threads']}"
     )
     assert isinstance(result.strategy, Solution)
     console.print(summary(result.strategy[""]))

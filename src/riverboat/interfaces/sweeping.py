@@ -25,19 +25,19 @@ def run(
         def heard(trial: Trial, done: int, of: int) -> None:
             line.update(done / of, f"{done} of {of}: {trial.game} {trial.schedule} seed {trial.seed}")
 
-        found = sweep(games, schedules, **options, progress=heard)
-    table = found.table()
+        swept = sweep(games, schedules, **options, progress=heard)
+    table = swept.table()
     if json:
-        emit({"rows": list(table), "trials": [vars(trial) for trial in found.trials], "exploitability_is": "exact"})
+        emit({"rows": list(table), "trials": [vars(trial) for trial in swept.trials], "exploitability_is": "exact"})
     else:
         plain_console().print(table)
     if csv is not None:
-        disk.write_text(csv, found.to_csv())
+        disk.write_text(csv, swept.to_csv())
         say(f"table: {csv}")
     if plot is not None:
-        found.plot(plot)
+        swept.plot(plot)
         say(f"picture: {plot}")
-    missed = [trial for trial in found.trials if not trial.reached]
+    missed = [trial for trial in swept.trials if not trial.reached]
     for trial in missed:
         reached = f"{trial.exploitability:.4g} {trial.unit}"
         say(f"{trial.game} {trial.schedule} seed {trial.seed}: the target was not reached: {reached}")

@@ -69,8 +69,8 @@ def tournament(source: Path | None, options: Options) -> bool:
     if source is not None and source.is_dir():
         if options.small or options.out is not None:
             raise InputError(f"{source}: holds a run: --small and --out are for new ones")
-        found = load(source)
-        return _report(found, options)
+        solved = load(source)
+        return _report(solved, options)
     if source is not None and options.small:
         raise InputError(f"--small and {source}: give one of them")
     asked = Tournament.small() if options.small else Tournament() if source is None else Tournament.read(source)
@@ -78,10 +78,10 @@ def tournament(source: Path | None, options: Options) -> bool:
     if options.estimate:
         _estimate(asked, options)
         return True
-    found, stopped = _solve(asked, options)
+    solved, stopped = _solve(asked, options)
     if stopped is not None:
         raise stopped
-    return _report(found, options)
+    return _report(solved, options)
 
 
 def _solve(asked: Tournament, options: Options) -> tuple[SolvedTournament, signals.Interrupted | None]:
@@ -126,9 +126,9 @@ def _asked(asked: Tournament, options: Options) -> tuple[int, ...] | None:
             raise InputError("--line: say where with --state, such as --state 5,5,5")
         state = (asked.units // asked.players,) * asked.players
     else:
-        found = numbers(options.state, "--state")
-        state = tuple(round(x) for x in found)
-        if state not in asked.number or any(x != round(x) for x in found):
+        stacks = numbers(options.state, "--state")
+        state = tuple(round(x) for x in stacks)
+        if state not in asked.number or any(x != round(x) for x in stacks):
             units = f"{asked.units} units of {asked.unit:g} chips"
             raise InputError(
                 f"--state {shown(options.state)}: give whole numbers, 2 to {asked.players}, that make {units}"
@@ -164,39 +164,39 @@ def _estimate(asked: Tournament, options: Options) -> None:
 # --- what was found ---------------------------------------------------------------------------
 
 
-def _report(found: SolvedTournament, options: Options) -> bool:
-    asked, state = found.tournament, _asked(found.tournament, options)
-    fine = found.percent_of_fee <= options.until
-    away = np.abs(found.values - asked.chip_model)[sum(len(s) for s in asked.states if len(s) < asked.players) :]
+def _report(solved: SolvedTournament, options: Options) -> bool:
+    asked, state = solved.tournament, _asked(solved.tournament, options)
+    fine = solved.percent_of_fee <= options.until
+    away = np.abs(solved.values - asked.chip_model)[sum(len(s) for s in asked.states if len(s) < asked.players) :]
     facts: dict[str, Any] = {
-        "tournament": asked.to_dict(), "states": len(asked.states), "method": found.method, "steps": found.steps,
-        "seconds": found.seconds, "unit": "of the payouts", "fee": asked.fee,
-        "epsilon": found.epsilon, "epsilon_percent_of_fee": found.percent_of_fee,
+        "tournament": asked.to_dict(), "states": len(asked.states), "method": solved.method, "steps": solved.steps,
+        "seconds": solved.seconds, "unit": "of the payouts", "fee": asked.fee,
+        "epsilon": solved.epsilon, "epsilon_percent_of_fee": solved.percent_of_fee,
         "epsilon_is": "exact: best responses of one player as Markov decision problems",
         "chip_model_error_mean": float(away.mean()), "chip_model_error_most": float(away.max()),
     }  # fmt: skip
     console = plain_console()
     if not options.json:
         console.print(
-            f"{len(asked.states):,} states, {found.method}: {found.steps} steps in {show_seconds(found.seconds)}\n"
-            f"ε {found.epsilon:.3g}, {found.percent_of_fee:.3g} % of the fee of {asked.fee:g} (exact)\n"
+            f"{len(asked.states):,} states, {solved.method}: {solved.steps} steps in {show_seconds(solved.seconds)}\n"
+            f"ε {solved.epsilon:.3g}, {solved.percent_of_fee:.3g} % of the fee of {asked.fee:g} (exact)\n"
             f"the chip model is off by {facts['chip_model_error_mean']:.3g} on average, "
             f"{facts['chip_model_error_most']:.3g} at most",
             highlight=False,
         )
     if state is not None:
-        facts["state"] = _show(found, state, options)
+        facts["state"] = _show(solved, state, options)
     if options.json:
         emit(facts)
     return fine
 
 
-def _show(found: SolvedTournament, state: tuple[int, ...], options: Options) -> dict[str, Any]:
+def _show(solved: SolvedTournament, state: tuple[int, ...], options: Options) -> dict[str, Any]:
     """The decisions of a state."""
-    asked, spot, strategy = found.tournament, found.tournament.spot(state), found.strategy(state)
+    asked, spot, strategy = solved.tournament, solved.tournament.spot(state), solved.strategy(state)
     shares = share_of_hands(strategy)
     first = asked.place(state, 0)
-    worth = found.values[first : first + len(state)], asked.chip_model[first : first + len(state)]
+    worth = solved.values[first : first + len(state)], asked.chip_model[first : first + len(state)]
     if options.csv is not None:
         write_csv(options.csv, strategy, list(spot.lines))
         say(f"table: {options.csv}")

@@ -25,45 +25,45 @@ _UNTIL = {2: 1e-4, 3: 0.01, MOST: 0.1}  # ε by number of players, where none is
 
 def numbers(text: str, what: str) -> tuple[float, ...]:
     """`10,10,15` as numbers."""
-    found = []
+    values = []
     for place, part in enumerate(text.split(","), 1):
         if not re.fullmatch(r"\s*\d+(\.\d+)?\s*", part, re.ASCII):
             raise InputError(f"{what} {shown(text)}: number {place}, {shown(part)}: write numbers such as 10,10,15")
-        found.append(float(part))
-    return tuple(found)
+        values.append(float(part))
+    return tuple(values)
 
 
 def icm(stacks: str, payouts: str, json: bool) -> None:
     """Values, places, bubble factors and call-off equities."""
-    found = ICM(numbers(stacks, "--stacks"), numbers(payouts, "--payouts"))
-    players = range(len(found.stacks))
+    model = ICM(numbers(stacks, "--stacks"), numbers(payouts, "--payouts"))
+    players = range(len(model.stacks))
     small = len(players) <= MOST_SHOWN
     each = [[(i, j) for j in players] for i in players] if small else []
-    factors = [[None if i == j else _known(found.bubble_factor(i, j)) for i, j in row] for row in each]
-    calls = [[None if i == j else found.call_off(i, j) for i, j in row] for row in each]
-    total = sum(found.payouts)
+    factors = [[None if i == j else _known(model.bubble_factor(i, j)) for i, j in row] for row in each]
+    calls = [[None if i == j else model.call_off(i, j) for i, j in row] for row in each]
+    total = sum(model.payouts)
     if json:
         emit(
             {
-                "stacks": list(found.stacks),
-                "payouts": list(found.payouts),
-                "values": found.values.tolist(),
+                "stacks": list(model.stacks),
+                "payouts": list(model.payouts),
+                "values": model.values.tolist(),
                 "unit": "of the payouts",
                 "values_are": "exact in the model of Malmuth and Harville",
-                "places": found.places.tolist(),
+                "places": model.places.tolist(),
                 "bubble_factors": factors,
                 "call_off_equities": calls,
             }
         )
         return
-    paid = range(len(found.payouts))
+    paid = range(len(model.payouts))
     columns = (Column("player"), *(Column(n, FIGURE) for n in ("stack", "chips", "value", "prizes")))
     columns += tuple(Column(f"place {k + 1}", FIGURE, rank=1) for k in paid)
     rows = []
     for i in players:
-        shares = [found.stacks[i] / sum(found.stacks), found.values[i] / total if total else 0.0]
-        stack = (f"{found.stacks[i]:g}", f"{shares[0]:.2%}", f"{found.values[i]:.4g}", f"{shares[1]:.2%}")
-        rows.append((str(i + 1), *stack, *(f"{found.places[i, k]:.2%}" for k in paid)))
+        shares = [model.stacks[i] / sum(model.stacks), model.values[i] / total if total else 0.0]
+        stack = (f"{model.stacks[i]:g}", f"{shares[0]:.2%}", f"{model.values[i]:.4g}", f"{shares[1]:.2%}")
+        rows.append((str(i + 1), *stack, *(f"{model.places[i, k]:.2%}" for k in paid)))
     console = plain_console()
     console.print(ReportTable("", columns, tuple(rows)))
     if small and len(players) > 1:
@@ -120,15 +120,15 @@ def pushfold(
         (two_way if spot.players == 2 else three_way)(threads, bar)
     game = game_of(spot, seed, threads)
     with Bar("push or fold") as bar:
-        found = solve(game, method, iterations, goal, lambda t, epsilon: bar(min(1.0, goal / max(epsilon, 1e-300))))
+        solution = solve(game, method, iterations, goal, lambda t, epsilon: bar(min(1.0, goal / max(epsilon, 1e-300))))
     unit = spot.unit
-    shares = share_of_hands(found.strategy)
+    shares = share_of_hands(solution.strategy)
     rows = [(known, spot.positions[len(known)], float(shares[k])) for known, k in game.lines.items()]
     if csv is not None:
-        write_csv(csv, found.strategy, list(game.lines))
+        write_csv(csv, solution.strategy, list(game.lines))
         say(f"table: {csv}")
     if line is not None:
-        grid = grid_of(found.strategy[game.lines[line]], f"{spot.positions[len(line)]} {said(line)}")
+        grid = grid_of(solution.strategy[game.lines[line]], f"{spot.positions[len(line)]} {said(line)}")
         if plot is not None:
             grid.save(plot)
             say(f"picture: {plot}")
@@ -136,18 +136,18 @@ def pushfold(
     if json:
         facts: dict[str, Any] = {
             "stacks": list(spot.stacks), "blinds": [small, big], "ante": ante, "payouts": prizes,
-            "positions": list(spot.positions), "unit": unit, "method": method, "iterations": found.iterations,
-            "values": found.values.tolist(), "gains": found.gains.tolist(), "epsilon": found.epsilon,
+            "positions": list(spot.positions), "unit": unit, "method": method, "iterations": solution.iterations,
+            "values": solution.values.tolist(), "gains": solution.gains.tolist(), "epsilon": solution.epsilon,
             "epsilon_is": "exact in the model: showdowns of four are sampled" if sampled else "exact",
             "seed": seed if sampled else None,
             "decisions": [
                 {"line": known, "position": position, "hands_percent": 100 * share,
-                 "all_in": dict(zip(CLASS_NAMES, found.strategy[game.lines[known]].tolist(), strict=True))}
+                 "all_in": dict(zip(CLASS_NAMES, solution.strategy[game.lines[known]].tolist(), strict=True))}
                 for known, position, share in rows
             ],
         }  # fmt: skip
         emit(facts)
-        return found.epsilon <= goal
+        return solution.epsilon <= goal
     console = plain_console()
     shown_rows = [row for row in rows if len(rows) <= 64 or row[0].count("J") <= 1]
     columns = (Column("line"), Column("player"), Column("move"), Column("% of hands", FIGURE))
@@ -157,17 +157,19 @@ def pushfold(
     console.print(ReportTable("", columns, body))
     if line is not None:
         console.print(grid)
-    values = ", ".join(f"{who} {value:.4g}" for who, value in zip(spot.positions, found.values, strict=True))
+    values = ", ".join(f"{who} {value:.4g}" for who, value in zip(spot.positions, solution.values, strict=True))
     console.print(f"values {values} {unit}", highlight=False)
     how = "exact in the model; showdowns of four are sampled" if sampled else "exact"
-    console.print(f"ε {found.epsilon:.3g} {unit} ({how}), {method}, {found.iterations} iterations", highlight=False)
-    return found.epsilon <= goal
+    console.print(
+        f"ε {solution.epsilon:.3g} {unit} ({how}), {method}, {solution.iterations} iterations", highlight=False
+    )
+    return solution.epsilon <= goal
 
 
-def _pair(found: tuple[float, ...], text: str) -> tuple[float, float]:
-    if len(found) != 2:
+def _pair(pair: tuple[float, ...], text: str) -> tuple[float, float]:
+    if len(pair) != 2:
         raise InputError(f"--blinds {shown(text)}: give the small and the big one, such as 0.5,1")
-    return found[0], found[1]
+    return pair[0], pair[1]
 
 
 def said(line: str) -> str:

@@ -43,13 +43,13 @@ class Options:
 
 def listing(json: bool) -> None:
     """The recipes that come with Riverboat."""
-    found = {name: load_train_recipe(name) for name in presets()}
+    recipes = {name: load_train_recipe(name) for name in presets()}
     if json:
-        facts = {name: {"about": r.about, "cards": r.abstraction, "time": r.time} for name, r in found.items()}
+        facts = {name: {"about": r.about, "cards": r.abstraction, "time": r.time} for name, r in recipes.items()}
         emit({"presets": facts})
         return
     columns = Column("recipe"), Column("cards"), Column("time"), Column("what it is", PROSE)
-    rows = [(name, recipe.abstraction, recipe.time or "", recipe.about) for name, recipe in found.items()]
+    rows = [(name, recipe.abstraction, recipe.time or "", recipe.about) for name, recipe in recipes.items()]
     plain_console().print(ReportTable("", columns, tuple(rows)))
     say("riverboat train RECIPE --estimate tells nodes, information sets and memory")
 
@@ -75,31 +75,31 @@ def train(source: str, how: TrainOptions, options: Options) -> None:
     display = _Display(recipe.name)
     with signals.noted() as interrupted:
         try:
-            found = train_with(recipe, options.out, how, display, lambda: interrupted() is not None)
+            trained = train_with(recipe, options.out, how, display, lambda: interrupted() is not None)
         finally:
             display.done()
         stopped = interrupted()
     if options.plot is not None and stopped is None:
         _plot(options.out, options.plot)
-    _report(found, recipe, options)
+    _report(trained, recipe, options)
     if stopped is not None:
         say(f"interrupted; go on with --out {quote(options.out)} --resume")
         raise stopped
 
 
-def _report(found: Trained, recipe: TrainRecipe, options: Options) -> None:
-    facts = found.to_dict()
+def _report(trained: Trained, recipe: TrainRecipe, options: Options) -> None:
+    facts = trained.to_dict()
     if options.json:
         emit(facts)
         return
     console = plain_console()
     console.print(
-        f"{recipe.name}: {found.iterations:,} iterations in {facts['seconds']:,.1f} s, "
-        f"{facts['iterations_per_second']:,.3g} a second; {found.touched:,} information sets visited",
+        f"{recipe.name}: {trained.iterations:,} iterations in {facts['seconds']:,.1f} s, "
+        f"{facts['iterations_per_second']:,.3g} a second; {trained.touched:,} information sets visited",
     )
-    for claim in found.claims:
+    for claim in trained.claims:
         console.print(f"at the last check: {claim}")
-    console.print(f"written to {found.out}; riverboat show {quote(found.out)} preflop draws it")
+    console.print(f"written to {trained.out}; riverboat show {quote(trained.out)} preflop draws it")
 
 
 def _plot(run: Path, picture: Path) -> None:
@@ -172,11 +172,11 @@ class _Display(ProgressLine):
         self.update(now.share, strength, left, f"{now.iterations:,} iterations", f"{now.rate:,.3g}/s", *visited)
 
 
-def _strength(found: Mapping[str, Any] | None) -> str:
-    if not found:
+def _strength(strength: Mapping[str, Any] | None) -> str:
+    if not strength:
         return ""
-    if "exploitability" in found:
-        inside = found.get("abstract_exploitability")
-        real = f"exploitability {found['exploitability']:.4g} {found['unit']} ({found['is']})"
+    if "exploitability" in strength:
+        inside = strength.get("abstract_exploitability")
+        real = f"exploitability {strength['exploitability']:.4g} {strength['unit']} ({strength['is']})"
         return real if inside is None else f"{real}, {inside:.4g} in the abstract game"
-    return f"{found['against_snapshot']:+.0f} ± {found['ci95']:.0f} mbb/g against the last snapshot"
+    return f"{strength['against_snapshot']:+.0f} ± {strength['ci95']:.0f} mbb/g against the last snapshot"

@@ -100,12 +100,12 @@ def train(
     """Train for so many seconds of one core and measure on the way, each time after twice as long."""
     make_blueprint(*game, traversal).step(1)  # compiles
     solver = make_blueprint(*game, traversal, seed=seed)
-    found = []
+    points = []
     for spent in doublings(solver.step, lambda: solver.iterations, seconds, checks, lambda: clock(solver)):
         real = quality(strategy(solver)).mbb_per_game
         inner = 1000 * abstract_quality(solver).exploitability / solver.tree.rules.big_blind
-        found.append(Point(spent, solver.iterations, solver.updates, real, inner))
-    return found
+        points.append(Point(spent, solver.iterations, solver.updates, real, inner))
+    return points
 
 
 def run(full: bool, seed: int) -> Report:
@@ -145,12 +145,12 @@ def _note(p: Point) -> str:
 def _curves(game: str, short: str, points: list[Point]) -> list[Curve]:
     """Against seconds and against visits, in the real game and the abstract one."""
     axes = {"seconds": tuple(p.seconds for p in points), "visits": tuple(float(p.visited) for p in points)}
-    found = []
+    curves = []
     for axis, x in axes.items():
         panel = f"{game}: exploitability against {axis}"
-        found.append(Curve(f"{short}, real game", x, tuple(p.real for p in points), panel))
-        found.append(Curve(f"{short}, abstract game", x, tuple(p.abstract for p in points), panel))
-    return found
+        curves.append(Curve(f"{short}, real game", x, tuple(p.real for p in points), panel))
+        curves.append(Curve(f"{short}, abstract game", x, tuple(p.abstract for p in points), panel))
+    return curves
 
 
 # --- a blueprint against its own past ---------------------------------------------------------
@@ -167,13 +167,13 @@ def head_to_head(run: Path, hands: int = 400_000, seed: int = 0) -> Report:
     rows, x, y = [], [], []
     for place in places:
         past = load_blueprint(place, final.cards)
-        found = duel(past, final, hands, seed)
+        played = duel(past, final, hands, seed)
         done, seconds = past.provenance["iterations"], float(past.provenance["seconds"])
-        low, high = found.mbb_per_game - found.ci95, found.mbb_per_game + found.ci95
+        low, high = played.mbb_per_game - played.ci95, played.mbb_per_game + played.ci95
         name = f"after {seconds:.0f} s against the end"
-        rows.append(new(name, found.mbb_per_game, (low, high), note=f"{done:,} iterations; mbb a hand"))
+        rows.append(new(name, played.mbb_per_game, (low, high), note=f"{done:,} iterations; mbb a hand"))
         x.append(seconds)
-        y.append(found.mbb_per_game)
+        y.append(played.mbb_per_game)
     notes = (
         f"{hands:,} hands each, in duplicate pairs; the last strategy has {final.provenance['iterations']:,} iterations in "
         f"{float(final.provenance['seconds']):.0f} s.",

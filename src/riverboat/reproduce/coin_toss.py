@@ -50,15 +50,15 @@ def coin_toss() -> list[Row]:
     base = Strategy.from_mapping(tree, BASE)
     best = quality(base).best[0]
     rows = [printed("Coin Toss, base: best response of player 0", 0.5, best)]
-    found = {method: refine(base, "right", method, players=(1,)) for method in METHODS}
-    value = found["maxmargin"].endgames[0].values
+    refined = {method: refine(base, "right", method, players=(1,)) for method in METHODS}
+    value = refined["maxmargin"].endgames[0].values
     rows += [
         printed("CBV of Right, heads", 0.0, value["heads"]),
         printed("CBV of Right, tails", 0.5, value["tails"]),
     ]
     conceded = {"unsafe": 0.75, "maxmargin": 0.375, "reach_maxmargin": 0.25, "optimal": 0.0}
     heads = {"unsafe": 1.0, "maxmargin": 0.375, "reach_maxmargin": 0.5, "optimal": 0.25}
-    for method, solved in found.items():
+    for method, solved in refined.items():
         title = TITLES[method]
         guess = solved.strategy["guesser:right"]["heads"]
         concedes = quality(solved.strategy).best[0]
@@ -78,7 +78,7 @@ def coin_toss() -> list[Row]:
             rows.append(printed(f"{title}: guess heads, later paper", 0.625, guess))
         rows.append(printed(f"{title}: best response of player 0", conceded[method], concedes))
     for method, margin in (("maxmargin", 0.25), ("reach_maxmargin", 0.5)):
-        part = found[method].endgames[0]
+        part = refined[method].endgames[0]
         for hand in ("heads", "tails"):
             ours = part.margins[hand] + part.gifts[hand]
             rows.append(printed(f"{TITLES[method]}: margin, {hand}", margin, ours))
@@ -192,18 +192,20 @@ def second_round(spec: str) -> tuple[list[Row], list[Curve]]:
     lines = after_chance(tree)
     rows, curves = [], []
     for title, base in bases(tree).items():
-        found = {"base": quality(base).exploitability}
+        exploitable = {"base": quality(base).exploitability}
         for method in METHODS:
-            found[TITLES[method]] = quality(refine(base, lines, method).strategy).exploitability
+            exploitable[TITLES[method]] = quality(refine(base, lines, method).strategy).exploitability
         whole = refine(base, lines, "reach_maxmargin", split=False).strategy
-        found["reach-maxmargin, gifts not split"] = quality(whole).exploitability
-        for name, after in found.items():
-            note = "above the base" if after > found["base"] + SLACK else ""
+        exploitable["reach-maxmargin, gifts not split"] = quality(whole).exploitability
+        for name, after in exploitable.items():
+            note = "above the base" if after > exploitable["base"] + SLACK else ""
             rows.append(new(f"{spec}, {title}: {name}", after, note=note))
-        rise = max(found[TITLES[method]] - found["base"] for method in SAFE)
+        rise = max(exploitable[TITLES[method]] - exploitable["base"] for method in SAFE)
         name = f"{spec}, {title}: most that a safe method rises"
         rows.append(theorem(name, 0.0, rise, "<=", rounding=SLACK))
-        curves.append(Curve(f"{spec}, {title}", tuple(map(float, range(len(found)))), tuple(found.values())))
+        curves.append(
+            Curve(f"{spec}, {title}", tuple(map(float, range(len(exploitable)))), tuple(exploitable.values()))
+        )
     return rows, curves
 
 

@@ -39,13 +39,13 @@ def player(betting: Betting) -> RiverPlayer:
     """The models with their thresholds for equal distributions."""
     game = betting.game(uniform())
     reading = read(game, 60)
-    found = []
+    models = []
     for name, (root, raises) in MODELS.items():
         bands = {"root": root, "x": "b x b", "x-b": raises, "x-b-r": "f c", "b": raises, "b-r": "f c"}
         answer = solve_model(game, Model.make(game, bands, name=name), reading=reading)
         assert answer.profile is not None
-        found.append((answer.model, answer.profile.cuts))
-    return RiverPlayer(betting, found)
+        models.append((answer.model, answer.profile.cuts))
+    return RiverPlayer(betting, models)
 
 
 def exploited(played: Solution) -> float:
@@ -179,24 +179,28 @@ def judged(source: str, rivers: Sequence[Reached]) -> tuple[list[Row], Array]:
     """All rows of some rivers with one kind of betting, and ε of each model in each of them. float64 [rivers, models]"""
     us = player(Betting.of(rivers[0].spot()))
     measure(rivers[0], us)  # compiles
-    found = [measure(river, us) for river in rivers]
-    epsilon = np.array([f.epsilon for f in found])
+    measured = [measure(river, us) for river in rivers]
+    epsilon = np.array([f.epsilon for f in measured])
     rows = _models(source, us, rivers, epsilon)
     for name, values, note in (
-        ("loss of the threshold player, % of pot", [f.loss for f in found], "exploitability in the river as it is"),
-        ("loss of ranks without card removal, % of pot", [f.floor for f in found], "1,000 iterations of CFR+ on ranks"),
-        ("loss of ranks in equal time, % of pot", [f.bucketed for f in found], "every rank a bucket"),
-        ("loss of the exact solution, % of pot", [f.exact for f in found], "solved to 0.05 %"),
-        ("loss of the base agent, % of pot", [f.base for f in found], "all its bets count as the one that there is"),
-        ("against the exact solution, % of pot a hand", [f.to_exact for f in found], "to 0.05 %, seats exchanged"),
-        ("against ranks in equal time, % of pot a hand", [f.to_bucketed for f in found], "seats exchanged"),
-        ("against the base agent, % of pot a hand", [f.to_base for f in found], "seats exchanged"),
+        ("loss of the threshold player, % of pot", [f.loss for f in measured], "exploitability in the river as it is"),
+        (
+            "loss of ranks without card removal, % of pot",
+            [f.floor for f in measured],
+            "1,000 iterations of CFR+ on ranks",
+        ),
+        ("loss of ranks in equal time, % of pot", [f.bucketed for f in measured], "every rank a bucket"),
+        ("loss of the exact solution, % of pot", [f.exact for f in measured], "solved to 0.05 %"),
+        ("loss of the base agent, % of pot", [f.base for f in measured], "all its bets count as the one that there is"),
+        ("against the exact solution, % of pot a hand", [f.to_exact for f in measured], "to 0.05 %, seats exchanged"),
+        ("against ranks in equal time, % of pot a hand", [f.to_bucketed for f in measured], "seats exchanged"),
+        ("against the base agent, % of pot a hand", [f.to_base for f in measured], "seats exchanged"),
     ):
         known = [value for value in values if value is not None]
         if known:
             rows.append(new(f"{source}: {name}", *_mean(known), null=0.0, note=note))
     for name, column in (("thresholds, ms a river", 0), ("exact to 0.5 %, ms a river, with its tree", 1)):
-        spent = 1e3 * np.array([f.seconds[column] for f in found])
+        spent = 1e3 * np.array([f.seconds[column] for f in measured])
         note = f"of one core, median; mean {spent.mean():.2g}"
         rows.append(new(f"{source}: {name}", float(np.median(spent)), note=note))
     return rows, epsilon

@@ -47,21 +47,21 @@ def search(game: ContinuousGame, steps: int = 60) -> Search:
         if left > 1e-9 * game.scale:
             continue
         profile = proposal.model.profile(game, cuts)
-        found = certify(profile)
-        if found.share <= ENOUGH:
+        certificate = certify(profile)
+        if certificate.share <= ENOUGH:
             first = min(first, time.perf_counter() - began)
-            good.append((proposal.model, found, profile))
+            good.append((proposal.model, certificate, profile))
     return Search(len(tried), good, first, time.perf_counter() - began)
 
 
 def milliseconds(work: Callable[[ContinuousGame, Forms], object], game: ContinuousGame, forms: Forms) -> float:
     """Median of five."""
-    found = []
+    times = []
     for _ in range(5):
         began = time.perf_counter()
         work(game, forms)
-        found.append(1e3 * (time.perf_counter() - began))
-    return median(found)
+        times.append(1e3 * (time.perf_counter() - began))
+    return median(times)
 
 
 def run(full: bool, seed: int) -> Report:
@@ -71,23 +71,23 @@ def run(full: bool, seed: int) -> Report:
     notes = ["a model is the moves of every situation from weak to strong; the paper's figures 3 to 5 print no numbers"]
     for pot in POTS if full else POTS[1:3]:
         game = river(pot=pot, raises=(1.0,))
-        found = search(game)
-        values = [certificate.values[0] for _, certificate, _ in found.good]
+        searched = search(game)
+        values = [certificate.values[0] for _, certificate, _ in searched.good]
         rows += [
-            new(f"pot {pot:g}: models", float(found.models)),
-            finding(f"pot {pot:g}: one of them or more is an equilibrium", 1.0, float(bool(found.good))),
+            new(f"pot {pot:g}: models", float(searched.models)),
+            finding(f"pot {pot:g}: one of them or more is an equilibrium", 1.0, float(bool(searched.good))),
             new(f"pot {pot:g}: models that are equilibria", float(len(values)), note="they differ in idle bands"),
-            new(f"pot {pot:g}: seconds for all models", found.seconds),
+            new(f"pot {pot:g}: seconds for all models", searched.seconds),
         ]
         if not values:
             continue
-        model, _, profile = min(found.good, key=lambda g: len(g[0].thresholds))
+        model, _, profile = min(searched.good, key=lambda g: len(g[0].thresholds))
         ordered = of_profile(profile)
         forms = Forms.make(game, ordered, ordered.order or ())
         slack = max(programs.lp(game, forms).slack, programs.linear(game, forms).slack) / pot
-        shares = [certificate.share for _, certificate, _ in found.good]
+        shares = [certificate.share for _, certificate, _ in searched.good]
         rows += [
-            new(f"pot {pot:g}: seconds to the first equilibrium", found.first, note="from the rules of the game"),
+            new(f"pot {pot:g}: seconds to the first equilibrium", searched.first, note="from the rules of the game"),
             theorem(f"pot {pot:g}: largest certified epsilon, share of the pot", 0.0, max(shares)),
             new(f"pot {pot:g}: value to player 0", values[0]),
             theorem(f"pot {pot:g}: largest difference of their values", 0.0, max(values) - min(values)),
@@ -97,7 +97,7 @@ def run(full: bool, seed: int) -> Report:
         ]
         words = "; ".join(f"{name}: {bands}" for name, bands in model.words(game).items())
         notes.append(f"pot {pot:g}, the simplest: {words}; thresholds {', '.join(f'{c:.6g}' for c in profile.cuts)}")
-        drawn = sorted(found.good, key=lambda g: len(g[0].thresholds))[:PANELS]
+        drawn = sorted(searched.good, key=lambda g: len(g[0].thresholds))[:PANELS]
     rows += further(2.0)
     named = [(f"pot {pot:g}, model {n}", profile) for n, (_, _, profile) in enumerate(drawn, start=1)]
     return Report(tuple(rows), tuple(notes), draw=(lambda path: panels(named, path)) if named else None)

@@ -38,11 +38,12 @@ def kuhn(rounds: int) -> list[Row]:
     solver = CFR(tree, "cfr+")
     solver.step(200)
     rough = quality(solver.average())
-    found = solve_mip(tree, around=solver.average(), width=0.2)
-    first, second, third = found.values
+    solution = solve_mip(tree, around=solver.average(), width=0.2)
+    first, second, third = solution.values
+    seconds = solution.steps[-1].seconds
     rows = [
         new("three-player Kuhn, CFR+, 200 iterations: epsilon", rough.exploitability),
-        theorem("three-player Kuhn, MIP around it: epsilon", 0.0, found.epsilon, note=f"{found.steps[-1].seconds:.2g} s"),
+        theorem("three-player Kuhn, MIP around it: epsilon", 0.0, solution.epsilon, note=f"{seconds:.2g} s"),
         theorem("value to player 1", -1 / 48, second, note="of a family of equilibria in which players 0 and 2 trade"),
         theorem("value to player 0, at least", -1 / 32, first, ">=", note="from -1/32 to -1/48 in that family"),
         theorem("value to player 0, at most", -1 / 48, first, "<="),

@@ -49,11 +49,11 @@ def formula(pot: float) -> Array:
 def run(full: bool, seed: int) -> Report:
     """All of it is exact but the finite games."""
     best = solved(deals.uniform(), 2.0)
-    found = shares(best)
+    cuts = shares(best)
     rows = [
         theorem(name, paper, float(ours))
         for name, paper, ours in zip(
-            ("a: bets below", "b: bets above", "c: calls above"), (0.1, 0.7, 0.4), found, strict=True
+            ("a: bets below", "b: bets above", "c: calls above"), (0.1, 0.7, 0.4), cuts, strict=True
         )
     ]
     value = best.certificate.values[0] if best.certificate is not None else 0.0
@@ -62,7 +62,7 @@ def run(full: bool, seed: int) -> Report:
         theorem("certified epsilon, share of the pot", 0.0, best.share, note="exact best responses over the continuum"),
     ]
     for method in ("linear", "milp", "newton"):
-        off = float(np.abs(shares(solved(deals.uniform(), 2.0, method)) - found).max())
+        off = float(np.abs(shares(solved(deals.uniform(), 2.0, method)) - cuts).max())
         rows.append(theorem(f"largest difference to the answer of {method}", 0.0, off))
     for name, signals in EQUAL.items():
         answer = solved(signals, 2.0)

@@ -26,11 +26,11 @@ TRIVIAL = ("always fold", "always call", "always raise", "random")
 def yardsticks(equilibrium: Strategy, seed: int) -> dict[str, Strategy]:
     """The opponents, for both seats."""
     tree = equilibrium.tree
-    found = {f"always {move}": _always(tree, move) for move in ("fold", "call", "raise")}
-    found["random"] = Strategy.uniform(tree)
+    opponents = {f"always {move}": _always(tree, move) for move in ("fold", "call", "raise")}
+    opponents["random"] = Strategy.uniform(tree)
     noise = Strategy.from_sums(tree, np.random.default_rng(seed).exponential(size=tree.table))
     mixed = (1 - NOISE) * equilibrium.probabilities + NOISE * noise.probabilities
-    return found | {"perturbed equilibrium": Strategy(tree, mixed)}
+    return opponents | {"perturbed equilibrium": Strategy(tree, mixed)}
 
 
 def _always(tree: Tree, move: str) -> Strategy:

@@ -67,10 +67,10 @@ def compare(spec: str) -> list[Row]:
     for title, base in bases(tree).items():
         for method in SAFE:
             for player in (0, 1):
-                found = promise(base, lines, method, player)
+                kept = promise(base, lines, method, player)
                 name = f"{title}: {TITLES[method]}, player {player} concedes"
-                note = f"{found.before:.4f} before, at least {found.promised:.4f} less by {found.where}"
-                rows.append(theorem(name, found.bound, found.after, "<=", rounding=ROUNDING, note=note))
+                note = f"{kept.before:.4f} before, at least {kept.promised:.4f} less by {kept.where}"
+                rows.append(theorem(name, kept.bound, kept.after, "<=", rounding=ROUNDING, note=note))
     return rows
 
 

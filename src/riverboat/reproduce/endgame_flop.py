@@ -61,12 +61,12 @@ def measure(size: Size, *, buckets: bool = True) -> dict[str, Found]:
     solver.step(size.base)
     base = Round(tree, np.array(solver.average().table), threads=size.threads)
     del solver
-    found = {BASE: Found(quality_of(base.walker).best)}
+    measured = {BASE: Found(quality_of(base.walker).best)}
     for name in ("unsafe", *(ORDER if buckets else ("resolve", "maxmargin"))):
         refined = refine_flop(base, name, iterations=size.iterations, dtype="float32", threads=size.threads)
         best = quality_of(BoardWalker.reader(tree, refined.table, size.threads)).best
-        found[name] = Found(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
-    return found
+        measured[name] = Found(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
+    return measured
 
 
 def beyond(base: Found, after: Found) -> float:
@@ -74,10 +74,10 @@ def beyond(base: Found, after: Found) -> float:
     return max(after.best[1 - p] - base.best[1 - p] - after.allowance[p] for p in (0, 1))
 
 
-def rows(found: dict[str, Found], paper: dict[str, float], title: str) -> list[Row]:
+def rows(measured: dict[str, Found], paper: dict[str, float], title: str) -> list[Row]:
     """Every method's exploitability, the paper's ratios beside ours, and what the theorems demand."""
-    base, out = found[BASE], [new(f"{title}: base", found[BASE].exploitability, note=_paper(paper, BASE))]
-    for name, after in found.items():
+    base, out = measured[BASE], [new(f"{title}: base", measured[BASE].exploitability, note=_paper(paper, BASE))]
+    for name, after in measured.items():
         if name == BASE:
             continue
         method = METHODS[name]
@@ -85,7 +85,7 @@ def rows(found: dict[str, Found], paper: dict[str, float], title: str) -> list[R
         if method.gadget:
             notes.append(f"gadgets' own {sum(after.allowance) / 2:.3g}, least margin {after.margin:.3g}")
         out.append(new(f"{title}: {method.title}", after.exploitability, note="; ".join(n for n in notes if n)))
-    for name, after in found.items():
+    for name, after in measured.items():
         if name != BASE and METHODS[name].safe:
             demand = f"{title}: {METHODS[name].title}, gain beyond the gadgets' own"
             out.append(theorem(demand, 0.0, beyond(base, after), "<=", rounding=ROUNDING))
@@ -97,11 +97,11 @@ def _paper(paper: dict[str, float], name: str) -> str:
     return f"paper {paper[name]:g}, in the later version's unit {10 * paper[name]:g}" if name in paper else ""
 
 
-def ratios(found: dict[str, Found], paper: dict[str, float], title: str) -> list[Row]:
+def ratios(measured: dict[str, Found], paper: dict[str, float], title: str) -> list[Row]:
     """One method over another, as the paper has it and as we have it; orders that the paper shows and that must hold."""
     out = []
     for name, over in (("unsafe", BASE), ("resolve", BASE), ("maxmargin", "resolve"), ("reach", "maxmargin")):
-        ours = found[name].exploitability / found[over].exploitability
+        ours = measured[name].exploitability / measured[over].exploitability
         theirs = paper[name] / paper[over]
         words = METHODS[name].title, "base" if over == BASE else METHODS[over].title
         label, note = f"{title}: {words[0]} / {words[1]}", f"paper {theirs:.3g}"

@@ -35,12 +35,12 @@ ROUNDING = 1e-5
 
 def unknown_bets(betting: BettingTree) -> list[int]:
     """The nodes that the middle one of three sizes leads to."""
-    found = []
+    nodes = []
     for node in np.flatnonzero(betting.actor >= 0):
         before = betting.spent[node].max()
         bets = [child for child in betting.children(int(node)) if betting.spent[child].max() > before]
-        found += [bets[1]] if len(bets) == SIZES else []
-    return found
+        nodes += [bets[1]] if len(bets) == SIZES else []
+    return nodes
 
 
 def compare(spec: str, base_iterations: int, iterations: int, threads: int) -> tuple[list[Row], list[Curve], int]:

@@ -14,15 +14,15 @@ VALUE = -1 / 18  # Kuhn 1950
 
 def run(full: bool, seed: int) -> Report:
     """The first iteration node by node, then many."""
-    found = trace(make("kuhn"), "QJ", "vanilla", 1)
-    strategies = {p for node in found.nodes if node.actor >= 0 for p in node.strategy.values()}
+    traced = trace(make("kuhn"), "QJ", "vanilla", 1)
+    strategies = {p for node in traced.nodes if node.actor >= 0 for p in node.strategy.values()}
     rows = [printed("first iteration: every probability", 0.5, max(strategies, key=lambda p: abs(p - 0.5)))]
     rows += [
         new(f"value to player 0 at {node.line or 'the start'}", node.value[0])
-        for node in found.nodes
+        for node in traced.nodes
         if node.actor >= 0
     ]
-    for infoset in found.infosets:
+    for infoset in traced.infosets:
         for action, regret in infoset.deal_regrets.items():
             rows.append(new(f"regret of {action} at {infoset.name}", regret, note="given the deal"))
     solver = CFR(compile_game(make("kuhn")), "vanilla")

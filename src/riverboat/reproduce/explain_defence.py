@@ -14,11 +14,11 @@ ITERATIONS = 200
 
 def run(full: bool, seed: int) -> Report:
     """Solve rivers with random ranges, and compare how often bets are called with what is said of it."""
-    found = defences(RIVERS, seed, 4 * ITERATIONS if full else ITERATIONS)
-    error = {name: float(np.abs(said - found.defence).mean()) for name, said in found.predicted().items()}
-    explained = {name: _explained(found, said) for name, said in found.predicted().items()}
+    rivers = defences(RIVERS, seed, 4 * ITERATIONS if full else ITERATIONS)
+    error = {name: float(np.abs(said - rivers.defence).mean()) for name, said in rivers.predicted().items()}
+    explained = {name: _explained(rivers, said) for name, said in rivers.predicted().items()}
     plain, corrected, turned = error
-    fit, spread = found.fitted()
+    fit, spread = rivers.fitted()
     rows = [
         finding("mean error of the correction, less than of MDF", error[plain], error[corrected], "<="),
         finding("mean error of MDF, less than of b / (P + b)", error[turned], error[plain], "<="),
@@ -28,7 +28,7 @@ def run(full: bool, seed: int) -> Report:
             new(f"least squares of ours: {name}", float(x), (float(x - 1.96 * s), float(x + 1.96 * s)))
             for name, x, s in zip(("constant", "MDF", "RA"), fit, spread, strict=True)
         ),
-        new("largest exploitability, % of the pot", found.exploitability),
+        new("largest exploitability, % of the pot", rivers.exploitability),
     ]
     notes = (
         f"{RIVERS:,} rivers in which the first player bets at least now and then: 120 hands each, drawn by strength with a "
@@ -36,21 +36,21 @@ def run(full: bool, seed: int) -> Report:
         "MDF is P / (P + b). A note on the paper writes b / (P + b), which is how often a bluff may fail; it is far off. The "
         "published correction, MDF - RA / 2 + 1 / 4, holds in direction and nearly in size.",
     )
-    order = np.argsort(found.advantage)
+    order = np.argsort(rivers.advantage)
     parts = [p for p in np.array_split(order, 10) if len(p)]
-    x = tuple(float(found.advantage[p].mean()) for p in parts)
-    curves = [Curve("defence in equilibrium", x, tuple(float(found.defence[p].mean()) for p in parts))]
+    x = tuple(float(rivers.advantage[p].mean()) for p in parts)
+    curves = [Curve("defence in equilibrium", x, tuple(float(rivers.defence[p].mean()) for p in parts))]
     curves += [
         Curve(name, x, tuple(float(said[p].mean()) for p in parts))
-        for name, said in found.predicted().items()
+        for name, said in rivers.predicted().items()
         if name != turned
     ]
     return Report(tuple(rows), notes, tuple(curves))
 
 
-def _explained(found: Defences, said: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
-    rest = said - found.defence
-    return float(1 - rest @ rest / ((found.defence - found.defence.mean()) ** 2).sum())
+def _explained(rivers: Defences, said: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
+    rest = said - rivers.defence
+    return float(1 - rest @ rest / ((rivers.defence - rivers.defence.mean()) ** 2).sum())
 
 
 EXPERIMENT = Experiment(

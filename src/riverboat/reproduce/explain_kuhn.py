@@ -20,19 +20,19 @@ def run(full: bool, seed: int) -> Report:
     strategy = solve_lp(PublicTree(kuhn())).strategy
     decisions = small_decisions(strategy, SECOND)
     cost = cost_of(strategy, decisions, SECOND, VALUE)
-    found = explain(decisions, 4, "list", cost=cost)
+    explanation = explain(decisions, 4, "list", cost=cost)
     pure = cost(purified(decisions))["exploitability"]
-    lengths, costs = ([float(x or 0) for x in found.dial.column(name)] for name in ("rules", "exploitability"))
+    lengths, costs = ([float(x or 0) for x in explanation.dial.column(name)] for name in ("rules", "exploitability"))
     rows = [
-        theorem("rules", 4, len(found.rules), "<="),
-        theorem("fidelity: agreement", 1.0, found.seen.agreement),
-        theorem("fidelity: distance", 0.0, found.seen.distance),
-        theorem("exploitability of the rules", 0.0, found.costs["exploitability"]),
+        theorem("rules", 4, len(explanation.rules), "<="),
+        theorem("fidelity: agreement", 1.0, explanation.seen.agreement),
+        theorem("fidelity: distance", 0.0, explanation.seen.distance),
+        theorem("exploitability of the rules", 0.0, explanation.costs["exploitability"]),
         theorem("exploitability when purified", 2 / 9, pure),
         *(new(f"exploitability with {n:g} rules", x) for n, x in zip(lengths, costs, strict=True)),
     ]
     notes = (
-        f"The rules: {'; '.join(str(rule) for rule in found.rules.rules)}. "
+        f"The rules: {'; '.join(str(rule) for rule in explanation.rules.rules)}. "
         "A raise that cannot be made is a call, a fold that is free is a check.",
         "Purified, the second player never bluffs and never calls with the queen; its opponent then earns 1/6, not -1/18.",
     )

@@ -22,24 +22,24 @@ def run(full: bool, seed: int) -> Report:
     for player in (0, 1):
         decisions = small_decisions(strategy, player)
         cost = cost_of(strategy, decisions, player)
-        found = explain(decisions, MOST, cost=cost, exact=True)
+        explanation = explain(decisions, MOST, cost=cost, exact=True)
         name = f"player {player}"
         rows += [
-            finding(f"{name}: rules", MOST, len(found.rules), "<="),
-            finding(f"{name}: agreement", 0.9, found.seen.agreement, ">="),
-            new(f"{name}: distance", found.seen.distance),
-            new(f"{name}: exploitability of the rules", found.costs["exploitability"]),
+            finding(f"{name}: rules", MOST, len(explanation.rules), "<="),
+            finding(f"{name}: agreement", 0.9, explanation.seen.agreement, ">="),
+            new(f"{name}: distance", explanation.seen.distance),
+            new(f"{name}: exploitability of the rules", explanation.costs["exploitability"]),
             new(f"{name}: exploitability when purified", cost(purified(decisions))["exploitability"]),
         ]
         rows += [
             new(f"{name}: exploitability of {row['instead']}", float(row["exploitability"] or 0))
-            for row in found.baselines
+            for row in explanation.baselines
             if row["instead"] != "purified"
         ]
-        notes.append(f"Player {player}: {'; '.join(str(rule) for rule in found.rules.rules)}.")
-        x = tuple(float(v or 0) for v in found.dial.column("rules"))
+        notes.append(f"Player {player}: {'; '.join(str(rule) for rule in explanation.rules.rules)}.")
+        x = tuple(float(v or 0) for v in explanation.dial.column("rules"))
         for what in ("agreement", "exploitability"):
-            y = tuple(float(v or 0) for v in found.dial.column(what))
+            y = tuple(float(v or 0) for v in explanation.dial.column(what))
             curves.append(Curve(f"{name}: {what}", x, y, what))
     notes.append("Chips, exact. Agreement is weighted by how often an information set comes up in the equilibrium.")
     return Report(tuple(rows), tuple(notes), tuple(curves))

@@ -49,8 +49,8 @@ def two_rounds() -> tuple[ActionTree, CardAbstraction]:
     """[2-4] hold'em and its buckets. Strengths on the flop take a minute, and are kept."""
     rules = holdem("2-4").rules
     deals = rules.board[1:]
-    found = kept("values-two-rounds-1", lambda: {"flop": hand_values(1, VALUE, rules.deck, deals, threads=2)})
-    cards = percentile_abstraction(BUCKETS, VALUE, rules.deck, deals, values=(None, found["flop"]))
+    values = kept("values-two-rounds-1", lambda: {"flop": hand_values(1, VALUE, rules.deck, deals, threads=2)})
+    cards = percentile_abstraction(BUCKETS, VALUE, rules.deck, deals, values=(None, values["flop"]))
     return compile_actions(rules), cards
 
 
@@ -71,11 +71,11 @@ def trained(
     measure: Callable[[Blueprint], Point] = measured,
 ) -> list[Point]:
     """A run with its checks, each after twice as many iterations."""
-    solver, found = make_blueprint(*game, traversal, seed=seed, weighting=WEIGHTING), []
+    solver, points = make_blueprint(*game, traversal, seed=seed, weighting=WEIGHTING), []
     for k in range(checks):
         solver.step(FIRST * 2**k - solver.iterations)
-        found.append(measure(solver))
-    return found
+        points.append(measure(solver))
+    return points
 
 
 def rows_of(name: str, points: list[Point]) -> list[Row]:

@@ -35,13 +35,13 @@ def own_moves(form: SequenceForm, player: int) -> list[tuple[str, ...]]:
     plex, names = form.treeplexes[player], form.histories.infosets()
     actions = [infoset.actions for infoset in names]
     made: list[tuple[str, ...]] = [()] * plex.sequences
-    found = []
+    moves = []
     for number, (parent, first, width) in enumerate(zip(plex.parent, plex.first, plex.width, strict=True)):
         before = made[parent]
-        found.append(before)
+        moves.append(before)
         for k in range(width):
             made[first + k] = (*before, actions[plex.infosets[number]][k])
-    return found
+    return moves
 
 
 def spread(form: SequenceForm, player: int) -> float:
@@ -70,7 +70,7 @@ def measure(form: SequenceForm, traversal: str, iterations: int, seed: int) -> l
     now = form.plans(solver.current())
     sums: list[Array] = [np.zeros(plex.sequences) for plex in form.treeplexes]  # of what each player has met
     earned = [0.0, 0.0]
-    found = []
+    regrets = []
     for t in range(1, iterations + 1):
         before = now
         solver.step(1)
@@ -82,8 +82,8 @@ def measure(form: SequenceForm, traversal: str, iterations: int, seed: int) -> l
         sums[0] += met[1]
         if t & (t - 1) == 0 or t == iterations:
             best = [form.respond(me, sums[1 - me])[0] for me in (0, 1)]
-            found.append(Regret(t, ((best[0] - earned[0]) / t, (best[1] - earned[1]) / t)))
-    return found
+            regrets.append(Regret(t, ((best[0] - earned[0]) / t, (best[1] - earned[1]) / t)))
+    return regrets
 
 
 def run(full: bool, seed: int) -> Report:

@@ -59,13 +59,13 @@ def run(full: bool, seed: int) -> Report:
         make_blueprint(tree, cards, traversal).step(1)  # compiles
         solver, x, y = make_blueprint(tree, cards, traversal, seed=seed), [], []
         for took in doublings(solver.step, partial(getattr, solver, "iterations"), seconds, checks):
-            found = _duel(strategy(solver), opponent, hands, seed)
-            low, high = found.mbb_per_game - found.ci95, found.mbb_per_game + found.ci95
+            played = _duel(strategy(solver), opponent, hands, seed)
+            low, high = played.mbb_per_game - played.ci95, played.mbb_per_game + played.ci95
             note = f"mbb a hand; {solver.iterations:,} iterations"
-            rows.append(new(f"{name}, {took:.2g} s", found.mbb_per_game, (low, high), note=note))
+            rows.append(new(f"{name}, {took:.2g} s", played.mbb_per_game, (low, high), note=note))
             x.append(took)
-            y.append(found.mbb_per_game)
-            last[name] = found
+            y.append(played.mbb_per_game)
+            last[name] = played
         curves.append(Curve(name, tuple(x), tuple(y), "mbb a hand won from the fixed agent, by seconds of training"))
     ahead = last["PCS"].mbb_per_game - last["CS"].mbb_per_game
     error = float(np.hypot(last["PCS"].ci95, last["CS"].ci95))

@@ -98,10 +98,10 @@ class Endgame:
             upper = np.vstack([upper, np.concatenate([np.zeros(columns), self.weights])])
             right = np.append(right, limit)
         bounds = [(0, None)] * columns + [(None, None)] * len(self.ways)
-        found = linprog(objective, A_ub=upper, b_ub=right, A_eq=equal, b_eq=[1.0], bounds=bounds)
-        if found.status != 0:
-            raise InputError(f"endgame: {found.message}")
-        strategy: Array = found.x[:columns]
+        optimum = linprog(objective, A_ub=upper, b_ub=right, A_eq=equal, b_eq=[1.0], bounds=bounds)
+        if optimum.status != 0:
+            raise InputError(f"endgame: {optimum.message}")
+        strategy: Array = optimum.x[:columns]
         return strategy
 
     def _least(self) -> float:

@@ -38,12 +38,12 @@ def ranks_merged(groups: str) -> Buckets:
 
 def rules() -> dict[str, Callable[[Strategy], Strategy]]:
     """What is compared, from doing nothing to purification."""
-    found: dict[str, Callable[[Strategy], Strategy]] = {"none": lambda s: s}
+    named: dict[str, Callable[[Strategy], Strategy]] = {"none": lambda s: s}
     for epsilon in THRESHOLDS:
-        found[f"threshold {epsilon:g}"] = lambda s, e=epsilon: thresholded(s, e)  # type: ignore[misc]
-    found["purified"] = purified
-    found["Tartanian7"] = as_tartanian7
-    return found
+        named[f"threshold {epsilon:g}"] = lambda s, e=epsilon: thresholded(s, e)  # type: ignore[misc]
+    named["purified"] = purified
+    named["Tartanian7"] = as_tartanian7
+    return named
 
 
 def match(first: Strategy, second: Strategy) -> float:
@@ -63,10 +63,10 @@ def run(full: bool, seed: int) -> Report:
         solver = CFR(compile_game(abstraction), "vanilla")
         solver.step(iterations)
         base = lift(solver.average(), abstraction, tree)
-        found = {name: rule(base) for name, rule in rules().items()}
-        exploitable = {name: quality(s).exploitability for name, s in found.items()}
-        against = {name: match(s, equilibrium) for name, s in found.items()}
-        beats = {name: match(s, base) for name, s in found.items()}
+        strategies = {name: rule(base) for name, rule in rules().items()}
+        exploitable = {name: quality(s).exploitability for name, s in strategies.items()}
+        against = {name: match(s, equilibrium) for name, s in strategies.items()}
+        beats = {name: match(s, base) for name, s in strategies.items()}
         for what, column in (
             ("exploitability", exploitable),
             ("against the equilibrium", against),

@@ -88,17 +88,17 @@ def by_supports(sample: Sample, rows: int, columns: int) -> list[Row]:
     ]
     chosen = {g: (sample.size == g[0]) & (sample.row == g[1]) & (sample.column == g[2]) for g in groups}
     chosen = {g: hit for g, hit in chosen.items() if hit.sum() > 1}
-    found = []
+    out = []
     for (size, row, column), hit in chosen.items():
         name = f"gain, supports of {size}: row {rows} {INSIDE[row]}, column {columns} {INSIDE[column]}"
         gain = sample.gain[hit]
         note = f"{100 * hit.mean():.1f} % of the games"
         if sample.safe[hit].all():
-            found.append(theorem(name, 0.0, float(np.abs(gain).max()), rounding=SAME, note=f"{note}; by proposition 4"))
+            out.append(theorem(name, 0.0, float(np.abs(gain).max()), rounding=SAME, note=f"{note}; by proposition 4"))
         else:
             interval = _interval(gain, 1 - 0.05 / len(chosen))
-            found.append(new(name, float(gain.mean()), interval, null=0.0, note=note))
-    return found
+            out.append(new(name, float(gain.mean()), interval, null=0.0, note=note))
+    return out
 
 
 def _paper(sample: Sample) -> list[Row]:
@@ -132,10 +132,10 @@ def _paper(sample: Sample) -> list[Row]:
 def run(full: bool, seed: int, rows: int = 4, columns: int = 4) -> Report:
     """Pay-offs, shares, and the gain by both supports of the full equilibrium."""
     sample = play(FULL if full else DEFAULT, seed, rows, columns)
-    found = _paper(sample) if (rows, columns) == PAPER_SIZE else []
-    if not found:
-        found.append(new("gain of purification", float(sample.gain.mean()), _interval(sample.gain), null=0.0))
-    found.append(
+    lines = _paper(sample) if (rows, columns) == PAPER_SIZE else []
+    if not lines:
+        lines.append(new("gain of purification", float(sample.gain.mean()), _interval(sample.gain), null=0.0))
+    lines.append(
         theorem(
             "largest change where proposition 4 allows none",
             0.0,
@@ -155,7 +155,7 @@ def run(full: bool, seed: int, rows: int = 4, columns: int = 4) -> Report:
         f"significantly, {signs.count(-1)} lose, {signs.count(0)} show neither. Intervals of the groups are 95 % for all "
         "together.",
     )
-    return Report((*found, *table), notes)
+    return Report((*lines, *table), notes)
 
 
 EXPERIMENT = Experiment(

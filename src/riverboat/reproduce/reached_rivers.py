@@ -117,9 +117,9 @@ class Asked(Agent, Answering, Protocol):
 def base_agent(seed: int) -> BlueprintAgent:
     """The demo's agent; where it was never built, a smaller blueprint with the same recipe, its cards kept for next time."""
     if registry.demo_folder().is_dir():
-        found = registry.make_agent(registry.DEMO, seed)
-        assert isinstance(found, BlueprintAgent)
-        return found
+        agent = registry.make_agent(registry.DEMO, seed)
+        assert isinstance(agent, BlueprintAgent)
+        return agent
     recipe = load_train_recipe(registry.DEMO)
     cards = build(load_recipe(recipe.abstraction), kept.folder() / "reproduce" / recipe.abstraction, resume=True)
     solver = Blueprint(compile_actions(recipe.rules, recipe.menu), cards, seed=seed, weighting=recipe.weighting)
@@ -136,18 +136,18 @@ def by_play(agent: Asked, rules: Rules, count: int, seed: int) -> tuple[list[Rea
     The river is then played with one size of bet and one raise (MENU). What the agent does there is asked of it, line by
     line; all its bets and raises count as the one that there is, as a call where there is none.
     """
-    found: list[Reached] = []
+    rivers: list[Reached] = []
     short = 0
-    while len(found) < count:
+    while len(rivers) < count:
         hands: list[Hands] = []
-        play_match(agent, agent, rules, 2 * max(64, 4 * (count - len(found))), seed, observe=hands.append)
+        play_match(agent, agent, rules, 2 * max(64, 4 * (count - len(rivers))), seed, observe=hands.append)
         seed += 1
         for part in hands:  # an agent that meets itself plays both hands of a pair alike
             places, left_out = _rivers(part.take(np.arange(0, len(part), 2)))
             short += left_out
             for begin in range(0, len(places), AT_ONCE):
-                found += _asked(agent, places.take(slice(begin, begin + AT_ONCE)))
-    return found[:count], short
+                rivers += _asked(agent, places.take(slice(begin, begin + AT_ONCE)))
+    return rivers[:count], short
 
 
 def _rivers(hands: Hands) -> tuple[Places, int]:
@@ -214,10 +214,10 @@ def _after(places: Places, line: tuple[Array, ...]) -> Places:
 
 def _answers(agent: Answering, places: Places) -> Array:
     """Fold, call and raise of all hands; check and bet where nobody has bet. float64 [n, moves, 1326]"""
-    found = agent.strategies(places)
+    answers = agent.strategies(places)
     fold, call, more = (
-        (found.probabilities * kind[:, None, :]).sum(axis=2)
-        for kind in (found.moves == FOLD, found.moves == CALL, found.moves > CALL)
+        (answers.probabilities * kind[:, None, :]).sum(axis=2)
+        for kind in (answers.moves == FOLD, answers.moves == CALL, answers.moves > CALL)
     )
     raises = places.states[:, 4][0]  # bets and raises of the river so far: the same at all places
     if raises == 0:

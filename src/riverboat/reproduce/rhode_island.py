@@ -48,13 +48,13 @@ def class_game(game: RhodeIsland, classes: Shrunk) -> ClassGame:
 
 def coarser(fine: Shrunk, coarse: Shrunk) -> list[Array]:
     """The coarse class of every fine one, by street."""
-    found = []
+    labels = []
     for here, there, count in zip(fine.labels, coarse.labels, fine.counts, strict=True):
         live = here >= 0
         label = np.zeros(count, np.int64)
         label[here[live]] = there[live]
-        found.append(label)
-    return found
+        labels.append(label)
+    return labels
 
 
 def whole_size(cards: int) -> tuple[int, float]:
@@ -99,12 +99,12 @@ def small_rows(ranks: int, suits: int, cap: int) -> list[Row]:
     whole = solve_lp(compile_game(game))
     name = f"{ranks} ranks, {suits} suits, {cap} raise{'s' * (cap > 1)}: value by LP"
     took = f"{time.process_time() - begun:.1f} s for the whole game"
-    found = []
+    values = []
     for classes in (by_suits(game), shrink(game)):
         made = class_game(game, classes)
         low, high = ClassForm(made).quality().bracket
-        found.append(((low + high) / 2, f"{sizes(made).rows:,} rows"))
-    (same, rows), (other, fewer) = found
+        values.append(((low + high) / 2, f"{sizes(made).rows:,} rows"))
+    (same, rows), (other, fewer) = values
     return [
         theorem(f"{name}, without names of suits", whole.value, same, rounding=1e-6, note=f"{rows}; {took}"),
         new(f"{name}, after GameShrink", other, note=f"{fewer}; the whole game has {whole.value:.6g}"),
@@ -125,9 +125,9 @@ def learnt(game: ClassGame, iterations: int) -> tuple[ClassCFR, Curve, str]:
     return solver, Curve(name, tuple(x), tuple(y), panel), f"{iterations:,} iterations, {spent:.0f} s of one core"
 
 
-def value_row(name: str, found: Quality, note: str) -> Row:
+def value_row(name: str, quality: Quality, note: str) -> Row:
     """A value with its certified interval."""
-    low, high = found.bracket
+    low, high = quality.bracket
     return new(name, (low + high) / 2, (low, high), note=f"certified; {note}")
 
 

@@ -138,15 +138,15 @@ class Row:
             if self.null is None or self.low is None or self.high is None:
                 return "new"
             return "not significant" if self.low <= self.null <= self.high else "significant"
-        found = self._compare(self.paper)
+        compared = self._compare(self.paper)
         if self.explained is None:
-            return found
+            return compared
         allowed = self.explained.within + (0.0 if self.certified else self.half)
         if abs(self.ours - self.explained.at) > allowed:
             return "moved"
-        if found in FAILS:
+        if compared in FAILS:
             return "explained" if allowed <= self._most(self.explained, self.paper) else "blurred"
-        return found
+        return compared
 
     def _compare(self, paper: float) -> Verdict:
         exact = self.rounding * (1 + 1e-9) + 1e-12  # differences of decimals carry rounding errors
@@ -240,10 +240,10 @@ _AGREES = {"theorem": ("holds", "fails"), "finding": ("agrees", "differs")}
 
 def verdict_words(row: Row) -> str:
     """The verdict as tables show it."""
-    found = row.verdict
-    if row.kind in _AGREES and found in ("match", "differs"):
-        return _AGREES[row.kind][found == "differs"]
-    return _WORDS.get(found, found)
+    verdict = row.verdict
+    if row.kind in _AGREES and verdict in ("match", "differs"):
+        return _AGREES[row.kind][verdict == "differs"]
+    return _WORDS.get(verdict, verdict)
 
 
 def summary(rows: Sequence[Row]) -> str:

@@ -59,8 +59,10 @@ def _dominated(payoffs: Array, row: int) -> bool:
     others = np.delete(payoffs, row, axis=0)
     if not len(others):
         return False
-    found = linprog(-others.sum(axis=1), A_ub=-others.T, b_ub=-payoffs[row], A_eq=np.ones((1, len(others))), b_eq=[1.0])
-    return bool(found.status == 0 and -found.fun > payoffs[row].sum() + 1e-9)
+    optimum = linprog(
+        -others.sum(axis=1), A_ub=-others.T, b_ub=-payoffs[row], A_eq=np.ones((1, len(others))), b_eq=[1.0]
+    )
+    return bool(optimum.status == 0 and -optimum.fun > payoffs[row].sum() + 1e-9)
 
 
 def column_facts(payoffs: Array, column: int) -> tuple[float, float, float]:

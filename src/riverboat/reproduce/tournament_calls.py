@@ -38,11 +38,11 @@ def single_hand(tournament: Tournament) -> tuple[Array, float]:
 
 def run(full: bool, seed: int) -> Report:
     """Nothing is random."""
-    found = solved(full)
-    tournament = found.tournament
+    solution = solved(full)
+    tournament = solution.tournament
     equal = (tournament.units // 3,) * 3
     lines = tournament.spot(equal).lines
-    prizes = share_of_hands(found.strategy(equal))
+    prizes = share_of_hands(solution.strategy(equal))
     chips, epsilon = single_hand(tournament)
     at = lines.index(CALLS)
     rows: list[Row] = [

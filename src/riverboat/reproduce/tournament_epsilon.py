@@ -28,14 +28,18 @@ def run(full: bool, seed: int) -> Report:
     """Nothing is random."""
     rows: list[Row] = []
     for method in ("vi-fp", "pi-fp"):
-        found = solved(full, method)
+        solution = solved(full, method)
         rows += [
             finding(
-                f"{method}: largest gain of any player, % of the fee", PAPER, found.percent_of_fee, "<=", note="exact"
+                f"{method}: largest gain of any player, % of the fee",
+                PAPER,
+                solution.percent_of_fee,
+                "<=",
+                note="exact",
             ),
-            new(f"{method}: the same in dollars", found.epsilon),
-            new(f"{method}: steps outside", float(found.steps)),
-            new(f"{method}: seconds", found.seconds),
+            new(f"{method}: the same in dollars", solution.epsilon),
+            new(f"{method}: steps outside", float(solution.steps)),
+            new(f"{method}: seconds", solution.seconds),
         ]
     notes = (
         FEE,

@@ -28,9 +28,9 @@ OPENS = "", "F"  # lines of a first all-in
 
 def run(full: bool, seed: int) -> Report:
     """Nothing is random."""
-    found = solved(full)
-    ordered, note = no_order(found)
-    rows = [*ordered, *mixing(found), *prizes(found), *ranking(found), *value_iteration()]
+    solution = solved(full)
+    ordered, note = no_order(solution)
+    rows = [*ordered, *mixing(solution), *prizes(solution), *ranking(solution), *value_iteration()]
     notes = (
         GRID,
         note,
@@ -41,14 +41,16 @@ def run(full: bool, seed: int) -> Report:
     return Report(tuple(rows), notes)
 
 
-def _threes(found: SolvedTournament) -> Array:
+def _threes(solution: SolvedTournament) -> Array:
     """Strategies of three players. float64 [states, lines, classes]"""
-    return np.array([s for s, state in zip(found.strategies, found.tournament.states, strict=True) if len(state) == 3])
+    return np.array(
+        [s for s, state in zip(solution.strategies, solution.tournament.states, strict=True) if len(state) == 3]
+    )
 
 
-def no_order(found: SolvedTournament) -> tuple[list[Row], str]:
+def no_order(solution: SolvedTournament) -> tuple[list[Row], str]:
     """Pairs of classes of which now the one is played and the other not, now the other way round."""
-    opens = _threes(found)[:, 0]
+    opens = _threes(solution)[:, 0]
     played, folded = (opens > 1 - SURE).astype(float), (opens < SURE).astype(float)
     before = played.T @ folded
     both = np.minimum(before, before.T)
@@ -63,10 +65,10 @@ def no_order(found: SolvedTournament) -> tuple[list[Row], str]:
     )
 
 
-def mixing(found: SolvedTournament) -> list[Row]:
+def mixing(solution: SolvedTournament) -> list[Row]:
     """Hands that are played now and then."""
     ways = share_of_hands(np.eye(len(CLASS_NAMES)))
-    some = _threes(found)
+    some = _threes(solution)
     mixed = ((some > SURE) & (some < 1 - SURE)) @ ways
     return [
         finding("share of decisions that mix, 5 to 95 %", 0.05, float(mixed.mean()), "<=", note="by hands"),
@@ -74,16 +76,16 @@ def mixing(found: SolvedTournament) -> list[Row]:
     ]
 
 
-def prizes(found: SolvedTournament) -> list[Row]:
+def prizes(solution: SolvedTournament) -> list[Row]:
     """Tournament against single hands for chips: three players at equal stacks, two players at all."""
-    tournament = found.tournament
+    tournament = solution.tournament
     equal = (tournament.units // 3,) * 3
-    three = np.abs(share_of_hands(found.strategy(equal)) - single_hand(tournament)[0])
+    three = np.abs(share_of_hands(solution.strategy(equal)) - single_hand(tournament)[0])
     two = []
     tables = starting_hands(2)
     for state in (s for s in tournament.states if len(s) == 2):
         cash = solve(Stage(tournament.spot(state), tables), "cfr", 500, until=1e-3 * tournament.unit)
-        two.append(np.abs(share_of_hands(found.strategy(state)) - share_of_hands(cash.strategy)))
+        two.append(np.abs(share_of_hands(solution.strategy(state)) - share_of_hands(cash.strategy)))
     return [
         finding("three players, equal stacks: largest change of a frequency by prizes", 0.1, float(three.max()), ">="),
         finding("two players, all stacks: mean change of a frequency by prizes", 0.02, float(np.mean(two)), "<="),
@@ -91,11 +93,11 @@ def prizes(found: SolvedTournament) -> list[Row]:
     ]
 
 
-def ranking(found: SolvedTournament) -> list[Row]:
+def ranking(solution: SolvedTournament) -> list[Row]:
     """What the best strategy that follows the ranking loses at first all-ins."""
-    tournament = found.tournament
+    tournament = solution.tournament
     order = karlson_sklansky(starting_hands(2))
-    pays = tournament.game.pays(found.values)
+    pays = tournament.game.pays(solution.values)
     lost, placed = [], []
     ways = share_of_hands(np.eye(len(CLASS_NAMES)))
     for n, state in enumerate(tournament.states):
@@ -103,7 +105,7 @@ def ranking(found: SolvedTournament) -> list[Row]:
             continue
         stage = tournament.game.stages[n]
         assert isinstance(stage, Stage)
-        worth = stage.seen(found.strategies[n]).worth(pays[n])
+        worth = stage.seen(solution.strategies[n]).worth(pays[n])
         for line in OPENS:
             k = stage.lines[line]
             more = worth[k, 0] - worth[k, 1]

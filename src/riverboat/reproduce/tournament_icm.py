@@ -14,10 +14,10 @@ MEAN, MOST = 0.37, 2.99  # dollars
 
 def run(full: bool, seed: int) -> Report:
     """Nothing is random."""
-    found = solved(full)
-    tournament = found.tournament
+    solution = solved(full)
+    tournament = solution.tournament
     three = np.concatenate([np.full(len(state), len(state) == 3) for state in tournament.states])
-    away = (found.values - tournament.chip_model)[three]
+    away = (solution.values - tournament.chip_model)[three]
     position = np.tile(np.arange(3), len(away) // 3)
     worst = int(np.abs(away).argmax())
     state = [s for s in tournament.states if len(s) == 3][worst // 3]
@@ -33,7 +33,7 @@ def run(full: bool, seed: int) -> Report:
             new("error of the chip model, largest", float(np.abs(away).max()), note=f"the paper's states: {MOST}"),
         ]
     rows += [
-        finding("mean error above the largest gain of any player", found.epsilon, float(np.abs(away).mean()), ">="),
+        finding("mean error above the largest gain of any player", solution.epsilon, float(np.abs(away).mean()), ">="),
         finding("large errors are rare: share above half of the largest", 0.1, _share(away), "<="),
         *(
             new(f"equilibrium less chip model, mean: {name}", float(away[position == k].mean()))

@@ -53,9 +53,9 @@ def caller(game: HalfStreet) -> Strategy:
 
 def translate_by_tables(small: Strategy, tree: PublicTree) -> dict[str, Strategy]:
     """All mappings, with the tie rule that the paper's tables 2 and 3 need."""
-    found = translate_all(small, tree, [m for m in MAPPINGS if m != "det-geo"], tie="low")
-    found |= translate_all(small, tree, ["det-geo"], tie="high")
-    return {m: found[m] for m in MAPPINGS}
+    translated = translate_all(small, tree, [m for m in MAPPINGS if m != "det-geo"], tie="low")
+    translated |= translate_all(small, tree, ["det-geo"], tie="high")
+    return {m: translated[m] for m in MAPPINGS}
 
 
 def exploitabilities(stack: int) -> dict[str, float]:

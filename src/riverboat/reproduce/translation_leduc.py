@@ -49,13 +49,13 @@ ITERATIONS = 500  # for the value of the full game
 def ranks(values: dict[str, float]) -> dict[str, float]:
     """Places from 1, the least; those that are close share the mean of theirs."""
     order = sorted(values, key=lambda m: values[m])
-    found: dict[str, float] = {}
+    places: dict[str, float] = {}
     while order:
         group = [m for m in order if values[m] - values[order[0]] <= CLOSE]
-        place = len(found) + (len(group) + 1) / 2
-        found |= dict.fromkeys(group, place)
+        place = len(places) + (len(group) + 1) / 2
+        places |= dict.fromkeys(group, place)
         order = order[len(group) :]
-    return found
+    return places
 
 
 def small_equilibria(stack: int) -> dict[str, Strategy]:
@@ -74,8 +74,8 @@ def responses(small: Strategy, tree: PublicTree) -> dict[str, tuple[float, ...]]
 def run(full: bool, seed: int) -> Report:
     """Both players' exploitabilities, their average, and its order."""
     tree = PublicTree(leduc(stack=STACK))
-    found = {name: responses(small, tree) for name, small in small_equilibria(STACK).items()}
-    averages = {name: {m: sum(best) / 2 for m, best in by.items()} for name, by in found.items()}
+    bests = {name: responses(small, tree) for name, small in small_equilibria(STACK).items()}
+    averages = {name: {m: sum(best) / 2 for m, best in by.items()} for name, by in bests.items()}
     places = {name: ranks(by) for name, by in averages.items()}
     paper = ranks({m: row[2] for m, row in PRINTED.items()})
     rows = []
@@ -88,7 +88,7 @@ def run(full: bool, seed: int) -> Report:
     low, high = solver.quality().bracket
     value, half = (low + high) / 2, (high - low) / 2
     for m, papers in PRINTED.items():
-        best = found["LP"][m]
+        best = bests["LP"][m]
         for k, ours in enumerate((best[1] + value, best[0] - value, averages["LP"][m])):
             rows.append(
                 printed(

@@ -39,8 +39,8 @@ def _shares(table: Array, slot: Array, count: Array) -> Array:
     weights = table.astype(np.float64)
     total = np.repeat(np.add.reduceat(weights, slot, axis=1), count, axis=1)
     uniform = 1.0 / np.repeat(count, count)
-    found: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform).astype(np.float32)
-    return found
+    shares: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform).astype(np.float32)
+    return shares
 
 
 def _quality(solver: Blueprint, tables: list[Array]) -> Quality:
@@ -100,10 +100,10 @@ def _value(
         moves = []
         for child in tree.children(node):
             after = int(tree.street[child])
-            found = value[child]
+            below = value[child]
             for s in range(after, street, -1):
-                found = np.bincount(parents[s], found, counts[s - 1])
-            moves.append(found)
+                below = np.bincount(parents[s], below, counts[s - 1])
+            moves.append(below)
         if tree.actor[node] != seat:
             value[node] = np.sum(moves, axis=0)
         elif tables is None:

@@ -49,7 +49,7 @@ def solve_many(
     groups: dict[Any, list[int]] = {}
     for number, spot in enumerate(spots):
         groups.setdefault(_betting_key(spot), []).append(number)
-    found: list[Solution | None] = [None] * len(spots)
+    solutions: list[Solution | None] = [None] * len(spots)
     rule = schedules.parse(schedule)
     goal = _Goal(iterations, until, seconds, check_every)
     side_by_side = threads if len(groups) > 1 else 1
@@ -66,7 +66,7 @@ def solve_many(
             memory=memory,
         )
         for n, solution in zip(numbers, _solve(walker, rule, goal, dtype), strict=True):
-            found[n] = solution
+            solutions[n] = solution
 
     if side_by_side > 1:
         with ThreadPoolExecutor(side_by_side, thread_name_prefix="riverboat") as pool:
@@ -74,7 +74,7 @@ def solve_many(
     else:
         for numbers in groups.values():
             solve(numbers)
-    return [solution for solution in found if solution is not None]
+    return [solution for solution in solutions if solution is not None]
 
 
 def _betting_key(spot: Spot) -> Any:
@@ -119,8 +119,8 @@ def _solve(batch: BatchWalker, rule: AnySchedule, goal: _Goal, dtype: str) -> li
         for k in open_:
             ended[k] = done
         if goal.until is not None and done % goal.check_every == 0 and done < goal.iterations:
-            found = batch.each(quality_of, open_)
-            open_ = [k for k, q in zip(open_, found, strict=True) if q.exploitability > goal.until]
+            measured = batch.each(quality_of, open_)
+            open_ = [k for k, q in zip(open_, measured, strict=True) if q.exploitability > goal.until]
     return [
         Solution(
             walker.tree,

@@ -139,8 +139,8 @@ class Blade:
             if not count:
                 continue
             chosen = np.linspace(0, count - 1, min(rows or count, count)).astype(np.int64)
-            touched[street], found = self.tables.survey(street, chosen)
-            regret += found * (count / len(chosen)) * self.of_all
+            touched[street], sums = self.tables.survey(street, chosen)
+            regret += sums * (count / len(chosen)) * self.of_all
         return touched, regret
 
     # --- state -------------------------------------------------------------------------------------
@@ -167,10 +167,10 @@ class Blade:
 
     def load(self, folder: str, facts: dict[str, Any]) -> None:
         """Go on from this blade's part of a checkpoint; refused where it is of another moment or another share."""
-        found, arrays = artefact.read(self._place(folder))
+        entries, arrays = artefact.read(self._place(folder))
         for key, mine in (facts | self._owned()).items():
-            if found.get(key) != mine:
-                value = shown(found.get(key))
+            if entries.get(key) != mine:
+                value = shown(entries.get(key))
                 raise InputError(f"{self._place(folder)}: {key} is {value}, not {mine}: of another checkpoint")
         self.put(arrays.take("cells", (self.tables.cells.dtype,), self.tables.cells.shape))
 

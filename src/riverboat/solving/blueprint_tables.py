@@ -74,16 +74,16 @@ class Tables:
     def _decisions(self) -> list[tuple[Array, Array, Array]]:
         """By street: cells of a row before each decision, its moves, and its seat. int32, int8, int8 [decisions]"""
         tree = self.tree
-        found = [np.flatnonzero((tree.actor >= 0) & (tree.street == street)) for street in range(len(self.counts))]
-        return [(2 * tree.slot[nodes], tree.count[nodes], tree.actor[nodes]) for nodes in found]
+        by_street = [np.flatnonzero((tree.actor >= 0) & (tree.street == street)) for street in range(len(self.counts))]
+        return [(2 * tree.slot[nodes], tree.count[nodes], tree.actor[nodes]) for nodes in by_street]
 
     def _rows(self, street: int, rows: Array | None) -> Array:
         if rows is None:
             return np.arange(self.counts[street], dtype=np.int64)
-        found = np.asarray(rows, np.int64)
-        if found.size and not 0 <= found.min() <= found.max() < self.counts[street]:
-            raise InputError(f"buckets {found.min()} to {found.max()}: street {street} has {self.counts[street]:,}")
-        return found
+        numbers = np.asarray(rows, np.int64)
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.counts[street]:
+            raise InputError(f"buckets {numbers.min()} to {numbers.max()}: street {street} has {self.counts[street]:,}")
+        return numbers
 
     def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:
         """Average or current strategy of the buckets `rows` of a street. float32 [rows, width]"""

@@ -127,9 +127,9 @@ class BucketSampling(Blueprint):
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on from a state: on one thread, exactly as if nothing had happened."""
-        found = _NUMBERS[int(state["traversal"][0])] if "traversal" in state else "external"
-        if found != self.traversal:
-            raise InputError(f"state of a run by {found!r}: this one is by {self.traversal!r}")
+        before = _NUMBERS[int(state["traversal"][0])] if "traversal" in state else "external"
+        if before != self.traversal:
+            raise InputError(f"state of a run by {before!r}: this one is by {self.traversal!r}")
         super().restore(state)
         if self.hybrid is not None:
             self.hybrid.cells[:] = state["hybrid"]

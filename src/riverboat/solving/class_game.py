@@ -53,20 +53,20 @@ class ClassGame:
     @cached_property
     def folds(self) -> tuple[Array, ...]:
         """Whether a class belongs to one of the street before, as sums over it. csr [classes before, classes]"""
-        found = []
+        matrices = []
         for street, above in enumerate(self.parents):
             before = self.counts[street - 1] if street else 1
             ones = np.ones(len(above), self.meets.dtype)
-            found.append(csr_array((ones, (above, np.arange(len(above)))), shape=(before, len(above))))
-        return tuple(found)
+            matrices.append(csr_array((ones, (above, np.arange(len(above)))), shape=(before, len(above))))
+        return tuple(matrices)
 
     @cached_property
     def meetings(self) -> tuple[Any, ...]:
         """How likely two classes of each street are to meet: sums of those that follow them."""
-        found = [self.meets]
+        tables = [self.meets]
         for fold in reversed(self.folds[1:]):
-            found.append(fold @ found[-1] @ fold.T)
-        return tuple(reversed(found))
+            tables.append(fold @ tables[-1] @ fold.T)
+        return tuple(reversed(tables))
 
 
 class Player(Protocol):
@@ -84,8 +84,8 @@ class Player(Protocol):
 def walk(game: ClassGame, seat: int, player: Player) -> Array:
     """Values of a seat's classes on the first street, times their probability. float [classes]"""
     reach = np.ones((1, game.counts[0]), game.meets.dtype)
-    found: Array = _street(game, seat, player, 0, [0], reach)[0]
-    return found
+    values: Array = _street(game, seat, player, 0, [0], reach)[0]
+    return values
 
 
 def _street(game: ClassGame, seat: int, player: Player, street: int, roots: Sequence[int], reach: Array) -> Array:
@@ -124,8 +124,8 @@ def _ends(game: ClassGame, seat: int, player: Player, street: int, arrived: dict
     for nodes, table, sign in ((shown, game.wins, 1.0), (folded, game.meetings[street], 1.0 - 2.0 * seat)):
         if nodes:
             pay = (sign * tree.pay[nodes]).astype(table.dtype)
-            found = np.asarray(np.stack([arrived[node] for node in nodes]) @ table.T)
-            value |= dict(zip(nodes, pay[:, None] * found, strict=True))
+            shares = np.asarray(np.stack([arrived[node] for node in nodes]) @ table.T)
+            value |= dict(zip(nodes, pay[:, None] * shares, strict=True))
     onward = [node for node in arrived if tree.actor[node] >= 0]
     for first in range(0, len(onward), ROOTS):
         nodes = onward[first : first + ROOTS]
@@ -154,8 +154,8 @@ class Fixed:
 
     def mine(self, node: int, street: int, moves: Array) -> Array:
         """The best move, or what the tables say."""
-        found: Array = moves.max(axis=0) if self.respond else (self.theirs(node, street, moves) * moves).sum(axis=0)
-        return found
+        worth: Array = moves.max(axis=0) if self.respond else (self.theirs(node, street, moves) * moves).sum(axis=0)
+        return worth
 
 
 def class_quality(game: ClassGame, tables: Sequence[Array], *, self_play: bool = True) -> Quality:
@@ -208,13 +208,13 @@ class ClassCFR:
     def averages(self) -> list[Array]:
         """The average strategy, by street. float [classes, width]"""
         tree = self.game.tree
-        found = [
+        tables = [
             np.zeros((n, int(w)), self.game.meets.dtype) for n, w in zip(self.game.counts, tree.width, strict=True)
         ]
         for node, sums in self.sums.items():
             at = int(tree.slot[node])
-            found[int(tree.street[node])][:, at : at + len(sums)] = _shares(sums).T
-        return found
+            tables[int(tree.street[node])][:, at : at + len(sums)] = _shares(sums).T
+        return tables
 
     def quality(self) -> Quality:
         """Of the average strategy, exact."""
@@ -224,7 +224,7 @@ class ClassCFR:
 def _shares(weights: Array) -> Array:
     """Columns as probabilities, even where there is nothing."""
     total: Any = weights.sum(axis=0)
-    found: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / len(weights)).astype(
+    shares: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / len(weights)).astype(
         weights.dtype
     )
-    return found
+    return shares

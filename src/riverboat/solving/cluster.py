@@ -61,9 +61,9 @@ class Tables:
         inside = [(chosen >= first[s.first]) & (chosen < first[s.end]) for s in solver.shares]
         asked = [(street, chosen[some], averages) if some.any() else None for some in inside]
         out = np.zeros((len(chosen), int(solver.tree.width[street])), np.float32)
-        for some, found in zip(inside, solver._ask_each("strategies", asked), strict=True):
-            if found is not None:
-                out[some] = found
+        for some, answer in zip(inside, solver._ask_each("strategies", asked), strict=True):
+            if answer is not None:
+                out[some] = answer
         return out
 
 
@@ -204,9 +204,9 @@ class Distributed:
 
     def touched(self) -> tuple[int, ...]:
         """Information sets that have been visited, by street."""
-        found = sum(touched for touched, _ in self._ask("survey", None))
-        found[0] = self.head.tables.survey(0)[0]
-        return tuple(int(n) for n in found)
+        counts = sum(touched for touched, _ in self._ask("survey", None))
+        counts[0] = self.head.tables.survey(0)[0]
+        return tuple(int(n) for n in counts)
 
     def regret(self, rows: int = 4096) -> tuple[float, float]:
         """An estimate of each seat's average regret, in chips a hand, as in `Blueprint.regret`."""
@@ -225,7 +225,7 @@ class Distributed:
 
     def state(self) -> dict[str, Array]:
         """All that is needed to go on, gathered from the blades: for small games. Large ones `save`."""
-        cells = {f"blade_{n}": np.array(found) for n, found in enumerate(self._ask("cells"))}
+        cells = {f"blade_{n}": np.array(part) for n, part in enumerate(self._ask("cells"))}
         self._kept = {**self._numbers(), "head": self.head.tables.cells.copy(), **cells}
         return dict(self._kept)
 
@@ -273,8 +273,8 @@ class Distributed:
         folder = Path(folder).resolve()
         facts = self._facts(self.iterations)
         if (folder / HEAD).exists():
-            found = artefact.manifest(folder / HEAD)
-            if any(found[key] != mine for key, mine in facts.items()):
+            entries = artefact.manifest(folder / HEAD)
+            if any(entries[key] != mine for key, mine in facts.items()):
                 raise InputError(f"{folder}: another checkpoint is there already; choose a new folder for each")
         else:  # otherwise it is the same moment, written before
             folder.mkdir(parents=True, exist_ok=True)
@@ -288,11 +288,11 @@ class Distributed:
         folder = Path(folder).resolve()
         if not (folder / HEAD).is_dir():
             raise CorruptError(f"{folder}: no part of the head: the checkpoint was not finished; take an earlier one")
-        found, arrays = artefact.read(folder / HEAD)
-        facts = self._facts(found.whole("iterations"))
+        entries, arrays = artefact.read(folder / HEAD)
+        facts = self._facts(entries.whole("iterations"))
         for key, mine in facts.items():
-            if found[key] != mine:
-                raise InputError(f"{folder}: {key} is {shown(found[key])}, not {mine}: of another run")
+            if entries[key] != mine:
+                raise InputError(f"{folder}: {key} is {shown(entries[key])}, not {mine}: of another run")
         for name, table in {**self._numbers(), "head": self.head.tables.cells}.items():
             arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
         self.engine.ask("load", str(folder), facts)

@@ -141,8 +141,8 @@ class RayActors:
             for n, (actor, args) in enumerate(zip(self.actors, given, strict=True))
             if args is not None
         }
-        found = dict(zip(calls, self._get(list(calls.values())), strict=True))
-        return [found.get(n) for n in range(len(self.actors))]
+        answers = dict(zip(calls, self._get(list(calls.values())), strict=True))
+        return [answers.get(n) for n in range(len(self.actors))]
 
     def _get(self, calls: list[Any]) -> list[Any]:
         try:

@@ -63,8 +63,8 @@ def solve_exact(
     else:
         strategy, steps = _egt(tree, until, iterations, time, note)
     seconds = clock.perf_counter() - started
-    found = quality(strategy)
-    low, high = sorted(found.bracket)  # rounding may cross them at an exact equilibrium
+    measured = quality(strategy)
+    low, high = sorted(measured.bracket)  # rounding may cross them at an exact equilibrium
     result = Result(
         game=tree.name,
         method=method,
@@ -75,17 +75,17 @@ def solve_exact(
         value=(low + high) / 2,
         value_low=low,
         value_high=high,
-        exploitability=found.exploitability,
-        nash_conv=found.nash_conv,
+        exploitability=measured.exploitability,
+        nash_conv=measured.nash_conv,
         unit=tree.unit,
         infosets=tree.infoset_count,
         seed=seed,
         nodes=0,
-        reached=until is None or found.exploitability <= until,
+        reached=until is None or measured.exploitability <= until,
         strategy=strategy,
         history=tuple(history),
-        values=found.values,
-        gains=found.gains,
+        values=measured.values,
+        gains=measured.gains,
     )
     if out is not None:
         try:

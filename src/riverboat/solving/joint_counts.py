@@ -24,14 +24,14 @@ MOST_BYTES = 8 << 30
 
 def parents_of(cards: CardAbstraction) -> tuple[Array, ...]:
     """The bucket that each bucket follows, where buckets are cut within those of the street before."""
-    found = [np.zeros(cards.counts[0], np.int64)]
+    parents = [np.zeros(cards.counts[0], np.int64)]
     for street in range(1, len(cards.streets)):
         before, count = cards.counts[street - 1], cards.counts[street]
         cuts = cards.streets[street].cuts
         if len(cuts) != before or count % before:
             raise InputError(f"{cards.name}, street {street}: buckets do not tell the ones before; percentile ones do")
-        found.append(np.arange(count) // (count // before))
-    return tuple(found)
+        parents.append(np.arange(count) // (count // before))
+    return tuple(parents)
 
 
 def drawn_boards(tree: ActionTree, count: int, seed: int) -> Array:

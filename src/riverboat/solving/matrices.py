@@ -48,12 +48,12 @@ def equilibria(games: Array) -> Equilibria:
     for size in range(1, min(m, n) + 1):
         for rows in combinations(range(m), size):
             for columns in combinations(range(n), size):
-                found, v, part_x, part_y = _candidate(shifted[left], rows, columns)
-                solved = left[found]
+                done, v, part_x, part_y = _candidate(shifted[left], rows, columns)
+                solved = left[done]
                 value[solved] = v
                 x[solved[:, None], rows] = part_x
                 y[solved[:, None], columns] = part_y
-                left = left[~found]
+                left = left[~done]
                 if not len(left):
                     return Equilibria(value - shift, x, y)
     raise InputError(f"matrix game {int(left[0])}: no equilibrium within rounding: {games[left[0]].tolist()}")

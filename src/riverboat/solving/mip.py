@@ -75,8 +75,8 @@ def solve_mip(
     steps = []
     for _ in range(rounds):
         began = time.perf_counter()
-        found, slack = program.solve(centre, width, seconds)
-        strategy = program.strategy(found)
+        plans, slack = program.solve(centre, width, seconds)
+        strategy = program.strategy(plans)
         judged = quality(strategy)
         gains = judged.gains
         step = MIPStep(width, slack, gains, time.perf_counter() - began)
@@ -87,7 +87,7 @@ def solve_mip(
             best = max(gains), strategy
         if max(gains) <= until:
             break
-        centre, width = found, width * narrower
+        centre, width = plans, width * narrower
     assert best is not None
     judged = quality(best[1])
     return MIPSolution(best[1], judged.values, judged.gains, tuple(steps))
@@ -216,16 +216,16 @@ class _Program:
         cost[self.slack_at] = 1.0
         kind = np.zeros(self.columns)
         kind[self.binary_at : self.binary_at + count] = 1
-        found = milp(
+        optimum = milp(
             cost,
             integrality=kind,
             constraints=[*self._fixed, self._products(low, high)],
             bounds=Bounds(bottom, top),
             options={"time_limit": seconds},
         )
-        if found.x is None:
-            raise RiverboatError(f"{self.tree.name}: HiGHS found no plans: {found.message}")
-        return np.clip(found.x[:count], 0.0, 1.0), float(found.x[self.slack_at]) * self.scale
+        if optimum.x is None:
+            raise RiverboatError(f"{self.tree.name}: HiGHS found no plans: {optimum.message}")
+        return np.clip(optimum.x[:count], 0.0, 1.0), float(optimum.x[self.slack_at]) * self.scale
 
     # --- plans and strategies ---------------------------------------------------------------------
 

@@ -115,30 +115,30 @@ class Result:
     def claims(self) -> tuple[Claim, ...]:
         """All that is said of the answer, the exploitability first; a certified value is bounded from both sides."""
         kind = EXACT if self.recalls else UPPER
-        found = [
+        claimed = [
             Claim("exploitability", self.exploitability, self.unit, kind),
             Claim("NashConv", self.nash_conv, self.unit, kind),
         ]
         if self.certified:
-            found.append(Claim("value to player 0", self.value_low, self.unit, LOWER))
-            found.append(Claim("value to player 0", self.value_high, self.unit, UPPER))
-            return tuple(found)
+            claimed.append(Claim("value to player 0", self.value_low, self.unit, LOWER))
+            claimed.append(Claim("value to player 0", self.value_high, self.unit, UPPER))
+            return tuple(claimed)
         earned = enumerate(self.values)
-        return (*found, *(Claim(f"earned by player {p}", value, self.unit, EXACT) for p, value in earned))
+        return (*claimed, *(Claim(f"earned by player {p}", value, self.unit, EXACT) for p, value in earned))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, without the strategy."""
-        found = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
+        facts = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
         certified = "between value_low and value_high"
         value = certified if self.certified else "what the profile earns to player 0; no value of the game is claimed"
-        found |= {"exploitability_is": "exact", "value_is": value, "claims": to_dicts(self.claims)}
+        facts |= {"exploitability_is": "exact", "value_is": value, "claims": to_dicts(self.claims)}
         if not self.recalls:
-            found["exploitability_is"] = "upper bound: what players who remember their own moves would gain"
+            facts["exploitability_is"] = "upper bound: what players who remember their own moves would gain"
         elif len(self.values) > 2:
-            found["exploitability_is"] = "exact: the largest gain of a player"
+            facts["exploitability_is"] = "exact: the largest gain of a player"
         if self.guarantee is not None:
-            found["guarantee"] = self.guarantee
-        return found
+            facts["guarantee"] = self.guarantee
+        return facts
 
     def report(self) -> ReportTable:
         """What it is and how good, line by line."""
@@ -350,12 +350,12 @@ class Run(RunLoop[Progress]):
         assert self.folder is not None
         artefact.discard_leftovers(self.folder)
         place = files.checkpoints(self.folder)[-1]
-        found, arrays = artefact.read(place)
-        found.text("kind", ("checkpoint",))
+        entries, arrays = artefact.read(place)
+        entries.text("kind", ("checkpoint",))
         asked_game = registry.make(game) if isinstance(game, str) else game
-        self.game, self.tree = files.rebuild(place, found, asked_game)
+        self.game, self.tree = files.rebuild(place, entries, asked_game)
         schedule = default_schedule(self.tree) if schedule is None else schedule
-        asked, past, state = self._asked(schedule, traversal, seed), found.table("provenance"), found.table("state")
+        asked, past, state = self._asked(schedule, traversal, seed), entries.table("provenance"), entries.table("state")
         buckets = buckets_for(self.tree, cards)
         asked |= {} if dtype is None else {"dtype": dtype}
         asked["cards_fingerprint"] = None if buckets is None else buckets.fingerprint
@@ -370,7 +370,7 @@ class Run(RunLoop[Progress]):
             arrays.take(name, (table.dtype,), table.shape)
         self.solver.restore(arrays, state.like(example))
         self.seconds = state.number("seconds", 0)
-        self.history = [row.make(Progress) for row in found.tables("history")]
+        self.history = [row.make(Progress) for row in entries.tables("history")]
         if "best" in state:
             facts = state.table("best")
             best, values = (tuple(facts.row(name, self.tree.players)) for name in ("best", "values"))
@@ -513,10 +513,10 @@ def finish(
         raise
     if callback is not None:
         callback(run.standing())
-    found = run.result()
-    reached = until is None or found.exploitability <= until
+    last = run.result()
+    reached = until is None or last.exploitability <= until
     ended = TARGET if until is not None and reached else STALLED if alone else LIMIT
-    result = replace(found, reached=reached, ended=ended)
+    result = replace(last, reached=reached, ended=ended)
     if run.folder is not None:
         run.attempt(run.save)
     if run.trouble is not None:

@@ -140,15 +140,15 @@ class SampledBoards:
     @cached_property
     def _buckets(self) -> list[Array]:
         """Of the hands that stand for the rows of a street's boards, board after board. int32 [rows] each"""
-        tree, cards, found = self.tree, self.blueprint.cards, []
+        tree, cards, buckets = self.tree, self.blueprint.cards, []
         for street in range(tree.streets):
             boards = range(tree.street_at[street], tree.street_at[street + 1])
             shown = np.array([tree.deals.cards(b) for b in boards], np.uint8)  # one deal: their order says nothing
             hands = np.concatenate([tree.reps(b, 0) for b in boards])
             lie = np.repeat(shown, tree.rows[boards.start : boards.stop, 0], axis=0)
             dealt = np.concatenate([HAND_CARDS[hands], lie], axis=1).astype(np.uint8)
-            found.append(cards.buckets(dealt, check=False)[:, 0, -1].astype(np.int32))
-        return found
+            buckets.append(cards.buckets(dealt, check=False)[:, 0, -1].astype(np.int32))
+        return buckets
 
     def _fill(self, street: int) -> None:
         """Write what buckets play on a street as what hands play."""
@@ -168,12 +168,12 @@ class SampledBoards:
     @cached_property
     def _nodes(self) -> Array:
         """The node of the flat tree that each node of the nested one is; deals have none of their own. int64 [nodes]"""
-        betting, found, work = self.tree.betting, np.zeros(len(self.tree.betting.actor), np.int64), [(0, 0)]
+        betting, nodes, work = self.tree.betting, np.zeros(len(self.tree.betting.actor), np.int64), [(0, 0)]
         while work:
             node, flat = work.pop()
-            found[node] = flat
+            nodes[node] = flat
             work += _below(betting, node, flat, self.actions.first)
-        return found
+        return nodes
 
     def average(self, table: Array | None = None, iteration: int | None = None) -> Solution:
         """The average strategy; with `table` and `iteration`, what an earlier copy of the averages stood for."""

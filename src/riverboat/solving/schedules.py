@@ -222,13 +222,13 @@ def _with_options(schedule: Schedule, text: str, tail: str) -> Schedule:
 
 
 def _import(text: str, module: str, name: str) -> AnySchedule:
-    found = own.attribute("schedule", text, module, name)
-    if callable(found) and not isinstance(found, Schedule | Rule):
+    schedule = own.attribute("schedule", text, module, name)
+    if callable(schedule) and not isinstance(schedule, Schedule | Rule):
         with own.told("schedule", text, f"{name} cannot be made; a maker takes no arguments"):
-            found = found()
-    if not isinstance(found, Schedule | Rule):
-        raise InputError(f"schedule {shown(text)}: {type(found).__name__} is neither a Schedule nor a Rule")
-    return found
+            schedule = schedule()
+    if not isinstance(schedule, Schedule | Rule):
+        raise InputError(f"schedule {shown(text)}: {type(schedule).__name__} is neither a Schedule nor a Rule")
+    return schedule
 
 
 def _show(value: float) -> str:

@@ -54,10 +54,12 @@ def buckets_for(tree: AnyTree, cards: str | CardAbstraction | None) -> CardAbstr
     if not isinstance(tree, BoardTree):
         raise InputError(f"{tree.name}: cards are put into buckets in whole games of hold'em")
     game: BoardGame = tree.game
-    found = named_cards(cards, game.deck, tuple(game.deals)) if isinstance(cards, str) else cards
-    if found.public is None and len(found.streets) > tree.streets:  # of a longer game, the first streets
-        found = replace(found, streets=found.streets[: tree.streets], deals=tuple(game.deals), known_fingerprint=None)
-    return found
+    buckets = named_cards(cards, game.deck, tuple(game.deals)) if isinstance(cards, str) else cards
+    if buckets.public is None and len(buckets.streets) > tree.streets:  # of a longer game, the first streets
+        buckets = replace(
+            buckets, streets=buckets.streets[: tree.streets], deals=tuple(game.deals), known_fingerprint=None
+        )
+    return buckets
 
 
 def make_solver(

@@ -138,10 +138,10 @@ def _equations(plex: Treeplex) -> tuple[csr_array, Array]:
 
 def _program(cost: Array, team: _Team, less: csr_array, equal: csr_array, right: Array, **more: object) -> object:
     """Minimise the adversary's value; rows `less` are its sequences first."""
-    found = linprog(cost, A_ub=less, b_ub=np.zeros(less.shape[0]), A_eq=equal, b_eq=right, method="highs", **more)
-    if found.status not in (0, 2):
-        raise RiverboatError(f"{team.tree.name}: HiGHS stopped: {found.message}")
-    return found
+    optimum = linprog(cost, A_ub=less, b_ub=np.zeros(less.shape[0]), A_eq=equal, b_eq=right, method="highs", **more)
+    if optimum.status not in (0, 2):
+        raise RiverboatError(f"{team.tree.name}: HiGHS stopped: {optimum.message}")
+    return optimum
 
 
 # --- with correlation -------------------------------------------------------------------------
@@ -164,11 +164,11 @@ def _correlated(team: _Team) -> tuple[tuple[float, float], int]:
         less = csr_array(hstack([-theirs, csr_array(table)]))
         equal = csr_array(np.concatenate([np.zeros(theirs.shape[1]), np.ones(len(columns))])[None])
         bounds = [(None, None)] * theirs.shape[1] + [(0, None)] * len(columns)
-        found = _program(cost, team, less, equal, np.ones(1), bounds=bounds)
-        high = float(found.fun)  # type: ignore[attr-defined]
-        plan = np.maximum(-found.ineqlin.marginals, 0.0)  # type: ignore[attr-defined]
+        optimum = _program(cost, team, less, equal, np.ones(1), bounds=bounds)
+        high = float(optimum.fun)  # type: ignore[attr-defined]
+        plan = np.maximum(-optimum.ineqlin.marginals, 0.0)  # type: ignore[attr-defined]
         if high - low <= TOLERANCE or _known(columns):
-            drawn = int(np.count_nonzero(found.x[theirs.shape[1] :] > TOLERANCE))  # type: ignore[attr-defined]
+            drawn = int(np.count_nonzero(optimum.x[theirs.shape[1] :] > TOLERANCE))  # type: ignore[attr-defined]
             return (min(low, high), high), drawn
 
 
@@ -217,15 +217,15 @@ class _Oracle:
         team = self.team
         worth = plan[team.other] * team.pay
         cost = np.concatenate([np.zeros(int(self.at[-1])), worth])
-        found = milp(
+        optimum = milp(
             cost, integrality=self.kind, constraints=[self.equations, *self.leaves], bounds=Bounds(0, 1),
             options={"mip_rel_gap": 0.0},
         )  # fmt: skip
-        if found.x is None:
-            raise RiverboatError(f"{team.tree.name}: HiGHS found no joint plan: {found.message}")
-        x = np.round(found.x)
+        if optimum.x is None:
+            raise RiverboatError(f"{team.tree.name}: HiGHS found no joint plan: {optimum.message}")
+        x = np.round(optimum.x)
         played = np.prod(x[self.own], axis=1)
-        bound = float(found.mip_dual_bound) if found.mip_dual_bound is not None else float(found.fun)
+        bound = float(optimum.mip_dual_bound) if optimum.mip_dual_bound is not None else float(optimum.fun)
         return played, min(bound, float(worth @ played))
 
 
@@ -243,9 +243,9 @@ def _improved(team: _Team, plans: list[Array], k: int) -> list[Array]:
     cost[0] = 1.0
     equal = csr_array(hstack([csr_array((len(right), sets)), equations]))
     bounds = [(None, None)] * sets + [(0, 1)] * plex.sequences
-    found = _program(cost, team, csr_array(hstack([-theirs, game])), equal, right, bounds=bounds)
+    optimum = _program(cost, team, csr_array(hstack([-theirs, game])), equal, right, bounds=bounds)
     better = list(plans)
-    better[k] = np.clip(found.x[sets:], 0.0, 1.0)  # type: ignore[attr-defined]
+    better[k] = np.clip(optimum.x[sets:], 0.0, 1.0)  # type: ignore[attr-defined]
     return better
 
 
@@ -268,7 +268,7 @@ def _search(team: _Team, seed: int) -> tuple[float, list[Array]]:
     rng = np.random.default_rng(seed)
     starts = [[_uniform(plex) for plex in team.plexes]]
     starts += [[_random(plex, rng) for plex in team.plexes] for _ in range(STARTS - 1)]
-    return min((_descend(team, plans) for plans in starts), key=lambda found: found[0])
+    return min((_descend(team, plans) for plans in starts), key=lambda pair: pair[0])
 
 
 def _random(plex: Treeplex, rng: np.random.Generator) -> Array:
@@ -327,16 +327,16 @@ class _Relaxation:
         bounds = np.full((self.columns, 2), (-np.inf, np.inf))
         bounds[self.sets : self.sets + n + m] = np.column_stack([low, high])
         bounds[self.sets + n + m :] = (0.0, 1.0)
-        found = linprog(
+        optimum = linprog(
             cost, A_ub=csr_array(vstack(parts)), b_ub=np.concatenate(right), A_eq=self.equal, b_eq=self.right,
             bounds=bounds, method="highs",
         )  # fmt: skip
-        if found.status == 2:
+        if optimum.status == 2:
             return None
-        if found.status != 0:
-            raise RiverboatError(f"{self.team.tree.name}: HiGHS stopped: {found.message}")
-        plans = np.clip(found.x[self.sets : self.sets + n + m], 0.0, 1.0)
-        return float(found.fun), [plans[:n], plans[n:]], found.x[self.sets + n + m :].reshape(n, m)
+        if optimum.status != 0:
+            raise RiverboatError(f"{self.team.tree.name}: HiGHS stopped: {optimum.message}")
+        plans = np.clip(optimum.x[self.sets : self.sets + n + m], 0.0, 1.0)
+        return float(optimum.fun), [plans[:n], plans[n:]], optimum.x[self.sets + n + m :].reshape(n, m)
 
 
 def _branch_and_bound(
@@ -351,10 +351,10 @@ def _branch_and_bound(
     while queue and held - queue[0][0] > gap and (boxes == 0 or time.monotonic() < deadline):
         bound, _, bottom, top = heapq.heappop(queue)
         boxes += 1
-        found = program.solve(bottom, top)
-        if found is None:
+        relaxed = program.solve(bottom, top)
+        if relaxed is None:
             continue
-        below, plans, products = max(bound, found[0]), found[1], found[2]
+        below, plans, products = max(bound, relaxed[0]), relaxed[1], relaxed[2]
         value = team.best_response(plans)
         if value < held - 1e-9:
             held, best = _descend(team, plans)

@@ -61,16 +61,16 @@ class Walker:
         """Roots of the subtrees that are walked apart, ascending. int32 [tasks]"""
         end, actor = self.tree.nodes.end, self.tree.nodes.actor
         limit = max(len(actor) // TASKS, 1)
-        found: list[int] = []
+        nodes: list[int] = []
         stack = [0]
         while stack:
             node = stack.pop()
             if end[node] - node <= limit:
                 if end[node] - node > 1:  # a terminal stays in the trunk
-                    found.append(node)
+                    nodes.append(node)
             else:
                 stack.extend(self.tree.children(node))
-        return np.array(sorted(found), np.int32)
+        return np.array(sorted(nodes), np.int32)
 
     def walk(self, me: int, tables: _kernels.Tables, mode: int, step: Array = _FULL_STEP) -> Array:
         """A full walk from the root: the value of each of the player's hands. float [hands]"""

@@ -132,17 +132,17 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
 
 
 def _text(table: Mapping[str, Any], key: str, default: str, where: str = "") -> str:
-    found = table.get(key, default)
-    if not isinstance(found, str):
-        raise InputError(f"{where}{key} = {shown(found)}: must be a text in quotes")
-    return found
+    value = table.get(key, default)
+    if not isinstance(value, str):
+        raise InputError(f"{where}{key} = {shown(value)}: must be a text in quotes")
+    return value
 
 
 def _whole(table: Mapping[str, Any], key: str, default: int) -> int:
-    found = table.get(key, default)
-    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= MOST:
-        raise InputError(f"[training] {key} = {shown(found)}: must be a whole number from 0")
-    return found
+    value = table.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST:
+        raise InputError(f"[training] {key} = {shown(value)}: must be a whole number from 0")
+    return value
 
 
 def _known(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:

@@ -111,8 +111,8 @@ class Progress:
     @property
     def exploitability(self) -> float | None:
         """Where it was measured, in mbb/g."""
-        found = None if self.strength is None else self.strength.get("exploitability")
-        return None if found is None else float(found)
+        value = None if self.strength is None else self.strength.get("exploitability")
+        return None if value is None else float(value)
 
     def after(self, iterations: int) -> Progress:
         """So many iterations later, as far as that is known now."""
@@ -148,10 +148,10 @@ class Training(RunLoop[Progress]):
 
     def open(self, resume: bool) -> None:
         """Begin in an empty folder, or go on from its last checkpoint."""
-        found = files.checkpoints(self.out) if self.out.is_dir() else []
-        if found and not resume:
+        checkpoints = files.checkpoints(self.out) if self.out.is_dir() else []
+        if checkpoints and not resume:
             raise InputError(f"{self.out}: a run is there already; go on with --resume, or choose another folder")
-        if not found:
+        if not checkpoints:
             if self.out.exists() and any(path.name not in (disk.LOCK, CARDS) for path in self.out.iterdir()):
                 raise InputError(f"{self.out}: holds other files; choose an empty folder")
             with disk.told(self.out):
@@ -160,22 +160,22 @@ class Training(RunLoop[Progress]):
             self._keep_cards()
             return
         artefact.discard_leftovers(self.out)
-        meta, arrays = artefact.read(found[-1])
+        meta, arrays = artefact.read(checkpoints[-1])
         meta.text("kind", (CHECKPOINT,))
         mine = describe(self.solver.tree, self.solver.cards, self.cards_path)
         for key in ("rules", "menu", "fingerprint"):
             if meta[key] != mine[key]:
-                raise InputError(f"{found[-1]}: trained with another game or menu; choose another folder")
+                raise InputError(f"{checkpoints[-1]}: trained with another game or menu; choose another folder")
         if meta.table("abstraction").text("fingerprint") != mine["abstraction"]["fingerprint"]:
-            raise InputError(f"{found[-1]}: trained with another card abstraction; choose another folder")
+            raise InputError(f"{checkpoints[-1]}: trained with another card abstraction; choose another folder")
         past = meta.table("provenance")
-        check_recipe(found[-1], past, {key: self.provenance[key] for key in self.provenance if key not in FREE})
-        parts = _parts(found[-1])
+        check_recipe(checkpoints[-1], past, {key: self.provenance[key] for key in self.provenance if key not in FREE})
+        parts = _parts(checkpoints[-1])
         if parts.is_dir() != isinstance(self.solver, Parted):
             raise InputError(
-                f"{found[-1]}: trained {'by' if parts.is_dir() else 'without'} a cluster; go on the same way"
+                f"{checkpoints[-1]}: trained {'by' if parts.is_dir() else 'without'} a cluster; go on the same way"
             )
-        for stray in {*self.out.glob(PARTS + "*")} - {_parts(whole) for whole in found}:
+        for stray in {*self.out.glob(PARTS + "*")} - {_parts(whole) for whole in checkpoints}:
             shutil.rmtree(stray)  # of a checkpoint that was not finished
         if isinstance(self.solver, Parted):
             self.solver.load(parts)
@@ -265,9 +265,9 @@ class Training(RunLoop[Progress]):
             strategy = self.strategy()
             strength = self.measure(strategy, self._last_snapshot(strategy))
             self._keep_snapshot(strategy)
-        found = replace(now, touched=sum(self.solver.touched()), regret=sum(self.solver.regret()), strength=strength)
-        disk.append(self.out / "log.jsonl", json.dumps(asdict(found)))
-        return found
+        checked = replace(now, touched=sum(self.solver.touched()), regret=sum(self.solver.regret()), strength=strength)
+        disk.append(self.out / "log.jsonl", json.dumps(asdict(checked)))
+        return checked
 
     # --- what is kept ------------------------------------------------------------------------------
 
@@ -301,18 +301,18 @@ class Training(RunLoop[Progress]):
         return sorted((self.out / SNAPSHOTS).glob("[0-9]*"))
 
     def _last_snapshot(self, now: BlueprintStrategy) -> BlueprintStrategy | None:
-        found = self._snapshots()
-        if not found:
+        folders = self._snapshots()
+        if not folders:
             return None
-        _, arrays = artefact.read(found[-1])
+        _, arrays = artefact.read(folders[-1])
         tables = tuple(arrays[f"average_{street}"] for street in range(len(arrays)))
-        return replace(now, average=tables, provenance={"folder": found[-1].name})
+        return replace(now, average=tables, provenance={"folder": folders[-1].name})
 
     def _keep_snapshot(self, strategy: BlueprintStrategy) -> None:
         save_blueprint(strategy, self.out / SNAPSHOTS / f"{self.solver.iterations:015d}")
-        found = self._snapshots()
-        if len(found) > self.snapshots:
-            for old in found[1:-1:2]:
+        folders = self._snapshots()
+        if len(folders) > self.snapshots:
+            for old in folders[1:-1:2]:
                 shutil.rmtree(old)
 
 

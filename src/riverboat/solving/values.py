@@ -65,10 +65,10 @@ def _value(larger: str, smaller: Continuation, note: Note | None) -> float:
             return float(kept["value"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass  # not there, or not ours: solve it
-    found = _solve(larger, tree or compile_game(game(smaller.game, note)), smaller.width, note)
+    solved = _solve(larger, tree or compile_game(game(smaller.game, note)), smaller.width, note)
     with contextlib.suppress(OSError):  # a place that cannot be written to only costs time
-        disk.write_text(path, json.dumps({"recipe": recipe, **found}))
-    return float(found["value"])
+        disk.write_text(path, json.dumps({"recipe": recipe, **solved}))
+    return float(solved["value"])
 
 
 def _known_as(smaller: Game) -> str | None:

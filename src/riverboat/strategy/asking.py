@@ -169,10 +169,10 @@ def _blueprint(strategy: BlueprintStrategy, line: str, board: tuple[int, ...]) -
 
 def _player(player: Answering, rules: Rules, lines: Sequence[str], boards: list[tuple[int, ...]]) -> list[Answer]:
     places = Places.from_lines(rules, lines, boards)
-    found, both, names = player.strategies(places), ranges(places, player), hand_names(rules.deck)
+    played, both, names = player.strategies(places), ranges(places, player), hand_names(rules.deck)
     answers = []
     for i, board in enumerate(boards):
-        moves = found.labels(i)
-        rows, reach = found.probabilities[i, :, : len(moves)], (both[i, 0], both[i, 1])
-        answers.append(Answer(places.line(i), board, int(found.actor[i]), moves, rows, reach, (names, names)))
+        moves = played.labels(i)
+        rows, reach = played.probabilities[i, :, : len(moves)], (both[i, 0], both[i, 1])
+        answers.append(Answer(places.line(i), board, int(played.actor[i]), moves, rows, reach, (names, names)))
     return answers

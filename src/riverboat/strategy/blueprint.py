@@ -63,10 +63,10 @@ class BlueprintStrategy:
             raise InputError(f"strategy for {self.rules.name!r}: the tree is one of other rules or another menu")
         check_cards(self.rules, self.cards)
         wanted = [(self.cards.counts[s], int(self.tree.width[s])) for s in range(self.rules.rounds)]
-        found = [table.shape for table in self.average]
-        if found != wanted:
+        shapes = [table.shape for table in self.average]
+        if shapes != wanted:
             raise InputError(
-                f"strategy for {self.rules.name!r}: tables of {found} for {wanted} buckets and moves by street"
+                f"strategy for {self.rules.name!r}: tables of {shapes} for {wanted} buckets and moves by street"
             )
         for street, table in enumerate(self.average):
             if table.dtype.kind not in "fu":
@@ -186,11 +186,11 @@ def _shares(weights: Array, there: Array | None = None) -> Array:
 
 def slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:
     """By street, where the moves of each decision begin, and how many they are. int32 and int8 [decisions]"""
-    found = []
+    pairs = []
     for street in range(tree.rules.rounds):
         nodes = np.flatnonzero((tree.street == street) & (tree.actor >= 0))  # in the order of their slots
-        found.append((tree.slot[nodes], tree.count[nodes]))
-    return tuple(found)
+        pairs.append((tree.slot[nodes], tree.count[nodes]))
+    return tuple(pairs)
 
 
 def check_cards(rules: Rules, cards: CardAbstraction) -> None:
@@ -263,18 +263,18 @@ def load_blueprint(folder: str | Path, abstraction: CardAbstraction | str | Path
 
 
 def _load(folder: str | Path, abstraction: CardAbstraction | str | Path | None) -> BlueprintStrategy:
-    place, found, arrays = _read(Path(folder))
-    name = found.text("game")
-    rules = parse_game(found.text("rules", lines=True), name, f"{place}, rules")
-    menu = None if found["menu"] is None else parse_menu(found.text("menu", lines=True))
+    place, entries, arrays = _read(Path(folder))
+    name = entries.text("game")
+    rules = parse_game(entries.text("rules", lines=True), name, f"{place}, rules")
+    menu = None if entries["menu"] is None else parse_menu(entries.text("menu", lines=True))
     tree = compile_actions(rules, menu)
-    if tree.fingerprint != found.text("fingerprint"):
+    if tree.fingerprint != entries.text("fingerprint"):
         raise InputError(f"{place}: trained on another tree of {name!r}: this release builds other moves for it")
-    cards, path = _find_cards(place, found.table("abstraction"), rules, abstraction)
+    cards, path = _find_cards(place, entries.table("abstraction"), rules, abstraction)
     tables = []
     for street, (count, width) in enumerate(zip(cards.counts[: rules.rounds], tree.width.tolist(), strict=False)):
         tables.append(arrays.take(f"average_{street}", ("uint8", "uint16", "float32", "float64"), (count, width), 0.0))
-    provenance = {**found.plain("provenance", 1), "folder": place.name}
+    provenance = {**entries.plain("provenance", 1), "folder": place.name}
     return BlueprintStrategy(rules, menu, tree, cards, tuple(tables), provenance, path)
 
 
@@ -288,12 +288,12 @@ def _read(folder: Path) -> tuple[Path, Fields, Arrays]:
             if kind not in KINDS:
                 raise InputError(f"{place}: holds a {kind}, not a blueprint; `riverboat train` makes one")
             names = [f"average_{street}.npy" for street in range(MOST_STREETS)]
-            found, arrays = artefact.read(place, names, private=True)  # a checkpoint's regrets may be as large again
+            entries, arrays = artefact.read(place, names, private=True)  # a checkpoint's regrets may be as large again
         except (RiverboatError, OSError):
             if trial == _TRIES - 1 or _standing(folder) == before:
                 raise
             continue
-        return place, found, arrays
+        return place, entries, arrays
     raise AssertionError
 
 
@@ -343,5 +343,5 @@ def _cards_folder(place: Path) -> Path | None:
         folders.append(place.parent)
     if place.parent.name == SNAPSHOTS:
         folders.append(place.parent.parent)
-    found = [f / CARDS for f in folders if (f / CARDS / artefact.MANIFEST).is_file() and not (f / CARDS).is_symlink()]
-    return found[0] if found else None
+    copies = [f / CARDS for f in folders if (f / CARDS / artefact.MANIFEST).is_file() and not (f / CARDS).is_symlink()]
+    return copies[0] if copies else None

@@ -74,11 +74,11 @@ class LineGame:
     @cached_property
     def boards(self) -> tuple[int, ...]:
         """Boards of each street from here on, each way to deal them."""
-        found, left = [1], len(self.deck.cards) - len(self.board)
+        counts, left = [1], len(self.deck.cards) - len(self.board)
         for count in self.deals:
-            found.append(found[-1] * comb(left, count))
+            counts.append(counts[-1] * comb(left, count))
             left -= count
-        return tuple(found)
+        return tuple(counts)
 
     @cached_property
     def numbers(self) -> int:
@@ -95,13 +95,13 @@ class LineGame:
 
 def _parents(betting: BettingTree) -> Array:
     """Of each node; -1 at the root. int64 [nodes]"""
-    found, begun = np.full(len(betting.end), -1), [0]
-    for node in range(1, len(found)):
+    parents, begun = np.full(len(betting.end), -1), [0]
+    for node in range(1, len(parents)):
         while betting.end[begun[-1]] <= node:
             begun.pop()
-        found[node] = begun[-1]
+        parents[node] = begun[-1]
         begun.append(node)
-    return found
+    return parents
 
 
 def line_game(
@@ -221,5 +221,5 @@ def _columns(strategy: BlueprintStrategy, game: LineGame, tree: BoardTree, stree
     width = forest.width[mine].astype(np.int64)
     before = np.cumsum(width) - width
     slot = strategy.tree.slot[game.part.source[forest.node[mine]]]
-    found: Array = (np.arange(width.sum()) + np.repeat(slot - before, width)).astype(np.int32)
-    return found
+    columns: Array = (np.arange(width.sum()) + np.repeat(slot - before, width)).astype(np.int32)
+    return columns

@@ -74,8 +74,8 @@ class BlueprintNode(PlaceNode):
     @property
     def bucket(self) -> Array:
         """Buckets on this street. int32 [n]"""
-        found: Array = self.buckets[:, self.street]
-        return found
+        numbers: Array = self.buckets[:, self.street]
+        return numbers
 
     @cached_property
     def played(self) -> Array:
@@ -99,10 +99,10 @@ def at_line(strategy: BlueprintStrategy, line: str, board: Cards = ()) -> Bluepr
         path.append(node - int(strategy.tree.first[parent]))
         node = parent
     street = int(strategy.tree.street[strategy.tree.find(line)])
-    found = _first(strategy, board_of(strategy.rules, street, board))
+    place = _first(strategy, board_of(strategy.rules, street, board))
     for move in reversed(path):
-        found = found.after(move)
-    return found
+        place = place.after(move)
+    return place
 
 
 def _first(strategy: BlueprintStrategy, board: tuple[int, ...]) -> BlueprintNode:
@@ -175,7 +175,7 @@ def actions(node: PlaceNode) -> ReportTable:
 
 def summary(node: PlaceNode) -> dict[str, Any]:
     """The same as one dictionary, for JSON; with the ranges of both as texts, to four digits."""
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "line": node.line,
         "board": show_cards(node.board),
         "street": node.rules.streets[node.street],
@@ -186,8 +186,8 @@ def summary(node: PlaceNode) -> dict[str, Any]:
     for seat, row in enumerate(sides(node)):
         held = node.range(seat)
         text = {} if held is None else {"range": held.text(node.board, DIGITS)}
-        found[SEATS[seat]] = {"combos": row["combos"], "weight": row["weight"]} | text
-    return found | {"actions": list(actions(node))}
+        facts[SEATS[seat]] = {"combos": row["combos"], "weight": row["weight"]} | text
+    return facts | {"actions": list(actions(node))}
 
 
 def overview(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -> ReportTable:
@@ -217,13 +217,13 @@ def overview(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -> Repor
 def _place(node: PlaceNode, hand: Cards) -> int:
     """Where a hand stands in the arrays of a node."""
     cards = hand_of(node.rules, hand)
-    found = np.flatnonzero((np.sort(node.hands, axis=1) == np.sort(cards)).all(axis=1))
-    if not len(found):
+    rows = np.flatnonzero((np.sort(node.hands, axis=1) == np.sort(cards)).all(axis=1))
+    if not len(rows):
         shared = show_cards(card for card in cards if card in node.board)
         raise InputError(
             f"hand {show_cards(cards)} at {node.line!r}: {shared} is on the board {show_cards(node.board)}"
         )
-    return int(found[0])
+    return int(rows[0])
 
 
 def hand(node: PlaceNode, cards: Cards, player: int | str | None = None) -> dict[str, Any]:

@@ -69,15 +69,15 @@ class Values:
 
     def net(self, values: Array) -> Array:
         """EVs as chips won over the whole hand, what was put in before the line deducted."""
-        found: Array = values - np.array(self.spent, float)[:, None]
-        return found
+        won: Array = values - np.array(self.spent, float)[:, None]
+        return won
 
     def mean(self, values: Array) -> tuple[float, float]:
         """Of each seat, over its range, each hand as often as it is dealt; NaN where a range is empty."""
         weight = self.ranges * self.met
         total = weight.sum(axis=1)
-        found = np.where(weight > 0, values, 0.0) * weight
-        first, second = (found.sum(axis=1) / np.where(total > 0, total, np.nan)).tolist()
+        weighed = np.where(weight > 0, values, 0.0) * weight
+        first, second = (weighed.sum(axis=1) / np.where(total > 0, total, np.nan)).tolist()
         return first, second
 
 
@@ -131,15 +131,15 @@ def _weights(ranges: Ranges, live: Array) -> Array:
     """Ranges as users give them, without the hands that the board rules out. float64 [2, 1326]"""
     if len(ranges) != len(SEATS):
         raise InputError(f"ranges: {len(ranges)} given; give one for each seat, {' and '.join(SEATS)}")
-    found = np.zeros((2, HANDS))
+    both = np.zeros((2, HANDS))
     for seat, given in enumerate(ranges):
         weights = np.asarray(given.weights if isinstance(given, Range) else given, float)
         if weights.shape != (HANDS,):
             raise InputError(f"range of {SEATS[seat]}: {weights.shape} weights: give one for each of {HANDS:,} hands")
         if not np.isfinite(weights).all() or weights.min() < 0:
             raise InputError(f"range of {SEATS[seat]}: a weight of {weights.min():g}: must be finite and not negative")
-        found[seat, live] = weights[live]
-    return found
+        both[seat, live] = weights[live]
+    return both
 
 
 def _check_time(game: LineGame, line: str, threads: int, most_minutes: float) -> None:
@@ -238,19 +238,19 @@ class _Walk:
             board = (*game.board, *cards_of(int(dealt.masks[b] & ~dealt.masks[0])))
             left = ~np.isin(HAND_CARDS, board).any(axis=1)
             next_game = line_game(self.strategy, node, board, reach[node] * left, parts[node])
-            found = below.values(node, next_game)
+            values = below.values(node, next_game)
             later = start - np.array(next_game.spent)  # from the pot at the root, not from that at the exit
             for seat in (0, 1):
-                found[:, seat] += later[seat] * _beside(next_game, next_game.weights[1 - seat])
+                values[:, seat] += later[seat] * _beside(next_game, next_game.weights[1 - seat])
             maps = dealt.hand_maps[dealt.member_by[dealt.member[b] : dealt.member[b + 1]]]
-            total: Array = found[:, :, maps].sum(
+            total: Array = values[:, :, maps].sum(
                 axis=2
             )  # a hand on a member is its image on the board that stands for it
             return total
 
         out = {node: np.zeros((2, 2, HANDS)) for node in exits}
-        for (node, _), found in zip(jobs, spread(work, jobs, self.threads), strict=True):
-            out[node] += chance * found
+        for (node, _), values in zip(jobs, spread(work, jobs, self.threads), strict=True):
+            out[node] += chance * values
         return out
 
 

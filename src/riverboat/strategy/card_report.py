@@ -37,15 +37,15 @@ def lines(solution: Solution, line: str) -> list[tuple[Dealt, str]]:
     parts = line.split(STAR)
     if len(parts) - 1 != sum(deal == ANY for deal in pattern):
         raise InputError(f"line {line!r}: '*' stands for a deal, right after '/'")
-    found: list[tuple[Dealt, str]] = []
+    dealt_lines: list[tuple[Dealt, str]] = []
     for dealt in every_deal(pattern, game.board, game.deck.cards.tolist(), game.deals):
-        if len(found) == MOST:
+        if len(dealt_lines) == MOST:
             raise InputError(f"line {line!r}: stands for more than {MOST:,} deals; name some of the cards")
         cards = [show_cards(deal) for deal, asked in zip(dealt, pattern, strict=True) if asked == ANY]
-        found.append((dealt, "".join(a + b for a, b in zip(parts, [*cards, ""], strict=True))))
-    if not found:
+        dealt_lines.append((dealt, "".join(a + b for a, b in zip(parts, [*cards, ""], strict=True))))
+    if not dealt_lines:
         raise InputError(f"line {line!r}: a card in it is on the board or dealt twice")
-    return found
+    return dealt_lines
 
 
 def over(solution: Solution, line: str) -> ReportTable:
@@ -99,12 +99,12 @@ def _table(nodes: Sequence[Spotlight], title: str) -> ReportTable:
 def weighted_means(table: ReportTable, weights: Sequence[Cell]) -> dict[str, Cell]:
     """The mean of each column of figures by weights, over the rows where it is known; None where it is nowhere."""
     weight = np.array(weights, float)
-    found: dict[str, Cell] = {}
+    means: dict[str, Cell] = {}
     for column in table.columns[1:]:
         values = np.array(table.column(column.name), float)  # None becomes NaN
         held = np.where(np.isnan(values), 0.0, weight)
-        found[column.name] = float(np.nan_to_num(values) @ held / held.sum()) if held.sum() > 0 else None
-    return found
+        means[column.name] = float(np.nan_to_num(values) @ held / held.sum()) if held.sum() > 0 else None
+    return means
 
 
 def _around(node: Spotlight) -> tuple[str, str]:

@@ -57,19 +57,19 @@ def describe(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, str]]
     return facts, {}
 
 
-def rebuild(folder: Path, found: Fields, game: Game | None = None) -> tuple[Game, AnyTree]:
+def rebuild(folder: Path, entries: Fields, game: Game | None = None) -> tuple[Game, AnyTree]:
     """The game of an artefact and its tree; refused where the tree is another one.
 
     Reading a folder never runs code: a name that stands in it is one of our own games, or means the file beside it. Any
     other game is given by who reads.
     """
-    name = found.text("game")
+    name = entries.text("game")
     if game is None:
-        game = _game(folder, found, name)
-    if isinstance(game, Continuing) and "values" in found:
-        game = game.with_values(_values(found))
+        game = _game(folder, entries, name)
+    if isinstance(game, Continuing) and "values" in entries:
+        game = game.with_values(_values(entries))
     tree = solver_tree(game)
-    if tree.fingerprint != found.text("fingerprint"):
+    if tree.fingerprint != entries.text("fingerprint"):
         # Once player 0 of this game was the dealer: the arrays of such a folder are in another order.
         why = (
             "; player 0 is now the big blind, no longer the dealer: solve it again" if isinstance(game, Holdem) else ""
@@ -78,19 +78,19 @@ def rebuild(folder: Path, found: Fields, game: Game | None = None) -> tuple[Game
     return game, tree
 
 
-def _values(found: Fields) -> dict[str, float]:
+def _values(entries: Fields) -> dict[str, float]:
     """Of the smaller games that a game goes on as; older folders list them by the dice of Bluff."""
-    if isinstance(found["values"], list):
-        return {f"bluff:{a:.0f},{b:.0f}": value for a, b, value in found.numbers("values", 3)}
-    table = found.table("values")
+    if isinstance(entries["values"], list):
+        return {f"bluff:{a:.0f},{b:.0f}": value for a, b, value in entries.numbers("values", 3)}
+    table = entries.table("values")
     return {name: table.number(name) for name in table}
 
 
-def _game(folder: Path, found: Fields, name: str) -> Game:
+def _game(folder: Path, entries: Fields, name: str) -> Game:
     """The game that an artefact names, or whose file it has."""
-    if "game_file" in found:
-        file = found.text("game_file", _GAME_FILES)
-        words = artefact.text(folder, found, file)
+    if "game_file" in entries:
+        file = entries.text("game_file", _GAME_FILES)
+        words = artefact.text(folder, entries, file)
         if file == "game.toml":
             try:
                 return spot_file.loads(words, None)
@@ -100,9 +100,9 @@ def _game(folder: Path, found: Fields, name: str) -> Game:
         made = loader(words, Path(name).stem)
         registry.remember(made, str(folder / file))  # where its file is now
         return made
-    if MATRIX in found:
-        return _matrix(found.table(MATRIX))
-    if not found.flag("rebuild") or not registry.inert(name):
+    if MATRIX in entries:
+        return _matrix(entries.table(MATRIX))
+    if not entries.flag("rebuild") or not registry.inert(name):
         raise InputError(
             f"{folder}: solved from the game {shown(name)}, which is not made from a name in a file: give it again, "
             "with --game NAME or game=…"
@@ -110,15 +110,15 @@ def _game(folder: Path, found: Fields, name: str) -> Game:
     return registry.make(name)
 
 
-def _matrix(found: Fields) -> NormalForm:
+def _matrix(entries: Fields) -> NormalForm:
     """A game in normal form that was given as numbers."""
-    moves = found["moves"]
+    moves = entries["moves"]
     if not isinstance(moves, list) or not all(isinstance(names, list) for names in moves):
-        raise CorruptError(f"{found.where}: moves: lists of names are needed, one for each player")
+        raise CorruptError(f"{entries.where}: moves: lists of names are needed, one for each player")
     labels = tuple(tuple(str(name) for name in names) for names in moves)
     shape = (*map(len, labels), len(labels))
-    payoffs = np.array(found.row("payoffs", math.prod(shape))).reshape(shape)
-    return NormalForm(payoffs, labels, found.text("name"), found.text("unit"))
+    payoffs = np.array(entries.row("payoffs", math.prod(shape))).reshape(shape)
+    return NormalForm(payoffs, labels, entries.text("name"), entries.text("unit"))
 
 
 def save(strategy: Strategy | Solution | Game, folder: str | Path, game: Game | None = None) -> Path:
@@ -150,10 +150,10 @@ def newest(folder: str | Path) -> Path:
         return folder
     if (folder / "strategy").is_dir():
         return folder / "strategy"
-    found = checkpoints(folder)
-    if not found:
+    folders = checkpoints(folder)
+    if not folders:
         raise InputError(f"{folder}: holds no strategy and no checkpoint")
-    return found[-1]
+    return folders[-1]
 
 
 def checkpoints(folder: Path) -> list[Path]:
@@ -196,9 +196,9 @@ def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solu
     if kind not in _SOLVED:
         raise InputError(f"{folder}: holds a {kind}, which is no strategy of a solved game")
     name = artefact.manifest(place).text("table", ("probabilities", "average", "best"))
-    found, arrays = artefact.read(place, (f"{name}.npy", f"{ROOT}.npy", *_GAME_FILES))  # not what only a run needs
-    _, tree = rebuild(place, found, game)
-    provenance = {**found.plain("provenance", 1), "folder": place.name}
+    entries, arrays = artefact.read(place, (f"{name}.npy", f"{ROOT}.npy", *_GAME_FILES))  # not what only a run needs
+    _, tree = rebuild(place, entries, game)
+    provenance = {**entries.plain("provenance", 1), "folder": place.name}
     if isinstance(tree, BoardTree):
         table = arrays.take(name, ("uint16", "float32", "float64"), (None,), 0.0)
         if len(table) < tree.table:
@@ -216,7 +216,7 @@ def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solu
 
 def load_strategy(folder: str | Path, game: Game | None = None) -> Strategy:
     """The same where only a strategy of a public or history tree will do."""
-    found = load_solved(folder, game)
-    if isinstance(found, Solution):
-        raise InputError(f"{folder}: holds the solution of {found.tree.name}; read it with show or export")
-    return found
+    solved = load_solved(folder, game)
+    if isinstance(solved, Solution):
+        raise InputError(f"{folder}: holds the solution of {solved.tree.name}; read it with show or export")
+    return solved

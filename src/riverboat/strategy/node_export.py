@@ -60,7 +60,7 @@ def _round(value: float) -> float | None:
 def node_dict(node: Spotlight) -> dict[str, Any]:
     """A node for JSON, with every hand of both players."""
     told = summary(node)
-    found: dict[str, Any] = {
+    exported: dict[str, Any] = {
         "line": node.line,
         "board": show_cards(node.board),
         "street": street(node),
@@ -73,8 +73,8 @@ def node_dict(node: Spotlight) -> dict[str, Any]:
     for who, name in enumerate(names(node.tree.game)):
         sums = {key: getattr(told, key)[who] for key in ("combos", "ev", "equity", "eqr")}
         facts: dict[str, Any] = {key: None if x is None else round(x, DIGITS) for key, x in sums.items()}
-        found[name] = facts | {"hands": list(_hands(node, who))}
-    return found
+        exported[name] = facts | {"hands": list(_hands(node, who))}
+    return exported
 
 
 def _hands(node: Spotlight, who: int) -> Iterator[dict[str, Any]]:

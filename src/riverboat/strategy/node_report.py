@@ -176,12 +176,12 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = {key: getattr(self, key) for key in ("line", "board", "street", "pot", "stacks", "player")}
+        facts = {key: getattr(self, key) for key in ("line", "board", "street", "pot", "stacks", "player")}
         sides = {
             name: {key: getattr(self, key)[k] for key in ("combos", "ev", "equity", "eqr")}
             for k, name in enumerate(self.names)
         }
-        return found | sides | {"actions": list(self.actions)}
+        return facts | sides | {"actions": list(self.actions)}
 
 
 # Ranks say what a narrow terminal does without: frequencies and EV stay longest.

@@ -78,8 +78,8 @@ class PlaceNode(ABC):
     @cached_property
     def deals(self) -> Array:
         """How often each seat gets here with each hand: its weight, times what the other may hold. float64 [2, n]"""
-        found: Array = self.reach * np.stack([self._beside(self.reach[1 - seat]) for seat in (0, 1)])
-        return found
+        pairs: Array = self.reach * np.stack([self._beside(self.reach[1 - seat]) for seat in (0, 1)])
+        return pairs
 
     @property
     def chance(self) -> float:
@@ -91,8 +91,8 @@ class PlaceNode(ABC):
         hole = self.hands.shape[1]
         of_card = np.bincount(self.hands.ravel(), np.repeat(weights, hole), 52)
         # A hand itself is among those of each of its cards; taken away more than once, it comes back.
-        found: Array = np.maximum(weights.sum() - of_card[self.hands].sum(axis=1) + (hole - 1) * weights, 0.0)
-        return found
+        beside: Array = np.maximum(weights.sum() - of_card[self.hands].sum(axis=1) + (hole - 1) * weights, 0.0)
+        return beside
 
     @cached_property
     def frequencies(self) -> dict[str, float]:
@@ -112,8 +112,8 @@ class PlaceNode(ABC):
 def hand_numbers(hands: Array) -> Array:
     """Numbers of two-card hands among the 1326 (`riverboat.cards.deck`). int64 [n]"""
     low, high = hands.min(axis=1).astype(np.int64), hands.max(axis=1).astype(np.int64)
-    found: Array = high * (high - 1) // 2 + low
-    return found
+    numbers: Array = high * (high - 1) // 2 + low
+    return numbers
 
 
 # --- of a player ------------------------------------------------------------------------------
@@ -173,12 +173,12 @@ def player_node(player: Answering, rules: Rules, line: str = "", board: Cards = 
     places = Places.of([state], [cards])
     if places.actor[0] < 0:
         raise InputError(f"line {places.line(0)!r}: the hand is over there, nobody acts")
-    found, live = player.strategies(places), np.flatnonzero(places.live[0])
-    used = np.flatnonzero(found.probabilities[0].any(axis=0))  # what is played with no hand is left out
-    names, rows = found.labels(0), found.probabilities[0][live][:, used]
+    answers, live = player.strategies(places), np.flatnonzero(places.live[0])
+    used = np.flatnonzero(answers.probabilities[0].any(axis=0))  # what is played with no hand is left out
+    names, rows = answers.labels(0), answers.probabilities[0][live][:, used]
     labels, both = [names[k] for k in used], ranges(places, player)[0][:, live]
     if len(labels) > MOST_MOVES:
-        first = int((found.moves[0, used] <= CALL).sum())
+        first = int((answers.moves[0, used] <= CALL).sum())
         labels = [*labels[:first], f"{labels[first]}-{labels[-1]}"]
         rows = np.concatenate([rows[:, :first], rows[:, first:].sum(axis=1, keepdims=True)], axis=1)
     return PlayerNode(places, cards, rules.deck.hands[live], both, tuple(labels), rows)

@@ -132,8 +132,8 @@ class Played:
 
     def act(self, views: Views) -> Array:
         """Moves, drawn from the rows. int32 [n]"""
-        found = self.decide(views)
-        return drawn(self.seed, views, found.rows, found.moves)
+        decided = self.decide(views)
+        return drawn(self.seed, views, decided.rows, decided.moves)
 
     def _buckets(self, views: Views, streets: Array) -> Array:
         """Of the hands on the streets that their tables have reached. int32 [n]"""
@@ -275,15 +275,15 @@ class Played:
         """Hands that boards leave, how many, and their buckets, which may be known already. uint8 [boards, cards] -> int32
         [boards, hands], int64 [boards], int32 [boards, streets, hands]
         """
-        found = [self.cache.get(board.tobytes()) for board in boards]
-        new = np.array([i for i, board in enumerate(found) if board is None], np.int64)
+        known_boards = [self.cache.get(board.tobytes()) for board in boards]
+        new = np.array([i for i, board in enumerate(known_boards) if board is None], np.int64)
         dealt = (boards != HIDDEN).sum(axis=1)
         for cards in np.unique(dealt[new]).tolist():
             these = new[dealt[new] == cards]
             live, left, buckets = board_buckets(self.strategy.cards, boards[these, :cards])
             for k, i in enumerate(these.tolist()):
-                found[i] = self.cache.keep(boards[i].tobytes(), _Board(live[k], left[k], buckets[k]))
-        known = [board for board in found if board is not None]
+                known_boards[i] = self.cache.keep(boards[i].tobytes(), _Board(live[k], left[k], buckets[k]))
+        known = [board for board in known_boards if board is not None]
         if len(known) == 1:
             return known[0].live[None], np.array([known[0].left]), known[0].buckets[None]
         live, buckets = (np.stack([getattr(board, name) for board in known]) for name in ("live", "buckets"))

@@ -133,8 +133,8 @@ def _on_board(cards: Array, low: Array, high: Array, suits: Array, boards: Array
 
 def _ones(bits: Array) -> Array:
     """How many of five bits are set."""
-    found: Array = sum((bits >> k & 1 for k in range(5)), np.zeros_like(bits))
-    return found
+    ones: Array = sum((bits >> k & 1 for k in range(5)), np.zeros_like(bits))
+    return ones
 
 
 def _strength(cards: Array, boards: Array, deck: Deck) -> Array:
@@ -159,8 +159,8 @@ def _strength(cards: Array, boards: Array, deck: Deck) -> Array:
         live = hands[~np.isin(hands, board).any(axis=1)]
         both = np.concatenate([live, cards[rows].astype(np.uint8)])
         full = np.concatenate([both, np.tile(board, (len(both), 1)).astype(np.uint8)], axis=1)
-        found = rank_batch(np.ascontiguousarray(full), deck.rules, check=False)
-        ranks, mine = found[: len(live)], found[len(live) :]
+        all_ranks = rank_batch(np.ascontiguousarray(full), deck.rules, check=False)
+        ranks, mine = all_ranks[: len(live)], all_ranks[len(live) :]
         ordered = np.sort(ranks)
         below, upto = (np.searchsorted(ordered, mine, side) for side in ("left", "right"))
         out[rows] = (below + upto) / 2 / len(ordered)

@@ -106,11 +106,11 @@ def apply(rule: Rule, strategy: Strategy, *, spare_first: bool = False, name: st
 def _first_decisions(tree: PublicTree | HistoryTree) -> set[int]:
     """Nodes (of a public tree) or information sets at which their player has not moved before."""
     if isinstance(tree, HistoryTree):
-        found: set[int] = set()
+        numbers: set[int] = set()
         for player in range(tree.players):
             sets = np.flatnonzero(tree.owner == player)
-            found.update(int(s) for s in sets[tree.treeplex(player).parent == 0])
-        return found
+            numbers.update(int(s) for s in sets[tree.treeplex(player).parent == 0])
+        return numbers
     first: set[int] = set()
     for player in (0, 1):
         node = 0

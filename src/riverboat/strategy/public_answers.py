@@ -45,8 +45,8 @@ class Strategies:
     def chance_of(self, moves: Array) -> Array:
         """Probability of one move at each place; zero where it is never played. int32 [n] -> float64 [n, hands]"""
         match = (self.moves == np.asarray(moves)[:, None]) & (self.moves != END)
-        found: Array = np.matmul(self.probabilities, match[:, :, None].astype(float))[:, :, 0]
-        return found
+        chances: Array = np.matmul(self.probabilities, match[:, :, None].astype(float))[:, :, 0]
+        return chances
 
 
 @runtime_checkable
@@ -66,8 +66,8 @@ class Row(NamedTuple):
 
     def of(self, move: int) -> Array:
         """Probability of one move with every hand; zeros where it is never played. float64 [hands]"""
-        found: Array = self.chances[:, self.moves == move].sum(axis=1)
-        return found
+        chances: Array = self.chances[:, self.moves == move].sum(axis=1)
+        return chances
 
 
 def rows(player: Answering, places: Places, at_once: int = 64) -> Iterator[Row]:
@@ -75,16 +75,16 @@ def rows(player: Answering, places: Places, at_once: int = 64) -> Iterator[Row]:
     for begin in range(0, len(places), at_once):
         some = places.take(slice(begin, begin + at_once))
         try:
-            found = player.strategies(some)
+            answers = player.strategies(some)
         except MemoryLimitError:  # some answer with a column for every chip
             if len(some) == 1:
                 raise
             yield from rows(player, some, 1)
             continue
         for i in range(len(some)):
-            used = int((found.moves[i] != END).sum())
+            used = int((answers.moves[i] != END).sum())
             # Copied: sums over a view would round by the width of what is asked beside it.
-            yield Row(found.moves[i, :used], found.probabilities[i, :, :used].copy())
+            yield Row(answers.moves[i, :used], answers.probabilities[i, :, :used].copy())
 
 
 def reach(player: Answering, places: Places, seat: int) -> Array:
@@ -94,8 +94,8 @@ def reach(player: Answering, places: Places, seat: int) -> Array:
     """
     if seat not in (0, 1):
         raise InputError(f"seat {seat}: seats are 0 and 1")
-    found: Array = getattr(player, "reach", partial(by_chain_rule, player))(places, seat)
-    return found
+    reached: Array = getattr(player, "reach", partial(by_chain_rule, player))(places, seat)
+    return reached
 
 
 def by_chain_rule(player: Answering, places: Places, seat: int) -> Array:

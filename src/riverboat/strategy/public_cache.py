@@ -53,8 +53,8 @@ class PublicCache(Generic[Value]):
 
     def at(self, key: bytes, make: Callable[[], Value]) -> Value:
         """What is kept, or what is made now."""
-        found = self.get(key)
-        return self.keep(key, make()) if found is None else found
+        value = self.get(key)
+        return self.keep(key, make()) if value is None else value
 
     def clear(self) -> None:
         """Forget everything."""

@@ -76,8 +76,8 @@ class Condition(NamedTuple):
     def holds(self, columns: Columns) -> Array:
         """At which decisions. bool [n]"""
         x = columns[self.feature.name]
-        found = (x == self.value) if self.feature.kind == CHOICE else (x >= self.value)
-        held: Array = found == self.wanted
+        true = (x == self.value) if self.feature.kind == CHOICE else (x >= self.value)
+        held: Array = true == self.wanted
         return held
 
     def __str__(self) -> str:
@@ -144,15 +144,15 @@ class RuleList:
 
     def which(self, columns: Columns, count: int) -> Array:
         """Number of the rule that decides each of so many decisions. int64 [n]"""
-        found = np.full(count, len(self.rules) - 1)
+        numbers = np.full(count, len(self.rules) - 1)
         free = np.ones(count, bool)
         for number, rule in enumerate(self.rules[:-1]):
             hit = free.copy()
             for test in rule.tests:
                 hit &= test.holds(columns)
-            found[hit] = number
+            numbers[hit] = number
             free &= ~hit
-        return found
+        return numbers
 
     def mixes(self, moves: Sequence[Move]) -> Array:
         """Probabilities of the rules over some moves. float64 [rules, moves]"""
@@ -232,15 +232,15 @@ def _test(words: str, known: Mapping[str, Feature]) -> Condition:
     name = words.removeprefix("not ")
     if name in known and known[name].kind == FLAG:
         return Condition(known[name], 0.5, words == name)
-    found = _TEST.fullmatch(words)
-    if found is None or found["name"] not in known:
-        raise unknown("feature", found["name"] if found else name, known)
-    feature, sign = known[found["name"]], found["sign"]
+    match = _TEST.fullmatch(words)
+    if match is None or match["name"] not in known:
+        raise unknown("feature", match["name"] if match else name, known)
+    feature, sign = known[match["name"]], match["sign"]
     signs = ("is", "is not") if feature.kind == CHOICE else (">=", "<")
     if feature.kind == FLAG or sign not in signs:
         right = f"'{feature.name}'" if feature.kind == FLAG else f"'{feature.name} {signs[0]} …'"
         raise InputError(f"{shown(words)}: {feature.name} is a {feature.kind}: write {right}")
-    return Condition(feature, feature.read(found["value"]), sign == signs[0])
+    return Condition(feature, feature.read(match["value"]), sign == signs[0])
 
 
 def parse_move(text: str) -> Move:
@@ -249,9 +249,9 @@ def parse_move(text: str) -> Move:
         return Move(FOLD if text == "fold" else CALL)
     if text == "all-in":
         return Move(RAISE, inf)
-    found = _RAISE.fullmatch(text)
-    if found:
-        return Move(RAISE, float(found["size"] or 0))
+    match = _RAISE.fullmatch(text)
+    if match:
+        return Move(RAISE, float(match["size"] or 0))
     if text.startswith(("bet", "raise", "call", "fold", "check")):
         raise InputError(f"move {shown(text)}: write fold, check, call, raise, 'raise 0.75 pot' or all-in")
     return Move(OTHER, 0.0, text)

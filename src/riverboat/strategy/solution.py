@@ -143,11 +143,11 @@ class Spotlight:
     @cached_property
     def _path(self) -> list[int]:
         """Nodes of the betting tree from the root to this one."""
-        betting, found = self.tree.betting, [0]
-        while found[-1] != self.place:
-            below = [c for c in betting.children(found[-1]) if c <= self.place < betting.end[c]]
-            found.append(below[0])
-        return found
+        betting, path = self.tree.betting, [0]
+        while path[-1] != self.place:
+            below = [c for c in betting.children(path[-1]) if c <= self.place < betting.end[c]]
+            path.append(below[0])
+        return path
 
     def _hands(self, rows: Array, street: int, player: int, missing: float) -> Array:
         """Numbers of the rows of the board on a street, as numbers of hands. float64 [..., 1326]"""
@@ -175,15 +175,15 @@ class Spotlight:
         """How often each player holds each hand there: its weight times the chance that it played so. float64 [1326] each"""
         betting = self.tree.betting
         live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
-        found = [np.where(live, w, 0.0) for w in self.tree.game.weights]
+        weights = [np.where(live, w, 0.0) for w in self.tree.game.weights]
         for node, after in zip(self._path[:-1], self._path[1:], strict=True):
             who = int(betting.actor[node])
             if who >= 0:
                 street = int(betting.street[node])
                 move = list(betting.children(node)).index(after)
                 block = self.solution.block(self.boards[0][street], self._forest_node(node))
-                found[who] = found[who] * self._hands(block[move], street, who, 0.0)
-        return found[0], found[1]
+                weights[who] = weights[who] * self._hands(block[move], street, who, 0.0)
+        return weights[0], weights[1]
 
     @cached_property
     def combos(self) -> tuple[float, float]:
@@ -254,12 +254,12 @@ class Spotlight:
         if len(game.board) + sum(game.deals) != 5:
             raise InputError(f"{game.name}: equities are of boards of five cards")
         boards = runouts(self.board, game.deck)
-        found = []
+        shares = []
         for me in (0, 1):
             won, met = range_shares(self.reach[1 - me], boards, np.ones(len(boards)), rules=game.deck.rules)
             with np.errstate(divide="ignore", invalid="ignore"):
-                found.append(np.where((met > 0) & (self.tree.game.weights[me] > 0), won / met, np.nan))
-        return found[0], found[1]
+                shares.append(np.where((met > 0) & (self.tree.game.weights[me] > 0), won / met, np.nan))
+        return shares[0], shares[1]
 
     def mean(self, player: int, numbers: Array) -> float:
         """The mean over a player's range there, each hand as often as it meets the other's range."""

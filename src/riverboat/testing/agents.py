@@ -81,10 +81,10 @@ def random_views(rules: Rules, tables: int, rng: np.random.Generator) -> Views:
 
 def random_line(rules: Rules, rng: np.random.Generator) -> list[Betting]:
     """The states of one random hand in which somebody is to act."""
-    state, found = Betting.start(rules), []
+    state, states = Betting.start(rules), []
     shape = rng.random()  # some lines have many raises, some few
     while state.actor != TERMINAL:
-        found.append(state)
+        states.append(state)
         span, roll = state.raise_range(), rng.random()
         if span is None or roll > shape:
             label = "f" if state.legal("f") and rng.random() < 0.05 else "c"
@@ -101,7 +101,7 @@ def random_line(rules: Rules, rng: np.random.Generator) -> list[Betting]:
             )
             label = f"r{min(max(total, span.least), span.most)}"
         state = settled(state.play(label))
-    return found
+    return states
 
 
 # --- promises ---------------------------------------------------------------------------------
@@ -139,15 +139,15 @@ def _check_pure(agent: Agent, views: Views, moves: Array, where: str, rng: np.ra
     order = rng.permutation(len(views))
     some = rng.permutation(len(views))[:40]
     alone = [agent.act(views.take(np.array([i])))[0] for i in some]
-    for found, expected, how in (
+    for answered, expected, how in (
         (agent.act(views), moves, "asked again"),
         (agent.act(replace(views, moves=wide)), moves, "with more room behind the lines"),
         (agent.act(views.take(order)), moves[order], "in another order"),
         (np.array(alone), moves[some], "one table at a time"),
     ):
-        differ = np.flatnonzero(np.asarray(found) != expected)
+        differ = np.flatnonzero(np.asarray(answered) != expected)
         if len(differ):
-            was, now = int(expected[differ[0]]), int(np.asarray(found)[differ[0]])
+            was, now = int(expected[differ[0]]), int(np.asarray(answered)[differ[0]])
             fail(where, f"{how}, it plays {now} at {len(differ)} tables where it played {was}", "the same moves")
 
 
@@ -249,23 +249,23 @@ def _numbers(views: Views) -> list[int]:
     return [number[frozenset(hole)] for hole in views.hole.tolist()]
 
 
-def _check_rows(found: Strategies, views: Views, where: str) -> None:
+def _check_rows(answers: Strategies, views: Views, where: str) -> None:
     places, n = views.places, len(views)
-    columns = found.moves.shape[1]
-    if found.probabilities.shape != (n, views.rules.deck.hand_count, columns) or len(found.moves) != n:
+    columns = answers.moves.shape[1]
+    if answers.probabilities.shape != (n, views.rules.deck.hand_count, columns) or len(answers.moves) != n:
         fail(
             where,
-            f"{found.probabilities.shape} probabilities, moves {found.moves.shape}",
+            f"{answers.probabilities.shape} probabilities, moves {answers.moves.shape}",
             "[n, hands, moves], [n, moves]",
         )
-    if not np.array_equal(found.actor, views.seat):
-        fail(where, f"it says that seats {found.actor[:6].tolist()} act", f"{views.seat[:6].tolist()}")
-    sums = found.probabilities.sum(axis=2)
-    if found.probabilities.min(initial=0) < 0 or np.abs(sums - places.live).max(initial=0) > TOLERANCE:
+    if not np.array_equal(answers.actor, views.seat):
+        fail(where, f"it says that seats {answers.actor[:6].tolist()} act", f"{views.seat[:6].tolist()}")
+    sums = answers.probabilities.sum(axis=2)
+    if answers.probabilities.min(initial=0) < 0 or np.abs(sums - places.live).max(initial=0) > TOLERANCE:
         fail(where, f"rows sum to {sums[0, :4].tolist()} …", "one for each hand that the board leaves, none for others")
     for i in range(n):
-        moves = [move for move in found.moves[i].tolist() if move != END]
-        if moves != sorted(set(moves)) or (found.moves[i, len(moves) :] != END).any():
+        moves = [move for move in answers.moves[i].tolist() if move != END]
+        if moves != sorted(set(moves)) or (answers.moves[i, len(moves) :] != END).any():
             fail(f"{where} at {views.match_state(i)}", f"moves {moves[:8]}", "each once, upwards, END behind the last")
         for move in [*moves[:6], *moves[-2:]]:
             _check_legal(views, i, views.betting(i), move, where)

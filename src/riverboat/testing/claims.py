@@ -11,9 +11,9 @@ from riverboat.errors import RiverboatError
 TOLERANCE = 1e-6  # of sums of probabilities; the same that compiling allows
 
 
-def fail(where: str, found: str, expected: str) -> NoReturn:
+def fail(where: str, what: str, expected: str) -> NoReturn:
     """Raise with the place, what was found there and what was promised."""
-    raise AssertionError(f"{where}: {found}; expected {expected}")
+    raise AssertionError(f"{where}: {what}; expected {expected}")
 
 
 def place(name: str, line: Sequence[str]) -> str:

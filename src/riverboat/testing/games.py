@@ -190,13 +190,13 @@ def _check_values(game: Game, strategy: Strategy) -> None:
         _check_same(game.name, "best responses in the unrolled tree", apart.best, compiled.best)
 
 
-def _slack(found: Quality) -> float:
-    return 1e-9 * max(1.0, *(abs(x) for x in (*found.best, *found.values)))
+def _slack(measured: Quality) -> float:
+    return 1e-9 * max(1.0, *(abs(x) for x in (*measured.best, *measured.values)))
 
 
-def _check_same(name: str, what: str, found: tuple[float, ...], expected: tuple[float, ...]) -> None:
-    if not np.allclose(found, expected, rtol=1e-9, atol=1e-9):
-        fail(name, f"{what}: {found}", f"{expected}, as found another way")
+def _check_same(name: str, what: str, ours: tuple[float, ...], expected: tuple[float, ...]) -> None:
+    if not np.allclose(ours, expected, rtol=1e-9, atol=1e-9):
+        fail(name, f"{what}: {ours}", f"{expected}, as found another way")
 
 
 def _history_values(game: HistoryGame, strategy: Strategy) -> tuple[float, ...]:

@@ -130,10 +130,12 @@ def _check_rule_strategy(rule: Rule, regret: Array, prediction: Array, t: float)
             fail(where, "numbers were written beside `out`", "only `out` to be written")
         return out
 
-    found = ask(slice(None))
-    if not (np.all(found >= 0) and np.all(np.abs(found.sum(axis=0) - 1) <= TOLERANCE)):
-        fail(where, f"probabilities {found.tolist()}", "numbers of at least 0 that sum to one over axis 0, the actions")
-    _check_answer(where, ask, found)
+    answer = ask(slice(None))
+    if not (np.all(answer >= 0) and np.all(np.abs(answer.sum(axis=0) - 1) <= TOLERANCE)):
+        fail(
+            where, f"probabilities {answer.tolist()}", "numbers of at least 0 that sum to one over axis 0, the actions"
+        )
+    _check_answer(where, ask, answer)
 
 
 def _check_rule_update(rule: Rule, regret: Array, prediction: Array, instant: Array, t: float) -> None:
@@ -145,10 +147,10 @@ def _check_rule_update(rule: Rule, regret: Array, prediction: Array, instant: Ar
             rule.update(given, guess if rule.predictive else given, new, t)
         return np.stack([given, guess if rule.predictive else given])
 
-    found = ask(slice(None))
-    if not np.all(np.isfinite(found)):
-        fail(where, f"regrets {found[0].tolist()} and predictions {found[1].tolist()}", "finite numbers")
-    _check_answer(where, ask, found)
+    answer = ask(slice(None))
+    if not np.all(np.isfinite(answer)):
+        fail(where, f"regrets {answer[0].tolist()} and predictions {answer[1].tolist()}", "finite numbers")
+    _check_answer(where, ask, answer)
 
 
 # --- solving --------------------------------------------------------------------------------
@@ -165,6 +167,6 @@ def _check_solves(schedule: AnySchedule, tree: Tree, where: str, iterations: int
     check_strategy(first.current())
     if not np.array_equal(average.probabilities, second.average().probabilities):
         fail(where, f"{iterations} iterations in one go and in two gave different strategies", "the same strategy")
-    found = first.exploitability()
-    if not (math.isfinite(found) and found <= target):
-        fail(where, f"exploitability {found:g} after {iterations} iterations", f"at most {target:g} chips")
+    exploitability = first.exploitability()
+    if not (math.isfinite(exploitability) and exploitability <= target):
+        fail(where, f"exploitability {exploitability:g} after {iterations} iterations", f"at most {target:g} chips")

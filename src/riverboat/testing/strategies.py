@@ -64,10 +64,10 @@ def _wrong_blocks(rows: Array, starts: Array, live: Array) -> Array:
 
 
 def _blame(row: Array, name: str, where: str) -> None:
-    found = f"information set {name!r} has probabilities {row.tolist()}"
+    what = f"information set {name!r} has probabilities {row.tolist()}"
     if np.all(np.isfinite(row)) and row.min() >= 0:
-        found += f", which sum to {row.sum():g}"
-    fail(where, found, "numbers of at least 0 that sum to one")
+        what += f", which sum to {row.sum():g}"
+    fail(where, what, "numbers of at least 0 that sum to one")
 
 
 def _check_names(strategy: Strategy, where: str, names: int) -> None:
@@ -83,9 +83,9 @@ def _check_names(strategy: Strategy, where: str, names: int) -> None:
             fail(where, f"two information sets are called {name!r}", "names that differ")
         seen.add(name)
         with at(f"{where}: tree.infoset({name!r})"):
-            found = tree.infoset(name)
-        if found != infoset:
-            fail(where, f"the name {name!r} leads to {found}", f"{infoset}")
+            named = tree.infoset(name)
+        if named != infoset:
+            fail(where, f"the name {name!r} leads to {named}", f"{infoset}")
         row = dict(zip(infoset.actions, strategy.row(infoset).tolist(), strict=True))
         if strategy[name] != row:
             fail(where, f"strategy[{name!r}] is {strategy[name]}", f"{row}, as its row says")

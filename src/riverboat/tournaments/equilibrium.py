@@ -132,5 +132,5 @@ class _Regrets:
 def share_of_hands(strategy: Array) -> Array:
     """Share of all 1,326 hands that go all-in, of a strategy over the 169 classes. float64 [lines]"""
     ways = np.bincount(CLASS_OF_HAND, minlength=strategy.shape[-1])
-    found: Array = strategy @ ways / ways.sum()
-    return found
+    shares: Array = strategy @ ways / ways.sum()
+    return shares

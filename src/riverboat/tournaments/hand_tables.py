@@ -58,26 +58,26 @@ class Tables:
     @cached_property
     def pairs(self) -> Array:
         """The chance of two classes. float64 [classes, classes]"""
-        found: Array = self.met.sum(axis=0)
-        return found
+        weights: Array = self.met.sum(axis=0)
+        return weights
 
     @cached_property
     def other(self) -> Array:
         """The chance of another player's class, by one's own. float64 [classes, classes]"""
-        found: Array = self.pairs / np.maximum(self.dealt, 1e-300)[:, None]
-        return found
+        chances: Array = self.pairs / np.maximum(self.dealt, 1e-300)[:, None]
+        return chances
 
     @cached_property
     def dead(self) -> Array:
         """The chance of two classes and of each of `PAIR_ORDERS`, by the class of a third player.
         float32 [classes, 3, classes, classes]"""
         n, classes = self.classes, triples(self.classes)
-        found = np.zeros((n, 3, n, n), np.float32)
+        chances = np.zeros((n, 3, n, n), np.float32)
         for i, j, k in permutations(range(3)):  # where the first, the second and the third player's class stand
             for order, (mine, other) in enumerate(PAIR_ORDERS):
                 some = np.array([np.sign(x[i] - x[j]) == np.sign(mine - other) for x in ORDERS], np.float32)
-                found[classes[k], order, classes[i], classes[j]] = self.shares[:, : len(ORDERS)] @ some * self.ways
-        return found
+                chances[classes[k], order, classes[i], classes[j]] = self.shares[:, : len(ORDERS)] @ some * self.ways
+        return chances
 
     def orders(self, at: int, others: list[Array], rare: float = 0.0) -> Array:
         """The chance of each order of two or three players, by the class of one of them, the others having ranges.
@@ -180,17 +180,17 @@ def _support(weights: Array, rare: float) -> tuple[Array, Array]:
 def _turns(classes: int) -> Array:
     """In how many ways three players can hold the classes of each triple: 6, 3 or 1. int64 [triples]"""
     a, b, c = triples(classes)
-    found: Array = np.where(a == c, 1, np.where((a == b) | (b == c), 3, 6))
-    return found
+    turns: Array = np.where(a == c, 1, np.where((a == b) | (b == c), 3, 6))
+    return turns
 
 
 def _moved(at: int) -> list[int]:
     """Orders with the player asked about first, as orders of the players in their places: where each is found."""
-    found = []
+    numbers = []
     for order in ORDERS:
         first = (order[at], *(order[j] for j in range(3) if j != at))
-        found.append(ORDERS.index(first))
-    return found
+        numbers.append(ORDERS.index(first))
+    return numbers
 
 
 @cache

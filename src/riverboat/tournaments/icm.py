@@ -35,13 +35,13 @@ def places(stacks: Sequence[float] | Array) -> Array:
     rates = _checked(stacks, "stacks", least=1)
     rates = rates / rates.mean()
     times, weights = _rule(len(rates))
-    found = np.zeros((len(rates), len(rates)))
+    chances = np.zeros((len(rates), len(rates)))
     for at in range(0, len(times), _CHUNK):
         t = np.outer(times[at : at + _CHUNK], rates)
         density = np.exp(-t) * rates * weights[at : at + _CHUNK, None]
-        _add(found, density, -np.expm1(-t))
-    found /= found.sum(axis=1, keepdims=True)  # rounding alone
-    return found
+        _add(chances, density, -np.expm1(-t))
+    chances /= chances.sum(axis=1, keepdims=True)  # rounding alone
+    return chances
 
 
 def _rule(players: int) -> tuple[Array, Array]:
@@ -53,7 +53,7 @@ def _rule(players: int) -> tuple[Array, Array]:
 
 
 def _add(
-    found: Array,  # float64 [players, places] INOUT
+    chances: Array,  # float64 [players, places] INOUT
     density: Array,  # float64 [points, players]: that a clock rings then, times the weight of the point
     rung: Array,  # float64 [points, players]: that it has rung before
 ) -> None:
@@ -73,11 +73,11 @@ def _add(
     quotient = np.zeros_like(rung)
     for r in range(players):
         quotient = (every[r][:, None] - rung * quotient) / stays
-        found[:, r] += np.einsum("pi,pi->i", density, quotient)
+        chances[:, r] += np.einsum("pi,pi->i", density, quotient)
     quotient = np.zeros_like(rung)
     for r in range(players - 1, -1, -1):
         quotient = (every[r + 1][:, None] - (1 - rung) * quotient) / goes
-        found[:, r] += np.einsum("pi,pi->i", density, quotient)
+        chances[:, r] += np.einsum("pi,pi->i", density, quotient)
 
 
 def many_values(stacks: Array, prizes: Sequence[float] | Array) -> Array:
@@ -107,15 +107,15 @@ def many_values(stacks: Array, prizes: Sequence[float] | Array) -> Array:
 def by_orders(stacks: Sequence[float]) -> Array:
     """`places` by adding up all orders: slow, for up to nine players. float64 [players, places]"""
     total, n = float(sum(stacks)), len(stacks)
-    found = np.zeros((n, n))
+    chances = np.zeros((n, n))
     for order in permutations(range(n)):
         chance, left = 1.0, total
         for i in order:
             chance *= stacks[i] / left
             left -= stacks[i]
         for place, i in enumerate(order):
-            found[i, place] += chance
-    return found
+            chances[i, place] += chance
+    return chances
 
 
 # --- money ------------------------------------------------------------------------------------
@@ -147,8 +147,8 @@ class ICM:
     @cached_property
     def values(self) -> Array:
         """What each stack is worth. float64 [players]"""
-        found: Array = self.places @ np.array(self.prizes)
-        return found
+        worth: Array = self.places @ np.array(self.prizes)
+        return worth
 
     def after(self, winner: int, loser: int) -> Array:
         """What the stacks are worth once one player has won an all-in from another. float64 [players]
@@ -192,11 +192,11 @@ class ICM:
 
 def _checked(numbers: Sequence[float] | Array, what: str, least: int, zero: bool = False) -> Array:
     """Finite numbers above zero, or at least zero, and neither too few nor too many."""
-    found = np.asarray(numbers, np.float64)
-    if found.ndim != 1 or not least <= len(found) <= MOST_PLAYERS:
-        raise InputError(f"{what}: {found.size} numbers: give {least} to {MOST_PLAYERS:,}")
-    for place, number in enumerate(found.tolist(), 1):
+    values = np.asarray(numbers, np.float64)
+    if values.ndim != 1 or not least <= len(values) <= MOST_PLAYERS:
+        raise InputError(f"{what}: {values.size} numbers: give {least} to {MOST_PLAYERS:,}")
+    for place, number in enumerate(values.tolist(), 1):
         if not isfinite(number) or number < 0 or (number == 0 and not zero):
             rule = "must not be negative" if zero else "must be above zero; leave out who is out"
             raise InputError(f"{what}: number {place} is {shown(number)}: {rule}")
-    return found
+    return values

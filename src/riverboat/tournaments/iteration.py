@@ -122,8 +122,8 @@ class Iteration:
         """All strategies as they are seen."""
         if self._seen is None:
             pairs = list(zip(self.game.stages, self.strategies, strict=True))
-            found = each(lambda pair: pair[0].seen(pair[1]), pairs, self.threads)
-            self._seen = list(self._told(found, len(pairs), done))
+            answers = each(lambda pair: pair[0].seen(pair[1]), pairs, self.threads)
+            self._seen = list(self._told(answers, len(pairs), done))
         return self._seen
 
     def step(self, done: Callable[[float], None] | None = None) -> Step:
@@ -135,8 +135,8 @@ class Iteration:
 
     def _play(self, job: Job) -> Played:
         stage = self.game.stages[job.state]
-        found, gain = self.learner(stage, job.strategy, job.pay, job.memory, job.iterations, job.until)
-        return found, gain, stage.seen(found)
+        strategy, gain = self.learner(stage, job.strategy, job.pay, job.memory, job.iterations, job.until)
+        return strategy, gain, stage.seen(strategy)
 
     def _play_stages(self, done: Callable[[float], None] | None) -> float:
         memory = 0 if self.steps == 1 else MEMORY

@@ -55,10 +55,10 @@ class ThreeWay:
             raise InputError(f"classes {classes}: three of 0 to {self.classes - 1} are needed")
         place = np.argsort(classes, kind="stable")
         row = self.shares[triple_index(*(classes[p] for p in place))]
-        found = np.zeros(len(ORDERS))
+        shares = np.zeros(len(ORDERS))
         for k, order in enumerate(ORDERS):
-            found[k] = row[ORDERS.index(tuple(order[p] for p in place))]
-        return found
+            shares[k] = row[ORDERS.index(tuple(order[p] for p in place))]
+        return shares
 
 
 def triple_index(a: int, b: int, c: int) -> int:
@@ -97,8 +97,8 @@ def count_two(deck: Deck, group: Array, threads: int = 1, progress: Progress | N
         kernels.count_pairs(hands, times[part].astype(np.int32), strengths, orders, room, wins, ties)
         return wins[:, :classes], ties[:, :classes]
 
-    found = spread(work, len(boards), threads, progress, chunk=1024)
-    wins, ties = (np.sum([part[k] for part in found], axis=0) for k in range(2))
+    parts = spread(work, len(boards), threads, progress, chunk=1024)
+    wins, ties = (np.sum([part[k] for part in parts], axis=0) for k in range(2))
     deals = wins + wins.T + ties
     chance = 1 / np.maximum(deals, 1)
     return TwoWay(wins * chance, ties * chance, (deals / comb(len(deck.cards) - 4, board)).astype(np.int64))
@@ -111,8 +111,8 @@ def three_way(threads: int = 1, progress: Progress | None = None) -> ThreeWay:
         table = count(FULL_DECK, CLASS_OF_HAND, threads, progress)
         return {"shares": table.shares, "hands": table.hands}
 
-    found = kept(f"equity/three-way-{_VERSION}", make)
-    return ThreeWay(169, found["shares"], found["hands"])
+    arrays = kept(f"equity/three-way-{_VERSION}", make)
+    return ThreeWay(169, arrays["shares"], arrays["hands"])
 
 
 def count(deck: Deck, group: Array, threads: int = 1, progress: Progress | None = None, board: int = 5) -> ThreeWay:
@@ -207,12 +207,12 @@ class _Counter:
     def counts(self) -> tuple[Array, ...]:
         """Triples of first above and third below the middle hand; of first level with it, and third above, below, level."""
         strict, tie, shared = self.totals
-        found = (strict, *tie)
-        for total, gone in zip(found, shared, strict=True):
+        totals = (strict, *tie)
+        for total, gone in zip(totals, shared, strict=True):
             for r, known in enumerate(self.hands.member):
                 some = known[known >= 0].astype(np.int64)
                 total[:, some[:, None], some] -= gone[:, r, : len(some), : len(some)]
-        return found
+        return totals
 
     def _batch(self, boards: Array, times: Array) -> None:
         strengths, orders = _sorted(self.deck, boards)
@@ -234,9 +234,9 @@ def _strengths(deck: Deck, boards: Array) -> Array:
     cards = np.empty((len(boards), len(hands), 7), np.uint8)
     cards[:, :, :2], cards[:, :, 2:] = hands, boards[:, None, :]
     blocked = (hands[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
-    found = np.zeros(blocked.shape, np.uint16)
-    found[~blocked] = rank_batch(cards[~blocked], deck.rules, check=False)
-    return found
+    ranks = np.zeros(blocked.shape, np.uint16)
+    ranks[~blocked] = rank_batch(cards[~blocked], deck.rules, check=False)
+    return ranks
 
 
 def _sorted(deck: Deck, boards: Array) -> tuple[Array, Array]:
@@ -266,6 +266,6 @@ def _table(total: tuple[Array, ...], classes: int, boards: int) -> ThreeWay:
 @cache
 def triples(classes: int) -> tuple[Array, Array, Array]:
     """Classes a ≤ b ≤ c of every triple. int64 [triples] each"""
-    found = [(a, b, c) for c in range(classes) for b in range(c + 1) for a in range(b + 1)]
-    a, b, c = np.array(found, np.int64).T
+    all_triples = [(a, b, c) for c in range(classes) for b in range(c + 1) for a in range(b + 1)]
+    a, b, c = np.array(all_triples, np.int64).T
     return a, b, c

@@ -67,13 +67,13 @@ class PushFold:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """Where somebody decides, in the order of action. Who is alone in the end has won without a decision."""
-        found = []
+        decisions = []
         for player in range(self.players):
             for moves in product((JAM, FOLD), repeat=player):
                 line = "".join(moves)
                 if JAM in line or player < self.players - 1:
-                    found.append(line)
-        return tuple(found)
+                    decisions.append(line)
+        return tuple(decisions)
 
     @cached_property
     def ends(self) -> tuple[str, ...]:

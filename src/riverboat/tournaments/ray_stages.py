@@ -73,5 +73,5 @@ class _Worker:
     ) -> tuple[Array, float, Array]:
         stage = Stage(self.tournament.spot(self.tournament.states[state]), self.tables)
         # What Ray unpacks is read-only, and loops would be compiled for that once more.
-        found, gain = play_hand(stage, strategy.copy(), pay.copy(), memory, iterations, until)
-        return found, gain, stage.seen(found).weights
+        learned, gain = play_hand(stage, strategy.copy(), pay.copy(), memory, iterations, until)
+        return learned, gain, stage.seen(learned).weights

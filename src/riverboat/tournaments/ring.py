@@ -67,13 +67,13 @@ class Ring:
     def _worth_of(self, end: str, some: tuple[int, ...]) -> Array:
         """What the end of a line is worth to everybody, for each order of those all-in. float64 [orders, players]"""
         orders = {1: ((0,),), 2: PAIR_ORDERS, 3: ORDERS, 4: FOUR_ORDERS}[len(some)]
-        found = []
+        stacks = []
         for order in orders:
             ranks: list[int | None] = [None] * self.spot.players
             for player, rank in zip(some, order, strict=True):
                 ranks[player] = rank
-            found.append(self.spot.after(end, ranks))
-        return self.spot.worth(np.array(found))
+            stacks.append(self.spot.after(end, ranks))
+        return self.spot.worth(np.array(stacks))
 
     # --- what decisions are worth -----------------------------------------------------------------
 
@@ -151,25 +151,25 @@ class Ring:
         """`_orders` of three and four players, on threads."""
         large = [end for end, some in self._sets.items() if len(some) > 2]
         with ThreadPoolExecutor(self.threads) as pool:
-            found = list(pool.map(lambda end: self._orders(end, self._sets[end], strategy), large))
-        return dict(zip(large, found, strict=True))
+            orders = list(pool.map(lambda end: self._orders(end, self._sets[end], strategy), large))
+        return dict(zip(large, orders, strict=True))
 
     def _orders(self, end: str, some: tuple[int, ...], strategy: Array) -> tuple[list[Array], Array]:
         """For each player all-in the chance of each order by its class, given that the others are in; and over all classes.
         float64 [classes, orders] each, float64 [orders]"""
         ranges = [strategy[self.lines[end[:player]]] for player in some]
-        found = []
+        shares = []
         overall = np.zeros(0)
         for at, own in enumerate(ranges):
             weight = self._weights(at, [other for j, other in enumerate(ranges) if j != at])
             total = weight.sum(axis=1, keepdims=True)
             every = weight.sum(axis=0)
             every = every / every.sum() if every.sum() > 0 else np.full(len(every), 1 / len(every))
-            found.append(np.where(total > 0, weight / np.where(total > 0, total, 1.0), every))
+            shares.append(np.where(total > 0, weight / np.where(total > 0, total, 1.0), every))
             if at == 0:
                 met = own @ weight
                 overall = met / met.sum() if met.sum() > 0 else every
-        return found, overall
+        return shares, overall
 
     def _weights(self, at: int, others: list[Array]) -> Array:
         """The weight of each order by the class of one player, the others having ranges. float64 [classes, orders]"""

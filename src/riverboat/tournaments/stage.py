@@ -56,13 +56,13 @@ class Stage:
     def seen(self, strategy: Array) -> Seen:
         """What each seat sees when all play a strategy."""
         meetings = Meetings(self.tables, strategy)
-        found = np.zeros((self.seats, len(self.outcomes), self.classes))
+        weights = np.zeros((self.seats, len(self.outcomes), self.classes))
         first = 0
         for end in self.ends:
             for seat in range(self.seats):
-                found[seat, first : first + len(end.orders)] = self._chances(end, seat, meetings).T
+                weights[seat, first : first + len(end.orders)] = self._chances(end, seat, meetings).T
             first += len(end.orders)
-        return Seen(self, strategy, found)
+        return Seen(self, strategy, weights)
 
     def _chances(self, end: End, seat: int, meetings: Meetings) -> Array:
         """The chance of each order at an end, by the class of a seat that moves as the end says. float64 [classes, orders]
@@ -93,8 +93,8 @@ class Stage:
 
     def values(self, strategy: Array) -> Array:
         """What each player gets. float64 [players]"""
-        found: Array = (self.seen(strategy).chances(strategy) * self.pay).sum(axis=1)
-        return found
+        worth: Array = (self.seen(strategy).chances(strategy) * self.pay).sum(axis=1)
+        return worth
 
 
 @dataclass(frozen=True)
@@ -129,13 +129,13 @@ class Seen:
 
     def worth(self, pay: Array) -> Array:
         """What going all-in and folding are worth at every line, times the chance to be there. float64 [lines, 2, classes]"""
-        found = np.zeros((len(self.stage.lines), 2, self.stage.classes))
+        worths = np.zeros((len(self.stage.lines), 2, self.stage.classes))
         first = 0
         for end in self.stage.ends:
             some = slice(first, first := first + len(end.orders))
             for seat, line in end.decided.items():
-                found[line, int(seat not in end.inside)] += pay[seat, some] @ self.weights[seat, some]
-        return found
+                worths[line, int(seat not in end.inside)] += pay[seat, some] @ self.weights[seat, some]
+        return worths
 
     def answer(self, pay: Array) -> tuple[Array, Array]:
         """The best answers of all seats, each to the others, and what it gains by them. float64 [lines, classes], [seats]"""
@@ -149,7 +149,7 @@ class Seen:
 
     def chances(self, strategy: Array) -> Array:
         """The chance of each outcome when one seat alone goes over to a strategy. float64 [seats, outcomes]"""
-        found = np.zeros(self.weights.shape[:2])
+        chance = np.zeros(self.weights.shape[:2])
         first = 0
         for end in self.stage.ends:
             some = slice(first, first := first + len(end.orders))
@@ -158,8 +158,8 @@ class Seen:
                 if seat in end.decided:
                     jam = strategy[end.decided[seat]]
                     own = jam if seat in end.inside else 1 - jam
-                found[seat, some] = self.weights[seat, some] @ own
-        return found
+                chance[seat, some] = self.weights[seat, some] @ own
+        return chance
 
 
 class Meetings:
@@ -178,10 +178,10 @@ class Meetings:
         float64 [classes, orders]"""
         key = seat, *others.values()
         if key not in self._known:
-            there, found = self._three(seat, *others.values()) if len(others) == 2 else self._two(seat, others)
-            self._known[key] = there, found.astype(np.float64)
-        there, found = self._known[key]
-        return found @ told(there, inside)
+            there, shares = self._three(seat, *others.values()) if len(others) == 2 else self._two(seat, others)
+            self._known[key] = there, shares.astype(np.float64)
+        there, shares = self._known[key]
+        return shares @ told(there, inside)
 
     def _two(self, seat: int, others: dict[int, int]) -> tuple[tuple[int, ...], Array]:
         ((other, line),) = others.items()
@@ -194,8 +194,8 @@ class Meetings:
         if BB_JJ in (first, second) or (first, second) == (OPEN, SB_J):  # all three may be in
             place = 2 if second == BB_JJ else 1
             by_two = self._sum(second, lambda weights: self.tables.threes(place, weights))
-            found = np.tensordot(u, by_two, (0, 1 if seat == 0 else 0))
-            return (0, 1, 2), found
+            shares = np.tensordot(u, by_two, (0, 1 if seat == 0 else 0))
+            return (0, 1, 2), shares
         if second == SB_F:  # the big blind's cards, the button having folded or not
             by_two = self._sum(OPEN, self.tables.folded)
             return (1, 2), np.tensordot(v, by_two, (0, 1)).T
@@ -203,8 +203,8 @@ class Meetings:
             second, self.tables.rows
         )  # the big blind first: by the classes of the third and of its opponent
         dead = 1 if second == BB_JF else 0
-        found = np.tensordot(u, by_two, (0, 2 if seat == dead else 1)).T
-        return (1 - dead, 2), found[:, [1, 0, 2]]
+        shares = np.tensordot(u, by_two, (0, 2 if seat == dead else 1)).T
+        return (1 - dead, 2), shares[:, [1, 0, 2]]
 
     def _sum(self, line: int, make: Callable[[Array], Array]) -> Array:
         if line not in self._sums:
@@ -219,8 +219,8 @@ def told(there: tuple[int, ...], inside: tuple[int, ...]) -> Array:
     if len(inside) < 2:
         return np.ones((len(known), 1))
     wanted: Sequence[tuple[int, ...]] = {2: PAIR_ORDERS, 3: ORDERS}[len(inside)]
-    found = np.zeros((len(known), len(wanted)))
+    matrix = np.zeros((len(known), len(wanted)))
     for k, order in enumerate(known):
         ranks = [order[there.index(seat)] for seat in inside]
-        found[k, wanted.index(tuple(sum(other < mine for other in ranks) for mine in ranks))] = 1.0
-    return found
+        matrix[k, wanted.index(tuple(sum(other < mine for other in ranks) for mine in ranks))] = 1.0
+    return matrix

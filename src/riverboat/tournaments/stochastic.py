@@ -127,7 +127,7 @@ def worth_of(game: StochasticGame, chances: Sequence[Array]) -> Array:
     Without a discount, places from which the game never ends are worth nothing; they must not be paid on the way.
     """
     matrix, reward = game.chain(chances)
-    found = np.zeros(len(reward))
+    worth = np.zeros(len(reward))
     some = np.arange(len(reward)) if game.discount < 1 else np.flatnonzero(_ends(game, chances, matrix))
     for_ever = np.ones(len(reward), bool)
     for_ever[some] = False
@@ -136,10 +136,10 @@ def worth_of(game: StochasticGame, chances: Sequence[Array]) -> Array:
     if len(some):
         inner = matrix[some][:, some]
         system = sparse.eye_array(len(some), format="csc") - game.discount * inner.tocsc()
-        found[some] = spsolve(system, reward[some])
-    if not np.isfinite(found).all():
+        worth[some] = spsolve(system, reward[some])
+    if not np.isfinite(worth).all():
         raise NumericalError("these strategies hardly ever end: places have no worth; give a discount below 1")
-    return found
+    return worth
 
 
 def _ends(game: StochasticGame, chances: Sequence[Array], matrix: sparse.csr_array) -> Array:
@@ -212,10 +212,10 @@ class MatrixStage:
     @property
     def start(self) -> Array:
         """All moves alike."""
-        found = np.zeros((self.seats, max(self.moves)))
+        uniform = np.zeros((self.seats, max(self.moves)))
         for seat, count in enumerate(self.moves):
-            found[seat, :count] = 1 / count
-        return found
+            uniform[seat, :count] = 1 / count
+        return uniform
 
     def seen(self, strategy: Array) -> SeenMatrix:
         """A strategy as each seat sees it."""
@@ -231,13 +231,13 @@ class SeenMatrix:
 
     def _others(self, seat: int) -> Array:
         """The chance of each profile, where the seat surely moves as it says. float64 [profile]"""
-        found = np.ones(self.stage.moves)
+        chances = np.ones(self.stage.moves)
         for other, count in enumerate(self.stage.moves):
             if other != seat:
                 shape = [1] * self.stage.seats
                 shape[other] = count
-                found = found * self.strategy[other, :count].reshape(shape)
-        return found
+                chances = chances * self.strategy[other, :count].reshape(shape)
+        return chances
 
     def answer(self, pay: Array) -> tuple[Array, Array]:
         """The best answers, and what they gain."""
@@ -251,9 +251,9 @@ class SeenMatrix:
 
     def chances(self, strategy: Array) -> Array:
         """The chance of each profile when one seat alone goes over to a strategy."""
-        found = []
+        rows = []
         for seat, count in enumerate(self.stage.moves):
             shape = [1] * self.stage.seats
             shape[seat] = count
-            found.append((self._others(seat) * strategy[seat, :count].reshape(shape)).ravel())
-        return np.array(found)
+            rows.append((self._others(seat) * strategy[seat, :count].reshape(shape)).ravel())
+        return np.array(rows)

@@ -115,8 +115,8 @@ class Tournament:
     @cached_property
     def chip_model(self) -> Array:
         """What places are worth by the independent chip model. float64 [places]"""
-        found = [ICM(tuple(map(float, s)), self.prizes[: len(s)]).values for s in self.states]
-        return np.concatenate(found)
+        values = [ICM(tuple(map(float, s)), self.prizes[: len(s)]).values for s in self.states]
+        return np.concatenate(values)
 
     @cached_property
     def game(self) -> StochasticGame:

@@ -76,10 +76,10 @@ class SolvedTournament:
 
 def load(folder: Path) -> SolvedTournament:
     """What a run has left."""
-    found, arrays = artefact.read(files.newest(folder))
-    if found["kind"] != KIND:
-        raise InputError(f"{folder}: holds a {found['kind']}, and a tournament is needed")
-    tournament = _described(found)
+    entries, arrays = artefact.read(files.newest(folder))
+    if entries["kind"] != KIND:
+        raise InputError(f"{folder}: holds a {entries['kind']}, and a tournament is needed")
+    tournament = _described(entries)
     places = sum(map(len, tournament.states))
     values, gains = (arrays.take(name, (np.float64,), (places,)) for name in ("values", "gains"))
     strategies: list[Array] = []
@@ -90,12 +90,12 @@ def load(folder: Path) -> SolvedTournament:
         strategies += list(np.array(arrays.take(f"strategies_{players}", (np.float64,), shape, 0.0, 1.0)))
     return SolvedTournament(
         tournament,
-        found.text("method", METHODS),
-        found.whole("steps"),
+        entries.text("method", METHODS),
+        entries.whole("steps"),
         strategies,
         np.array(values),
         np.array(gains),
-        found.number("seconds", 0.0),
+        entries.number("seconds", 0.0),
     )
 
 
@@ -105,10 +105,10 @@ def kept_solution(tournament: Tournament, method: str = "pi-fp", threads: int = 
     name = f"tournament/{method}-{sha256(words.encode()).hexdigest()[:16]}-{_VERSION}"
 
     def make() -> dict[str, Array]:
-        found = solve(tournament, method, until=UNTIL / 5, threads=threads)
-        numbers = np.array([found.steps, found.seconds])
-        some = {f"strategies_{n}": strategies for n, strategies in _by_players(found.strategies).items()}
-        return {**some, "values": found.values, "gains": found.gains, "numbers": numbers}
+        solved = solve(tournament, method, until=UNTIL / 5, threads=threads)
+        numbers = np.array([solved.steps, solved.seconds])
+        some = {f"strategies_{n}": strategies for n, strategies in _by_players(solved.strategies).items()}
+        return {**some, "values": solved.values, "gains": solved.gains, "numbers": numbers}
 
     arrays = kept(name, make)
     strategies = [row for n in range(2, tournament.players + 1) for row in arrays[f"strategies_{n}"]]
@@ -118,17 +118,17 @@ def kept_solution(tournament: Tournament, method: str = "pi-fp", threads: int = 
     )
 
 
-def _described(found: Fields) -> Tournament:
+def _described(entries: Fields) -> Tournament:
     names = Tournament().to_dict()
-    return Tournament.from_dict({name: found[name] for name in names})
+    return Tournament.from_dict({name: entries[name] for name in names})
 
 
 def _by_players(strategies: list[Array]) -> dict[int, Array]:
     """Of states with equally many players. float64 [states, lines, classes]"""
-    found: dict[int, list[Array]] = {}
+    groups: dict[int, list[Array]] = {}
     for strategy in strategies:
-        found.setdefault(2 if len(strategy) == 2 else 3, []).append(strategy)
-    return {players: np.array(some) for players, some in found.items()}
+        groups.setdefault(2 if len(strategy) == 2 else 3, []).append(strategy)
+    return {players: np.array(some) for players, some in groups.items()}
 
 
 def solve(
@@ -186,11 +186,11 @@ def solve(
         run.step(done)
         check = run.check()
         epsilon, passed = check.epsilon, time.monotonic() - begun
-        found = SolvedTournament(
+        solved = SolvedTournament(
             tournament, method, run.steps, list(run.strategies), check.values, check.gains, spent + passed
         )
         if folder is not None:
-            found.save(folder)
+            solved.save(folder)
         late = seconds is not None and passed >= seconds
         if epsilon <= goal or run.steps >= steps or late or (stop is not None and stop()):
-            return found
+            return solved

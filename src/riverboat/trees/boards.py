@@ -163,8 +163,8 @@ class BoardTree:
     def _table_sizes(self) -> Array:
         """Numbers of each player on each board in a table. int64 [boards, 2]"""
         street = np.repeat(np.arange(self.streets), np.diff(self.street_at))
-        found: Array = self.forest.slots[street].astype(np.int64) * self.rows
-        return found
+        sizes: Array = self.forest.slots[street].astype(np.int64) * self.rows
+        return sizes
 
     def _map(self, boards: Boards, b: int) -> None:
         """Where the rows of a board come from, and where those of the board before go."""

@@ -59,12 +59,12 @@ class Deals:
         for deal in dealt:
             b = boards[-1]
             first, end = (self.member[self.child[k]] for k in (b, b + 1))
-            found = np.flatnonzero(self.member_masks[first:end] == mask_of(cards[list(deal)]))
-            if not len(found):
+            matches = np.flatnonzero(self.member_masks[first:end] == mask_of(cards[list(deal)]))
+            if not len(matches):
                 raise InputError(
                     f"{show_cards(deal)} cannot be dealt on {show_cards(self.cards(b)) or 'an empty board'}"
                 )
-            member = first + int(found[0])
+            member = first + int(matches[0])
             boards.append(int(np.searchsorted(self.member, member, "right")) - 1)
             cards = self.card_maps[self.member_by[member]][cards]
             maps.append(_hand_map(cards))
@@ -146,24 +146,24 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
         alike += [lock.hands.weights] if lock.hands is not None else []
     gadget = getattr(game, "gadget", None)
     alike += [] if gadget is None else [np.where(game.weights[gadget.player] > 0, v, 0.0) for v in gadget.vectors]
-    found = []
+    maps = []
     for cards, hands in _suit_maps(tuple(suits)):
         keeps_board = all({int(cards[c]) for c in part} == set(part) for part in parts)
         if keeps_board and all(cards[c] == c for c in fixed) and all(np.array_equal(w[hands], w) for w in alike):
-            found.append((cards, hands))
-    return np.array([cards for cards, _ in found]), np.array([hands for _, hands in found])
+            maps.append((cards, hands))
+    return np.array([cards for cards, _ in maps]), np.array([hands for _, hands in maps])
 
 
 @cache
 def _suit_maps(suits: tuple[int, ...]) -> list[tuple[Array, Array]]:
     """All permutations of some suits, as maps of cards and of hands."""
-    found = []
+    maps = []
     for image in permutations(suits):
         suit = np.arange(4)
         suit[list(suits)] = image
         cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
-        found.append((cards, _hand_map(cards)))
-    return found
+        maps.append((cards, _hand_map(cards)))
+    return maps
 
 
 def mask_of(cards: Array | tuple[int, ...]) -> int:
@@ -186,8 +186,8 @@ def _hand_numbers() -> Array:
 
 def _hand_map(cards: Array) -> Array:
     """Where a map of cards takes each hand. int16 [1326]"""
-    found: Array = _hand_numbers()[cards[HAND_CARDS[:, 0]], cards[HAND_CARDS[:, 1]]]
-    return found
+    numbers: Array = _hand_numbers()[cards[HAND_CARDS[:, 0]], cards[HAND_CARDS[:, 1]]]
+    return numbers
 
 
 @cache

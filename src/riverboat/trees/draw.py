@@ -55,13 +55,13 @@ def find_deal(tree: Tree, deal: Hands) -> tuple[int, int]:
         cuts += [(left, right[1:]) for left, right in cuts if right[0] in "|,"]
     else:
         cuts = [(deal[0], deal[1])] if len(deal) == 2 else []
-    found = {(first[a.strip()], second[b.strip()]) for a, b in cuts if a.strip() in first and b.strip() in second}
-    if len(found) == 1:
-        (pair,) = found
+    pairs = {(first[a.strip()], second[b.strip()]) for a, b in cuts if a.strip() in first and b.strip() in second}
+    if len(pairs) == 1:
+        (pair,) = pairs
         if tree.deal.weights[0][pair[0]] * tree.deal.weights[1][pair[1]] > 0 and pair not in tree.deal.excludes:
             return pair
         problem = "these hands are never dealt together"
-    elif found:
+    elif pairs:
         problem = "this can be read in more than one way; put | between the hands"
     else:
         problem = "give a hand of each player"

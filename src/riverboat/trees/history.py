@@ -542,8 +542,8 @@ def _from_keys(
 
     def info() -> list[tuple[str, tuple[str, ...]]]:
         by_offset = {i.offset: i for i in tree.infosets()}
-        found = (by_offset[int(origin[offsets[k]])] for k in range(len(keys)))
-        return [(i.name, i.actions) for i in found]
+        infosets = (by_offset[int(origin[offsets[k]])] for k in range(len(keys)))
+        return [(i.name, i.actions) for i in infosets]
 
     return HistoryTree(
         tree.name, tree.unit, nodes, infoset, owner.astype(np.int8), payoffs, chance, info, labels, origin

@@ -366,5 +366,5 @@ class PublicTree:
 
 def _counts(pairs: list[tuple[Array, Array]], orders: list[Array], side: Literal["left", "right"]) -> Array:
     """How many of the opponent's hands each hand beats (left), or beats or ties (right)."""
-    found = [np.searchsorted(theirs[order], mine, side) for (mine, theirs), order in zip(pairs, orders, strict=True)]
-    return np.array(found, np.int32)
+    counts = [np.searchsorted(theirs[order], mine, side) for (mine, theirs), order in zip(pairs, orders, strict=True)]
+    return np.array(counts, np.int32)

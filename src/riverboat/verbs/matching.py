@@ -46,13 +46,13 @@ class MatchResult(Match):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; a ledger takes it."""
-        found = match_facts(self, self.rules)
+        facts = match_facts(self, self.rules)
         if self.known is not None:
-            found["aivat"] = {"known": list(self.known)}
-        found |= self.of
+            facts["aivat"] = {"known": list(self.known)}
+        facts |= self.of
         if self.reviews:
-            found["worst"] = [hand.record(self.big_blind) for hand in self.reviews]
-        return found
+            facts["worst"] = [hand.record(self.big_blind) for hand in self.reviews]
+        return facts
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,18 @@ class RoundRobinResult(RoundRobin):
         return told | how | {"game": self.rules.name, "unit": "mbb/g", "units": UNITS}
 
 
-def match_facts(found: Match, rules: Rules) -> dict[str, Any]:
+def match_facts(played: Match, rules: Rules) -> dict[str, Any]:
     """A match as one object."""
-    units = UNITS if found.verdict is None else UNITS | {"ci95": ANY_TIME, "bounds": "mbb/g"}
+    units = UNITS if played.verdict is None else UNITS | {"ci95": ANY_TIME, "bounds": "mbb/g"}
     return {
-        **found.record(),
-        "names": list(found.names),
+        **played.record(),
+        "names": list(played.names),
         "game": rules.name,
         "unit": "mbb/g",
         "units": units,
-        "claims": [found.claim.to_dict()],
-        "seconds": round(found.seconds, 3),
-        "hands_per_second": round(found.hands_per_second),
+        "claims": [played.claim.to_dict()],
+        "seconds": round(played.seconds, 3),
+        "hands_per_second": round(played.hands_per_second),
     }
 
 
@@ -163,10 +163,10 @@ def match(
             raise InputError(
                 f"match: {len(made)} agents, {len(table)} different ones: in a round robin each is named once"
             )
-        found = round_robin(table, rules, hands, seed, estimator=estimator, progress=progress)
-        pairs = [found.matches[key].names for key in sorted(found.matches)]
+        crossed = round_robin(table, rules, hands, seed, estimator=estimator, progress=progress)
+        pairs = [crossed.matches[key].names for key in sorted(crossed.matches)]
         of = tuple(about("match", rules, *(table[name] for name in pair)) for pair in pairs)
-        return RoundRobinResult(**vars(found), rules=rules, of=of, hands=hands, seed=seed, aivat=aivat)
+        return RoundRobinResult(**vars(crossed), rules=rules, of=of, hands=hands, seed=seed, aivat=aivat)
     if until_settled is not None and hands < 2 * LEAST:
         raise InputError(f"hands={hands}: until a match is settled, at least {2 * LEAST:,} are allowed for")
     if worst and estimator is None:

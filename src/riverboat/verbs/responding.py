@@ -51,13 +51,13 @@ class Responses(Mapping[int, BestResponse]):
     responses: tuple[BestResponse, ...]
 
     def __getitem__(self, player: int) -> BestResponse:
-        for found in self.responses:
-            if found.player == player:
-                return found
+        for answer in self.responses:
+            if answer.player == player:
+                return answer
         raise KeyError(player)
 
     def __iter__(self) -> Iterator[int]:
-        return (found.player for found in self.responses)
+        return (answer.player for answer in self.responses)
 
     def __len__(self) -> int:
         return len(self.responses)
@@ -65,11 +65,11 @@ class Responses(Mapping[int, BestResponse]):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """All that is said."""
-        return tuple(claim for found in self.responses for claim in found.claims)
+        return tuple(claim for answer in self.responses for claim in answer.claims)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, without the strategies."""
-        told = [{"player": found.player, "value": found.value, "gain": found.gain} for found in self.responses]
+        told = [{"player": answer.player, "value": answer.value, "gain": answer.gain} for answer in self.responses]
         return {"game": self.game, "unit": self.unit, "responses": told, "claims": to_dicts(self.claims)}
 
 
@@ -94,10 +94,10 @@ def respond(
     if out is not None:
         files.check_free(out)
     values = response.quality(strategy).values
-    found = []
+    responses = []
     for p in range(tree.players) if player is None else [player]:
         value, answer = response.best_response(strategy, p)
-        found.append(BestResponse(p, value, value - values[p], tree.unit, answer))
+        responses.append(BestResponse(p, value, value - values[p], tree.unit, answer))
     if out is not None:
-        files.save(found[0].strategy, out)
-    return Responses(tree.name, tree.unit, tuple(found))
+        files.save(responses[0].strategy, out)
+    return Responses(tree.name, tree.unit, tuple(responses))

@@ -72,10 +72,10 @@ class Sweep:
 
     def groups(self) -> dict[tuple[str, str], list[Trial]]:
         """Solves that differ in the seed alone, by game and schedule."""
-        found: dict[tuple[str, str], list[Trial]] = {}
+        trials: dict[tuple[str, str], list[Trial]] = {}
         for trial in self.trials:
-            found.setdefault((trial.game, trial.schedule), []).append(trial)
-        return found
+            trials.setdefault((trial.game, trial.schedule), []).append(trial)
+        return trials
 
     def table(self) -> ReportTable:
         """A row for each game and schedule: the mean over seeds, with its standard deviation."""
@@ -183,12 +183,12 @@ def sweep(
     run = _here(jobs) if cluster is None and workers == 1 else (
         _on_processes(jobs, workers) if cluster is None else _on_ray(jobs, cluster, workers)
     )  # fmt: skip
-    found: dict[int, Trial] = {}
+    trials: dict[int, Trial] = {}
     for number, trial in run:
-        found[number] = trial
+        trials[number] = trial
         if progress is not None:
-            progress(trial, len(found), len(jobs))
-    return Sweep(tuple(found[number] for number in range(len(jobs))))
+            progress(trial, len(trials), len(jobs))
+    return Sweep(tuple(trials[number] for number in range(len(jobs))))
 
 
 def _one(job: _Job) -> Trial:

@@ -77,15 +77,15 @@ class BatchWalker:
     def each(self, task: Callable[[BoardWalker, int], T], among: Sequence[int] | None = None) -> list[T]:
         """Do something with all walkers, or some, on all threads. The task is told the thread, whose room it may use."""
         some = range(len(self.walkers)) if among is None else among
-        found: list[T | None] = [None] * len(some)
+        results: list[T | None] = [None] * len(some)
         turns = count()
 
         def work(thread: int) -> None:
             while (turn := next(turns)) < len(some):
-                found[turn] = task(self.walkers[some[turn]], thread)
+                results[turn] = task(self.walkers[some[turn]], thread)
 
         self.rooms.on_all(work)
-        return found  # type: ignore[return-value]
+        return results  # type: ignore[return-value]
 
     def learn(self, steps: Array, among: Sequence[int] | None = None) -> None:
         """The same iterations in all subgames, or in some."""

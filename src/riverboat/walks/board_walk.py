@@ -249,8 +249,8 @@ class BoardWalker:
     def _read(self, me: int, board: int, node: int, thread: int) -> Array:
         """Values that the last walk left at a node, in its unit. float64 [rows]"""
         at, rows = int(self.tree.seats[me].value[node]), int(self.tree.boards.rows[board, me])
-        found: Array = self._rooms.frames[thread][me].value[at : at + rows].astype(float)
-        return found
+        values: Array = self._rooms.frames[thread][me].value[at : at + rows].astype(float)
+        return values
 
     def _walk(self, mode: int, me: int, start: Start | None, thread: int) -> float:
         """Values of one player at all nodes of the first street, or from a node on. What their unit is in chips."""

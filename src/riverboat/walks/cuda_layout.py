@@ -163,21 +163,21 @@ def _boards(trees: Sequence[BoardTree], offsets: dict[int, int], work: str) -> t
             hand + len(b.hand),
         )
         exits, inner = exits + int(exit_at[-1]), inner + int(value_at[-1])
-    found = {name: np.concatenate(numbers).ravel() for name, numbers in parts.items() if numbers}
-    found["lock_at"] = np.zeros(board + 1, np.int32)
+    arrays = {name: np.concatenate(numbers).ravel() for name, numbers in parts.items() if numbers}
+    arrays["lock_at"] = np.zeros(board + 1, np.int32)
     for name in ("child", "child_end", "member", "member_end", "first"):
-        found[name] = found[name].astype(np.int32)
-    return Boards(**found), table, exits, inner
+        arrays[name] = arrays[name].astype(np.int32)
+    return Boards(**arrays), table, exits, inner
 
 
 def _by_row(tree: BoardTree) -> Array:
     """`Boards.rep` by row, a hand that the opponent cannot hold being NONE. uint16 [9 * rows]"""
     rep = tree.boards.rep
     begin = np.repeat(tree.rep_at.ravel(), tree.rows.ravel())
-    found = np.empty((len(rep), 9), np.uint16)
-    found[begin + rep[:, 0]] = rep[:, 1:]
-    found[found[:, 0] >= tree.stride, 0] = NONE
-    return _by_column(found, tree.rows)
+    by_row = np.empty((len(rep), 9), np.uint16)
+    by_row[begin + rep[:, 0]] = rep[:, 1:]
+    by_row[by_row[:, 0] >= tree.stride, 0] = NONE
+    return _by_column(by_row, tree.rows)
 
 
 def _hands(tree: BoardTree) -> Array:
@@ -186,8 +186,8 @@ def _hands(tree: BoardTree) -> Array:
     piece = np.repeat(np.arange(len(counts)), counts)
     place = np.arange(len(hand)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
     order = np.lexsort((hand[:, 0], piece))
-    found = np.column_stack([hand[:, 0], place, hand[:, 1:]]).astype(np.uint16)
-    return _by_column(found[order], tree.boards.hands)
+    rows = np.column_stack([hand[:, 0], place, hand[:, 1:]]).astype(np.uint16)
+    return _by_column(rows[order], tree.boards.hands)
 
 
 def _by_column(table: Array, counts: Array) -> Array:
@@ -197,19 +197,19 @@ def _by_column(table: Array, counts: Array) -> Array:
     starts = np.concatenate([[0], np.cumsum(counts.ravel())])[:-1]
     start, count = np.repeat(starts, counts.ravel()), np.repeat(counts.ravel(), counts.ravel()).astype(np.int64)
     inside = np.arange(len(table)) - start
-    found = np.empty(table.size, table.dtype)
+    columns = np.empty(table.size, table.dtype)
     for c in range(width):
-        found[start * width + c * count + inside] = table[:, c]
-    return found
+        columns[start * width + c * count + inside] = table[:, c]
+    return columns
 
 
 def _lists(tree: BoardTree) -> Array:
     """Where the running sums of each card begin, for each board and player. uint16 [boards, 2, 53]"""
-    found = np.zeros((len(tree.rows), 2, 53), np.uint16)
+    lists = np.zeros((len(tree.rows), 2, 53), np.uint16)
     for low in range(0, len(tree.rows), 1024):
         held = (tree.row_of[low : low + 1024] != NOWHERE).astype(np.float32)
-        found[low : low + 1024, :, 1:] = np.cumsum(held @ CARDS_OF.astype(np.float32) + 1, axis=2)
-    return found
+        lists[low : low + 1024, :, 1:] = np.cumsum(held @ CARDS_OF.astype(np.float32) + 1, axis=2)
+    return lists
 
 
 # --- locks --------------------------------------------------------------------------------------------------------

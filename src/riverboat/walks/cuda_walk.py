@@ -109,8 +109,8 @@ class CudaBatch:
     def read(self, game: int, name: str) -> Array:
         """A table of a game, copied from the device."""
         low, high = self.layout.table[game : game + 2]
-        found: Array = getattr(self.tables, name)[low : high + BEHIND].copy_to_host()
-        return found
+        cells: Array = getattr(self.tables, name)[low : high + BEHIND].copy_to_host()
+        return cells
 
     def write(self, game: int, name: str, numbers: Array, start: int = 0) -> None:
         """Set the numbers of a table from a place on."""
@@ -196,8 +196,8 @@ class CudaBatch:
 
     def _result(self) -> Array:
         """Values at the roots and after each move there. float [games, 1 + moves, stride]"""
-        found: Array = self._room.result.copy_to_host()
-        return found.reshape(len(self.trees), 1 + self.layout.moves, self.layout.stride)
+        flat: Array = self._room.result.copy_to_host()
+        return flat.reshape(len(self.trees), 1 + self.layout.moves, self.layout.stride)
 
     def values(self, player: int, *, respond: bool = False) -> list[Array]:
         """For each game what each row of a player wins, and after each move at the root. float64 [1 + moves, rows]"""
@@ -206,11 +206,11 @@ class CudaBatch:
         self._launch(NO_STEP, RESPOND if respond else EVALUATE, (player, player + 1))
         result = self._result()
         self._deal([root.weights for root in self.roots])
-        found = []
+        each = []
         for g, tree in enumerate(self.trees):
             moves, rows = int(tree.forest.width[0]), int(tree.rows[0, player])
-            found.append(result[g, : 1 + moves, :rows].astype(float) * (dealt[g][1] / self.scales[g]))
-        return found
+            each.append(result[g, : 1 + moves, :rows].astype(float) * (dealt[g][1] / self.scales[g]))
+        return each
 
     def earnings(self, player: int, *, respond: bool = False) -> list[float]:
         """What a player wins on average in each game, in chips."""
@@ -304,6 +304,6 @@ def _upload(numbers: Array) -> Any:
 
 def _zeros(count: int, dtype: Any) -> Any:
     """Zeros on the device."""
-    found = cuda.device_array(max(count, 1), dtype)
-    found[:] = 0
-    return found[:count]
+    array = cuda.device_array(max(count, 1), dtype)
+    array[:] = 0
+    return array[:count]

@@ -21,7 +21,7 @@ def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
     if not isinstance(game, Spot) or not game.locks:
         return np.zeros((0, 3), np.int32), np.zeros(0, dtype)
     place_of = {int(node): n for n, node in enumerate(tree.forest.node)}
-    found: dict[tuple[int, int], Array] = {}
+    tables: dict[tuple[int, int], Array] = {}
     for lock in game.locks:
         at, pattern = tree.betting.find(lock.line, game.joiner, any_card=True)
         node, moves = place_of[at], tree.betting.moves(at)
@@ -32,13 +32,13 @@ def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
         for board, hands in _boards(tree, every_deal(pattern, game.board, game.deck.cards.tolist(), game.deals)):
             rows = int(tree.boards.rows[board, who])
             held = np.ones(rows, bool) if lock.hands is None else lock.hands.weights[hands[tree.reps(board, who)]] > 0
-            table = found.setdefault((board, node), np.full((len(moves), rows), FREE))
+            table = tables.setdefault((board, node), np.full((len(moves), rows), FREE))
             table[:, held] = played
     index, start = [], 0
-    for (board, node), table in sorted(found.items()):
+    for (board, node), table in sorted(tables.items()):
         index.append((board, node, start))
         start += table.size
-    return np.array(index, np.int32), np.concatenate([t.ravel() for _, t in sorted(found.items())]).astype(dtype)
+    return np.array(index, np.int32), np.concatenate([t.ravel() for _, t in sorted(tables.items())]).astype(dtype)
 
 
 def _boards(tree: BoardTree, dealt: Iterable[Dealt]) -> Iterator[tuple[int, Array]]:

@@ -93,13 +93,13 @@ class Root:
         state = self.state
         if state.kind == NONE or player != state.player:
             return self.tree.weights[player]
-        found: Array = (
+        weights: Array = (
             self.tree.weights[player] * self.play[1] if state.kind == STOP else np.zeros(len(self.weights[player]))
         )
         if state.kind == STOP:
-            return found
-        found[state.row] = self.play[:, 0] * state.factor / self.mass[1 - player]
-        return found
+            return weights
+        weights[state.row] = self.play[:, 0] * state.factor / self.mass[1 - player]
+        return weights
 
     def dealt(self, player: int) -> tuple[tuple[Array, Array], float]:
         """Weights at the root, a player's as `reach` has them, to sums of one; and what one is of the player's."""
@@ -143,7 +143,7 @@ class Root:
 
         Of all 1,326 hands, NaN where a hand is no choice. float64 [1326]
         """
-        state, found = self.state, np.full(HANDS, np.nan)
+        state, margin = self.state, np.full(HANDS, np.nan)
         assert self.gadget is not None
         row_of = self.tree.row_of[0, state.player]
         rows = np.full(len(self.tree.weights[state.player]), np.nan)
@@ -154,14 +154,14 @@ class Root:
         else:
             rows[state.row] = self._shifts() - values[state.row] * state.factor / self.mass[1 - state.player]
         live = row_of != NOWHERE
-        found[live] = rows[row_of[live]]
-        return found
+        margin[live] = rows[row_of[live]]
+        return margin
 
     def _meets(self) -> Array:
         """Weight of the opponent's hands that each row of the gadget's player meets."""
         who = self.state.player
-        found: Array = without_shared(self.tree.game.weights[1 - who])[self.tree.reps(0, who)]
-        return np.where(found < 1e-12 * self.mass[1 - who], 0.0, found)
+        meets: Array = without_shared(self.tree.game.weights[1 - who])[self.tree.reps(0, who)]
+        return np.where(meets < 1e-12 * self.mass[1 - who], 0.0, meets)
 
     def _stops(self) -> Array:
         """What stopping pays each row, times the weight that it meets."""

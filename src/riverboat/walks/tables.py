@@ -140,5 +140,5 @@ def encoded(numbers: Array, dtype: Any) -> Array:
         return np.asarray(numbers, dtype)
     bits = (np.asarray(numbers, np.float32) + np.float32(2.0**-31)).view(np.uint32) - np.uint32(BIAS)
     half = np.uint32(1 << (SHIFTS[False] - 1))
-    found: Array = ((bits + half) >> np.uint32(SHIFTS[False])).astype(np.uint16)
-    return found
+    codes: Array = ((bits + half) >> np.uint32(SHIFTS[False])).astype(np.uint16)
+    return codes

@@ -40,14 +40,14 @@ class Ties:
     def __init__(self, tree: BoardTree, cards: CardAbstraction) -> None:
         _check(tree, cards)
         self.tree, self.cards = tree, cards
-        found: list[tuple[Array, Array] | None] = [None, None]
+        rows: list[tuple[Array, Array] | None] = [None, None]
         self._streets: list[list[_Street]] = [[], []]
         alike = np.array_equal(tree.held[0], tree.held[1])
         for street in range(tree.streets):
             for player in (0, 1):
                 if player == 0 or not alike:
-                    found[player] = _rows(tree, cards, street, player)
-                bucket, weight = found[player] or found[0]  # type: ignore[misc]
+                    rows[player] = _rows(tree, cards, street, player)
+                bucket, weight = rows[player] or rows[0]  # type: ignore[misc]
                 self._streets[player].append(_street(tree, street, player, bucket, weight, cards.counts[street]))
 
     @property
