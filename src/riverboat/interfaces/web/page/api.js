@@ -1,0 +1,69 @@
+// The server's answers. Every path stands here and nowhere else; docs/api.md describes them.
+
+async function ask(method, path, body) {
+  const options = { method, headers: {} };
+  if (body !== undefined) {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Error("The server does not answer. Is riverboat serve still running?");
+  }
+  const text = await answer.text();
+  let told;
+  try {
+    told = text ? JSON.parse(text) : null;
+  } catch {
+    told = null;
+  }
+  if (!answer.ok) throw new Error(told?.error ?? `${path}: the server answered ${answer.status}`);
+  return told;
+}
+
+const query = (params) => {
+  const kept = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return kept.length ? `?${new URLSearchParams(kept)}` : "";
+};
+const get = (path, params = {}) => ask("GET", `/api/${path}${query(params)}`);
+const post = (path, body = {}) => ask("POST", `/api/${path}`, body);
+const part = (name) => name.split("/").map(encodeURIComponent).join("/");
+
+/** What does not change while the page is open, asked for once. */
+const once = (path) => {
+  let asked = null;
+  return () => (asked ??= get(path).catch((error) => { asked = null; throw error; }));
+};
+
+export const about = once("about");
+export const hands = once("hands"); // names of made hands and draws
+export const presets = once("ranges/presets");
+export const parseRange = (text) => post("ranges", { text });
+export const readSpot = (source) => post("spots", source);
+export const sizeOf = (source) => post("spots/size", source);
+export const runs = () => get("runs");
+export const node = (run, line, more = {}) => get("node", { run, line, ...more });
+export const runouts = (run, line) => get("runouts", { run, line });
+export const series = (run) => get("series", { run });
+export const aggregate = (run) => get("aggregate", { run });
+export const exportLink = (params) => `/api/export${query(params)}`;
+export const jobs = () => get("jobs");
+export const startJob = (wanted) => post("jobs", wanted);
+export const stopJob = (name) => post(`jobs/${part(name)}/stop`);
+export const resumeJob = (name, limits = {}) => post(`jobs/${part(name)}/resume`, limits);
+export const removeJob = (name) => ask("DELETE", `/api/jobs/${part(name)}`);
+
+/** Follow a job: `change(job)` whenever something new is known, the last time when it has ended. Returns what stops it. */
+export function follow(name, change) {
+  const source = new EventSource(`/api/jobs/${part(name)}/events`);
+  source.onmessage = (event) => {
+    const job = JSON.parse(event.data);
+    if (!ALIVE.includes(job.state)) source.close(); // or the browser would ask again
+    change(job);
+  };
+  return () => source.close();
+}
+
+export const ALIVE = ["queued", "running", "stopping"];

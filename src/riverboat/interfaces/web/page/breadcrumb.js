@@ -1,0 +1,73 @@
+// The moves that led here, one box a decision with all that could be done there, and a card picker where one is dealt.
+
+import { card, Deck } from "./card_parts.js";
+import { button, fill, h } from "./dom.js";
+import { chips, moveColours, moveTitle, moveWords, percent } from "./figures.js";
+
+/** A line and a move, or a card, joined. */
+export function joinLine(line, move) {
+  return line === "" || line.endsWith("/") ? line + move : `${line}-${move}`;
+}
+
+export const dealLine = (line, name) => `${line}/${name}`;
+
+const STREETS = { 4: "turn", 5: "river" };
+
+export class Breadcrumb {
+  /** `go(line)` when a move or a card is chosen. */
+  constructor(go) {
+    this.go = go;
+    this.crumbs = h("div", { class: "crumbs", role: "list", "aria-label": "Moves so far" });
+    this.picker = h("div");
+    this.element = h("div", {}, this.crumbs, this.picker);
+  }
+
+  /** `node.path`: decisions and deals on the way, the place itself last. */
+  draw(node) {
+    const dealt = node.path.filter((step) => step.kind === "deal" && step.chosen).length;
+    let size = node.board.length - dealt;
+    const steps = node.path.filter((step) => step.kind !== "end").map((step) =>
+      (step.kind === "deal" ? { ...step, board: node.board.slice(0, size++), street: STREETS[size] } : step));
+    fill(this.crumbs, steps.map((step) => (step.kind === "deal" ? this.#deal(step, node) : this.#decision(step, node))));
+    this.#pick(null, node);
+    if (node.kind === "deal") this.#pick(steps.at(-1), node); // a card is due
+    this.crumbs.scrollLeft = this.crumbs.scrollWidth;
+  }
+
+  #decision(step, node) {
+    const here = step.chosen === null;
+    const colours = moveColours(step.moves);
+    const facts = (label) => (here ? node.moves.find((move) => move.name === label) : null);
+    const moves = step.moves.map((label, k) => h("button", {
+      type: "button", title: moveTitle(label, facts(label)), style: { "--move": colours[k] },
+      "aria-current": step.chosen === label ? "true" : null, on: { click: () => this.go(joinLine(step.line, label)) },
+    }, h("span", {}, moveWords(label)), here ? h("span", {}, percent(facts(label).frequency, 0)) : null));
+    const head = h("header", {}, h("b", { class: step.player }, step.player.toUpperCase()), h("span", {}, here ? chips(node.pot, 0) : step.pot ? chips(step.pot, 0) : ""));
+    return h("div", { class: here ? "crumb here" : "crumb", role: "listitem", "aria-label": `${step.player} to act` }, head, moves);
+  }
+
+  #deal(step, node) {
+    const words = step.chosen ? `${step.street} ${step.chosen}; choose another card` : `Choose the ${step.street}`;
+    const open = button(step.chosen ? card(step.chosen) : "card…", () => this.#pick(step, node), { "aria-label": words });
+    return h("div", { class: step.chosen ? "crumb deal" : "crumb deal here", role: "listitem" }, h("header", {}, h("span", {}, step.street)), open);
+  }
+
+  #pick(step, node) {
+    if (!step || (this.picker.children.length && this.step === step.line)) {
+      this.step = null;
+      fill(this.picker);
+      return;
+    }
+    this.step = step.line;
+    const gone = new Set(step.board);
+    const deck = new Deck({ label: `Card of the ${step.street}`, pick: (name) => this.go(dealLine(step.line, name) + (step.chosen ? this.#rest(step, node) : "")) });
+    deck.draw((name) => (gone.has(name) ? "gone" : name === step.chosen ? "on" : "free"));
+    fill(this.picker, h("div", { class: "sheet picker" }, h("h3", {}, `The ${step.street}`), deck.element));
+  }
+
+  /** The moves behind a card, kept when another card is dealt in its place; a later deal ends them. */
+  #rest(step, node) {
+    const behind = node.line.slice(dealLine(step.line, step.chosen).length);
+    return behind.includes("/") ? behind.slice(0, behind.indexOf("/")) : behind;
+  }
+}

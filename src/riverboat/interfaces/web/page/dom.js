@@ -1,0 +1,118 @@
+// Elements are made here and nowhere else. Text is always set as text, never as markup, so that a name of a file or a
+// range that somebody else wrote cannot become part of the page.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function put(element, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "on") for (const [event, call] of Object.entries(value)) element.addEventListener(event, call);
+    else if (name === "style") for (const [key, one] of Object.entries(value)) element.style.setProperty(key, one);
+    else if (name === "value" || name === "checked" || name === "selected" || name === "disabled") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** An element: `h("button", { class: "quiet", on: { click } }, "text", other)`. */
+export function h(tag, props, ...children) {
+  return put(document.createElement(tag), props, children);
+}
+
+/** The same of a drawing. */
+export function s(tag, props, ...children) {
+  return put(document.createElementNS(SVG, tag), props, children);
+}
+
+/** Put these in place of all that an element holds. */
+export function fill(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+export function button(text, click, props = {}) {
+  return h("button", { type: "button", ...props, on: { click } }, text);
+}
+
+/** A field with its label above it. */
+export function field(label, control, hint) {
+  return h("label", { class: "field" }, h("span", {}, label), control, hint ? h("small", {}, hint) : null);
+}
+
+export function input(props = {}) {
+  return h("input", { type: "text", spellcheck: "false", autocomplete: "off", ...props });
+}
+
+/** A choice of few: `choice("Size", [["a", "A"], …], "a", (value) => …)`; the arrow keys move. */
+export function choice(label, options, chosen, change) {
+  const box = h("div", { class: "choice", role: "radiogroup", "aria-label": label });
+  const buttons = options.map(([value, text]) =>
+    h("button", { type: "button", role: "radio", "data-value": value, on: { click: () => set(value, true) } }, text));
+  function set(value, tell = false) {
+    for (const one of buttons) {
+      const on = one.dataset.value === String(value);
+      one.setAttribute("aria-checked", on);
+      one.tabIndex = on ? 0 : -1;
+    }
+    if (tell) change(value);
+  }
+  box.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = buttons.indexOf(document.activeElement);
+    const next = buttons[(at + step + buttons.length) % buttons.length];
+    next.focus();
+    set(next.dataset.value, true);
+  });
+  box.append(...buttons);
+  set(chosen);
+  box.set = set;
+  return box;
+}
+
+/** Tell who listens to the page. */
+export function say(text) {
+  document.getElementById("said").textContent = text;
+}
+
+/** A message that stays until it is read. */
+export function complain(error) {
+  const text = error instanceof Error ? error.message : String(error);
+  const notes = document.getElementById("notes");
+  const note = h("div", { class: "note" }, h("span", {}, text), button("✕", () => note.remove(), { class: "quiet", "aria-label": "Close" }));
+  notes.append(note);
+  if (notes.children.length > 3) notes.firstChild.remove();
+}
+
+/** Run what a click asks for; what goes wrong is told. */
+export async function attempt(work) {
+  try {
+    return await work();
+  } catch (error) {
+    complain(error);
+    return undefined;
+  }
+}
+
+/** Call once the last of many calls is `wait` ms old. */
+export function later(call, wait = 250) {
+  let timer;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => call(...values), wait);
+  };
+}
+
+export async function copy(text, what) {
+  await navigator.clipboard.writeText(text);
+  say(`${what} copied`);
+}
+
+/** Save a text as a file. */
+export function download(name, text, type = "text/plain") {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}

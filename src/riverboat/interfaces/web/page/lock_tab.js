@@ -1,0 +1,129 @@
+// A node lock by painting: choose what is played, paint the cells that play it, and solve the spot again around it.
+
+import * as api from "./api.js";
+import { CELL_NAMES } from "./cards.js";
+import { attempt, button, fill, h, say } from "./dom.js";
+import { moveColours, moveWords, percent } from "./figures.js";
+import { go } from "./place.js";
+import { watchJob } from "./solve_panel.js";
+
+/** The lock that is being painted at a node: for each cell the shares of moves, or null. */
+function painted(reader) {
+  if (!reader.painted) {
+    const count = reader.node.labels.length;
+    reader.painted = { cells: CELL_NAMES.map(() => null), brush: reader.node.labels.map((_, k) => (k === count - 1 ? 1 : 0)), every: false, changed: () => {} };
+  }
+  return reader.painted;
+}
+
+/** Locks of the cells as the file of a spot has them, one for each mix that is played. */
+export function lockEntries(line, labels, cells) {
+  const mixes = new Map();
+  cells.forEach((mix, cell) => {
+    if (!mix) return;
+    const key = JSON.stringify(mix);
+    mixes.set(key, [...(mixes.get(key) ?? []), CELL_NAMES[cell]]);
+  });
+  return [...mixes].map(([key, names]) => {
+    const strategy = Object.fromEntries(JSON.parse(key).map((share, k) => [labels[k], share]).filter(([, share]) => share > 0));
+    return names.length === CELL_NAMES.length ? { line, strategy } : { line, hands: names.join(","), strategy };
+  });
+}
+
+/** Where all cells that are held play the same, the lock is for all hands. */
+function wholeLock(cells, held) {
+  const first = cells.find(Boolean);
+  const alike = cells.every((mix, cell) => !held(cell) || JSON.stringify(mix) === JSON.stringify(first));
+  return alike ? cells.map(() => first) : cells;
+}
+
+/** `*` for every card of a line. */
+export const anyCard = (line) => line.replace(/\/[2-9TJQKA][cdhs]/g, "/*");
+
+function cells(reader, side, who) {
+  if (who !== reader.node.acting) return null;
+  const { cells: mixes } = painted(reader);
+  return side.cells("strategy").map((cell, k) => (mixes[k] ? { ...cell, shares: mixes[k], corner: "●", words: `locked: ${mixes[k].map((share, a) => `${moveWords(reader.node.labels[a])} ${percent(share, 0)}`).join(", ")}` } : { ...cell, dim: mixes.some(Boolean) }));
+}
+
+/** The mix of the brush; rounded, so that equal ones are one lock. */
+const mixOf = (lock) => lock.brush.map((share) => Number(share.toFixed(3)));
+
+/** Painting what already has the mix of the brush frees it. */
+function painter(reader, who) {
+  if (who !== reader.node.acting) return null;
+  const lock = painted(reader);
+  let stroke = null;
+  return {
+    begin: (cell) => { stroke = JSON.stringify(lock.cells[cell]) === JSON.stringify(mixOf(lock)) ? null : mixOf(lock); },
+    over: (cell) => {
+      if (reader.node.sides[who].inCell[cell].length) lock.cells[cell] = stroke;
+      lock.changed();
+    },
+    end: () => say(`${lock.cells.filter(Boolean).length} cells are locked`),
+  };
+}
+
+function sliders(reader, lock) {
+  const { labels } = reader.node;
+  const colours = moveColours(labels);
+  const outs = labels.map(() => h("output"));
+  const bars = labels.map((label, k) => h("input", { type: "range", min: 0, max: 100, step: 5, "aria-label": `${moveWords(label)}, per cent`, on: { input: () => set(k, bars[k].value / 100) } }));
+  /** The others share what one leaves. */
+  function set(k, share) {
+    const rest = lock.brush.reduce((sum, value, j) => sum + (j === k ? 0 : value), 0);
+    lock.brush = lock.brush.map((value, j) => (j === k ? share : rest > 0 ? (value / rest) * (1 - share) : (1 - share) / (labels.length - 1 || 1)));
+    show();
+  }
+  function show() {
+    lock.brush.forEach((share, k) => {
+      bars[k].value = Math.round(100 * share);
+      outs[k].textContent = percent(share, 0);
+    });
+  }
+  const pure = (k) => button("always", () => { lock.brush = labels.map((_, j) => (j === k ? 1 : 0)); show(); }, { class: "quiet small", "aria-label": `always ${moveWords(labels[k])}` });
+  show();
+  return h("div", { class: "mix" }, labels.map((label, k) => [h("span", {}, h("span", { class: "key", style: { "--move": colours[k] } }), moveWords(label)), bars[k], outs[k], pure(k)]));
+}
+
+function draw(reader) {
+  const { node } = reader;
+  if (node.acting < 0) return h("p", { class: "empty" }, "Nobody acts here: walk to a decision.");
+  const lock = painted(reader);
+  const side = node.sides[node.acting];
+  const brush = () => mixOf(lock);
+  const held = (cell) => side.inCell[cell].length > 0;
+  const redraw = () => { reader.drawGrids(); fill(count, told()); };
+  const told = () => `${lock.cells.filter(Boolean).length} of ${CELL_NAMES.filter((_, cell) => held(cell)).length} cells`;
+  const count = h("span", { class: "soft" }, told());
+  const all = (make) => { lock.cells = CELL_NAMES.map((_, cell) => make(cell)); redraw(); };
+  lock.changed = redraw;
+  const kept = (cell) => (held(cell) ? round(side.figures(side.inCell[cell]).shares) : null);
+  const any = h("input", { type: "checkbox", checked: lock.every, on: { change: () => { lock.every = any.checked; } } });
+  const where = h("div");
+  const again = button("Lock and solve again", () => attempt(async () => {
+    if (!lock.cells.some(Boolean)) throw new Error("Paint some cells first: they get the moves of the brush.");
+    const { spot } = await api.readSpot({ run: reader.params.run });
+    const line = lock.every ? anyCard(node.line) : node.line;
+    const older = (spot.lock ?? []).filter((entry) => entry.line !== line);
+    const locks = [...older, ...lockEntries(line, node.labels, wholeLock(lock.cells, held))];
+    const job = await api.startJob({ run: reader.params.run, locks });
+    watchJob(where, job, { done: (ended) => go("study", { run: ended.name, line: node.line, with: reader.params.run, tab: "compare" }) });
+  }), { class: "main" });
+  return [h("div", { class: "spread" }, h("h2", {}, "Lock ", h("span", { class: side.name }, side.name.toUpperCase())), count),
+    h("p", { class: "soft" }, `What ${side.name} does with the cells that you paint. Painting a cell again takes it back.`),
+    sliders(reader, lock),
+    h("div", { class: "row" }, button("Paint all", () => all((cell) => (held(cell) ? brush() : null)), { class: "small" }),
+      button("All as solved", () => all(kept), { class: "small" }), button("None", () => all(() => null), { class: "small" })),
+    node.line.includes("/") ? h("label", { class: "row" }, any, "whatever card is dealt") : null, again, where];
+}
+
+/** Shares to whole per cents that sum to one. */
+function round(shares) {
+  const found = shares.map((share) => Math.round(100 * share) / 100);
+  const most = found.indexOf(Math.max(...found));
+  found[most] = Number((found[most] + 1 - found.reduce((a, b) => a + b, 0)).toFixed(2));
+  return found;
+}
+
+export const lockTab = { name: "lock", title: "Lock", draw, cells, painter };

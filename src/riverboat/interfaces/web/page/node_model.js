@@ -1,0 +1,131 @@
+// A node as the page works with it: what the server tells of each hand, gathered into cells, groups and means. Means take
+// each hand as often as it is dealt (`deals`), as all means of the library do.
+
+import { HANDS_OF_CELL, HAND_CARDS, cardNumber, splitBoard } from "./cards.js";
+import { chips, combos, moveColours, moveWords, percent } from "./figures.js";
+
+const BUCKETS = [[0, 0.2], [0.2, 0.4], [0.4, 0.6], [0.6, 0.8], [0.8, 1.0001]];
+const bucketName = ([low, high]) => `${Math.round(100 * low)}–${Math.round(100 * Math.min(high, 1))} %`;
+
+/** One player at a node: columns over hands, and where each hand stands in them. */
+export class Side {
+  constructor(name, told, labels, board, pot) {
+    this.name = name;
+    for (const key of ["combos", "ev", "equity", "eqr"]) this[key] = told[key];
+    const { index, weight, deals, ev, equity, eqr, strategy, action_ev: worth, made, draws } = told.hands;
+    Object.assign(this, { hands: index, weight, deals: deals ?? weight, handEv: ev, handEquity: equity, handEqr: eqr, made, draws });
+    this.strategy = strategy?.length ? strategy : null;
+    this.actionEv = worth;
+    this.actions = this.strategy ? labels : [];
+    this.colours = this.actions.length ? moveColours(this.actions) : ["var(--weight)"];
+    this.pot = pot;
+    this.place = new Int32Array(1326).fill(-1);
+    this.hands.forEach((hand, k) => { this.place[hand] = k; });
+    const blocked = new Set(board.map(cardNumber));
+    this.possible = HANDS_OF_CELL.map((hands) => hands.filter((hand) => !HAND_CARDS[hand].some((card) => blocked.has(card))).length);
+    this.inCell = HANDS_OF_CELL.map((hands) => hands.map((hand) => this.place[hand]).filter((k) => k >= 0));
+  }
+
+  /** The mean of a column over places in it. */
+  mean(values, places) {
+    let sum = 0;
+    let total = 0;
+    for (const k of places) {
+      const value = values[k];
+      if (value === null || value === undefined) continue;
+      sum += value * this.deals[k];
+      total += this.deals[k];
+    }
+    return total > 0 ? sum / total : null;
+  }
+
+  /** Frequencies, EV, equity, EQR and combos over some places. */
+  figures(places) {
+    const ev = this.mean(this.handEv, places);
+    const equity = this.mean(this.handEquity, places);
+    return {
+      combos: places.reduce((sum, k) => sum + this.weight[k], 0),
+      shares: this.actions.map((_, a) => this.mean(this.strategy[a], places) ?? 0),
+      ev, equity, eqr: ev !== null && equity > 0 ? ev / (equity * this.pot) : null,
+    };
+  }
+
+  everyPlace() {
+    return this.hands.map((_, k) => k);
+  }
+
+  /** The 169 cells to draw. `keeps(place)` says which hands count; `view` what colours tell. */
+  cells(view = "strategy", keeps = null) {
+    const values = { ev: this.handEv, equity: this.handEquity, eqr: null }[view];
+    const span = values ? extent(values.filter((_, k) => this.weight[k] > 0)) : null;
+    return this.inCell.map((all, cell) => {
+      const places = keeps ? all.filter(keeps) : all;
+      const found = this.figures(places);
+      const whole = this.possible[cell] ? all.reduce((sum, k) => sum + this.weight[k], 0) / this.possible[cell] : 0;
+      const weight = keeps && places.length ? Math.min(1, found.combos / this.possible[cell]) : Math.min(1, whole);
+      const shown = { weight: this.possible[cell] ? weight : 0, shares: found.shares, words: this.#words(found, whole), dim: Boolean(keeps) && !places.length };
+      if (view === "weight") shown.shares = null;
+      if (values && weight > 0) {
+        const value = view === "ev" ? found.ev : found.equity;
+        shown.heat = value === null ? null : heat((value - span[0]) / (span[1] - span[0] || 1));
+        shown.corner = value === null ? "" : view === "ev" ? chips(value, Math.abs(value) >= 100 ? 0 : 1) : Math.round(100 * value);
+      }
+      return shown;
+    });
+  }
+
+  #words(found, weight) {
+    if (!(weight > 0)) return "not held";
+    const moves = this.actions.map((label, k) => `${moveWords(label)} ${percent(found.shares[k], 0)}`);
+    return [`${combos(found.combos)} combos`, ...moves, found.ev === null ? null : `EV ${chips(found.ev)}`,
+      found.equity === null ? null : `equity ${percent(found.equity, 0)}`].filter(Boolean).join(", ");
+  }
+
+  /** Rows by made hand, draw and equity bucket: `{ kind, name, places }`, only those that some hand is in. */
+  groups(node) {
+    const all = this.everyPlace().filter((k) => this.weight[k] > 0);
+    const rows = [];
+    const add = (kind, name, test) => {
+      const places = all.filter(test);
+      if (places.length) rows.push({ kind, name, places });
+    };
+    (node.made ?? []).forEach((name, which) => add("made", name, (k) => this.made?.[k] === which));
+    (node.draws ?? []).forEach((name, which) => add("draws", name, (k) => ((this.draws?.[k] ?? 0) >> which) & 1));
+    for (const [low, high] of BUCKETS) {
+      add("equity", bucketName([low, high]), (k) => this.handEquity[k] !== null && this.handEquity[k] >= low && this.handEquity[k] < high);
+    }
+    return rows;
+  }
+}
+
+function extent(values) {
+  const found = values.filter((value) => value !== null && value !== undefined);
+  return found.length ? [Math.min(...found), Math.max(...found)] : [0, 1];
+}
+
+/** From cold to warm. */
+function heat(share) {
+  const at = Math.max(0, Math.min(1, share));
+  return `hsl(${Math.round(222 - 178 * at)} ${Math.round(42 + 26 * at)}% ${Math.round(46 + 6 * at)}%)`;
+}
+
+/** What the server told of a node, with its two sides; `names` has the made hands and draws (GET /api/hands). */
+export function readNode(told, names) {
+  const cards = splitBoard(told.board);
+  const labels = told.moves.map((move) => move.name);
+  const sides = told.names.map((name) => new Side(name, told.players[name], labels, cards, told.pot));
+  return { ...told, board: cards, labels, sides, acting: told.names.indexOf(told.player), made: names.made, draws: names.draws };
+}
+
+/** Whether a card is due at a node. */
+export const isDeal = (node) => node.kind === "deal";
+
+/** A test for the hands that filters keep, or null where there are none. Kinds are joined by and, their members by or. */
+export function keeper(side, node, filters) {
+  const kinds = ["made", "draws", "equity"].filter((kind) => filters[kind]?.size);
+  if (!kinds.length) return null;
+  const rows = side.groups(node);
+  const sets = kinds.map((kind) => new Set(rows.filter((row) => row.kind === kind && filters[kind].has(row.name)).flatMap((row) => row.places)));
+  return (place) => sets.every((set) => set.has(place));
+}
+

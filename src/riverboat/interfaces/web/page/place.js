@@ -1,0 +1,27 @@
+// Where the reader is, as the hash of the address: `#study?run=spot&line=b120`. A link reopens the same node.
+
+/** `{ page, params }` of the address. */
+export function here() {
+  const [page, rest = ""] = location.hash.replace(/^#/, "").split("?");
+  return { page: page || "study", params: Object.fromEntries(new URLSearchParams(rest)) };
+}
+
+/** The hash of a place. Slashes, commas and stars of lines stay readable. */
+export function hashOf(page, params = {}) {
+  const kept = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const text = new URLSearchParams(kept).toString().replace(/%2F/g, "/").replace(/%2C/g, ",").replace(/%3A/g, ":");
+  return `#${page}${text ? `?${text}` : ""}`;
+}
+
+/** Go there; the page that is open is told, or another one opens. */
+export function go(page, params, { replace = false } = {}) {
+  const hash = hashOf(page, params);
+  if (hash === location.hash) return;
+  if (replace) {
+    history.replaceState(null, "", hash);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  } else location.hash = hash;
+}
+
+/** The whole link, to copy. The token of the server is not in it. */
+export const link = () => location.href;

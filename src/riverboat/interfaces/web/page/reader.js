@@ -1,0 +1,176 @@
+// A solved spot, node by node: breadcrumb, both grids, and beside them hands, groups, graph, cards, locks, another solution.
+
+import * as api from "./api.js";
+import { Breadcrumb, joinLine } from "./breadcrumb.js";
+import { cards } from "./card_parts.js";
+import { CELL_NAMES } from "./cards.js";
+import { attempt, button, choice, copy, fill, h, say } from "./dom.js";
+import { chips, combos, moveWords, percent } from "./figures.js";
+import { Grid } from "./grid.js";
+import { isDeal, keeper, readNode } from "./node_model.js";
+import { go, link } from "./place.js";
+import { TABS } from "./reader_tabs.js";
+import { moveBar } from "./summary_parts.js";
+
+const VIEWS = [["strategy", "Strategy"], ["ev", "EV"], ["equity", "Equity"], ["weight", "Range"]];
+const KEPT = 60; // nodes that are kept, so that a step back is drawn at once
+
+export class Reader {
+  constructor(root, params) {
+    this.params = params;
+    this.node = null;
+    this.cell = -1;
+    this.who = 0; // whose cell is chosen
+    this.view = "strategy";
+    this.filters = { made: new Set(), draws: new Set(), equity: new Set() };
+    this.seen = new Map();
+    this.crumbs = new Breadcrumb((line) => this.#go(line));
+    this.grids = [0, 1].map((who) => new Grid({ label: "Hands", pick: (cell) => this.pick(who, cell) }));
+    this.heads = [0, 1].map(() => h("header"));
+    this.bars = [0, 1].map(() => h("div", { class: "below" }));
+    this.title = h("div", { class: "spread title" });
+    this.side = h("div", { class: "stack side" });
+    this.tabs = choice("Beside the grids", TABS.map((tab) => [tab.name, tab.title]), this.#tab().name, (name) => this.#open(name));
+    const views = choice("Colours of the grids", VIEWS, this.view, (view) => { this.view = view; this.drawGrids(); });
+    this.sheets = [0, 1].map((who) => h("section", { class: "sheet hands" }, this.heads[who], this.grids[who].element, this.bars[who]));
+    this.element = h("div", { class: "reader" }, this.title, this.crumbs.element,
+      h("div", { class: "spread views" }, views, this.tabs), h("div", { class: "trio" }, this.sheets, h("section", { class: "sheet", "aria-label": "Details" }, this.side)));
+    fill(root, this.element);
+    this.element.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  #tab() {
+    return TABS.find((tab) => tab.name === this.params.tab) ?? TABS[0];
+  }
+
+  #go(line) {
+    go("study", { ...this.params, line });
+  }
+
+  #open(name) {
+    go("study", { ...this.params, tab: name === TABS[0].name ? "" : name }, { replace: true });
+  }
+
+  /** Backspace goes a move back, as the first letter of a move goes on. */
+  #key(event) {
+    if (event.target.matches("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Backspace" && this.node?.path.length > 1) {
+      event.preventDefault();
+      this.#go(this.node.path.at(-2).line);
+    } else if (/^[fxcbra]$/.test(event.key) && this.node) {
+      const move = this.node.labels.find((label) => label[0] === event.key);
+      if (move) this.#go(joinLine(this.node.line, move));
+    }
+  }
+
+  async #ask(run, line, extra) {
+    const key = JSON.stringify([run, line, extra]);
+    if (!this.seen.has(key)) {
+      const asked = Promise.all([api.node(run, line, extra), api.hands()]).then(([told, names]) => readNode(told, names));
+      asked.catch(() => this.seen.delete(key));
+      this.seen.set(key, asked);
+      if (this.seen.size > KEPT) this.seen.delete(this.seen.keys().next().value);
+    }
+    return this.seen.get(key);
+  }
+
+  /** The node of the address. */
+  async update(params) {
+    const moved = params.run !== this.params.run || params.line !== this.params.line || params.board !== this.params.board;
+    this.params = params;
+    const begun = performance.now();
+    const node = await attempt(() => this.#ask(params.run, params.line ?? "", { board: params.board }));
+    if (!node || this.params !== params) return;
+    this.node = node;
+    this.other = params.with ? await attempt(() => this.#ask(params.with, params.line ?? "", {})) : null;
+    if (moved) this.painted = null; // a lock that was begun belongs to its node
+    if (node.acting >= 0 && this.cell < 0) this.who = node.acting;
+    this.grids.forEach((grid, who) => grid.paintWith(this.#tab().painter?.(this, who) ?? null));
+    this.crumbs.draw(node);
+    this.#head();
+    this.drawGrids();
+    this.tabs.set(this.#tab().name);
+    this.drawSide();
+    this.drawn = performance.now() - begun; // ms, from the address to the drawing
+    say(this.#told());
+  }
+
+  #told() {
+    const node = this.node;
+    if (node.acting < 0) return isDeal(node) ? "A card is dealt; choose it" : "The hand is over here";
+    return `${node.player} to act: ${node.moves.map((move) => `${moveWords(move.name)} ${percent(move.frequency, 0)}`).join(", ")}`;
+  }
+
+  #head() {
+    const { node, params } = this;
+    const files = [["CSV", "csv"], ["JSON", "json"]].map(([text, format]) =>
+      h("a", { class: "button", href: api.exportLink({ run: params.run, line: node.line, format }), download: `${params.run.replaceAll("/", "-")}.${format}` }, text));
+    fill(this.title,
+      h("div", {}, h("h1", {}, params.run), h("div", { class: "row" }, cards(node.board), h("span", { class: "soft" },
+        `pot ${chips(node.pot, 0)}`, node.stacks ? ` · behind ${node.stacks.map((stack) => chips(stack, 0)).join(" and ")}` : ""))),
+      h("div", { class: "row" }, files, button("Copy link", () => attempt(() => copy(link(), "Link")), { class: "quiet" }),
+        button("Change the spot", () => go("study", { new: "1", from: params.run }), { class: "quiet" })));
+  }
+
+  pick(who, cell) {
+    const same = this.who === who && this.cell === cell;
+    this.who = who;
+    this.cell = same ? -1 : cell;
+    this.grids.forEach((grid, k) => grid.select(k === who ? this.cell : -1));
+    if (this.#tab().picks) this.drawSide();
+    else if (this.cell >= 0) this.#open(TABS[0].name);
+    if (this.cell >= 0) say(this.grids[who].cells[cell].getAttribute("aria-label"));
+  }
+
+  drawGrids() {
+    const { node, other } = this;
+    node.sides.forEach((mine, who) => {
+      const compared = other && who !== Math.max(node.acting, 0);
+      const side = compared ? other.sides[Math.max(node.acting, 0)] : mine;
+      this.grids[who].element.setAttribute("aria-label", `Hands of ${side.name}`);
+      this.sheets[who].classList.toggle("acting", node.acting === who);
+      const keeps = keeper(side, node, this.filters);
+      this.grids[who].draw(this.#tab().cells?.(this, side, who) ?? side.cells(this.view, keeps), side.colours);
+      const figures = keeps ? side.figures(side.everyPlace().filter(keeps)) : { ...side, shares: (compared ? other : node).moves.map((move) => move.frequency) };
+      fill(this.heads[who], h("h2", { class: side.name }, compared ? `${side.name.toUpperCase()} in ${this.params.with}` : side.name.toUpperCase(), node.acting === who ? h("small", {}, " to act") : ""),
+        h("small", {}, `${combos(figures.combos)} combos · EV ${chips(figures.ev)} · ${percent(figures.equity)}`));
+      fill(this.bars[who], side.actions.length
+        ? moveBar(side.actions, figures.shares, { pick: compared ? null : (label) => this.#go(joinLine(node.line, label)) })
+        : h("small", {}, node.acting >= 0 ? "waits; the range so far" : ""));
+    });
+  }
+
+  drawSide() {
+    fill(this.side, this.#tab().draw(this));
+  }
+
+  toggle(kind, name) {
+    const set = this.filters[kind];
+    if (set.has(name)) set.delete(name);
+    else set.add(name);
+    this.drawGrids();
+    this.drawSide();
+  }
+
+  clearFilters() {
+    Object.values(this.filters).forEach((set) => set.clear());
+    this.drawGrids();
+    this.drawSide();
+  }
+
+  walk(label) {
+    this.#go(joinLine(this.node.line, label));
+  }
+
+  jump(line) {
+    this.#go(line);
+  }
+
+  get cellName() {
+    return this.cell >= 0 ? CELL_NAMES[this.cell] : "";
+  }
+
+  close() {
+    this.seen.clear();
+  }
+}

@@ -1,0 +1,153 @@
+// A spot by clicking: board, ranges, pot, stacks, sizes, rake. What it comes to is told while it is built.
+
+import * as api from "./api.js";
+import { BoardPicker } from "./card_parts.js";
+import { splitBoard } from "./cards.js";
+import { attempt, button, download, field, fill, h, input, later } from "./dom.js";
+import { bytes, count, seconds } from "./figures.js";
+import { go } from "./place.js";
+import { RangePainter } from "./range_painter.js";
+import { SizesForm, streetsFrom } from "./sizes_form.js";
+import { watchJob } from "./solve_panel.js";
+
+const START = {
+  board: "QsJh2h", pot: 180, stack: 910,
+  ranges: { // a third bet of the big blind, called by the button
+    oop: "TT+,AQs+,A5s-A2s:0.5,KTs+:0.5,QTs+:0.5,J9s+:0.5,T9s:0.5,AQo+,KQo:0.5",
+    ip: "JJ-55,AQs-ATs,A9s-A2s:0.5,KTs+,QTs+,J9s+,T9s,98s,87s,76s,65s,AQo-AJo:0.75,KQo:0.75",
+  },
+  bets: { flop: { bet: "52%", raise: "45%" }, turn: { bet: "55%", raise: "45%" }, river: { bet: "70%", raise: "45%" } }, tree: { add_all_in: "100%" },
+};
+const KNOWN = ["board", "pot", "stack", "ranges", "bets", "rake", "name", "lock"];
+
+export class SpotForm {
+  constructor(root) {
+    this.more = {}; // entries of the spot that the form has no field for; they stay
+    this.leave = () => {};
+    const changed = later(() => this.#changed(), 350);
+    const number = (value, props = {}) => input({ type: "number", min: 0, step: 1, value, on: { input: changed }, ...props });
+    this.board = new BoardPicker({ change: (names) => { this.sizes.show(streetsFrom(names.length)); changed(); } });
+    this.pot = number(START.pot, { min: 1 });
+    this.stacks = [number(START.stack, { min: 1, "aria-label": "Stack of oop" }), number("", { placeholder: "same", "aria-label": "Stack of ip" })];
+    this.rake = number("", { step: "any", placeholder: "0", max: 100 });
+    this.cap = number("", { placeholder: "none" });
+    this.addAllIn = input({ value: START.tree.add_all_in, placeholder: "0%", on: { input: changed } });
+    this.name = input({ placeholder: "by itself", maxlength: 60 });
+    this.until = input({ value: "0.5%", maxlength: 12 });
+    this.limit = input({ placeholder: "90s, 10m", maxlength: 12 });
+    this.many = input({ placeholder: "this one", maxlength: 60, "aria-label": "Boards" });
+    this.report = input({ placeholder: "the root", maxlength: 200 });
+    this.sizes = new SizesForm(changed);
+    this.ranges = ["oop", "ip"].map((player) => new RangePainter({ label: `Range of ${player}`, change: changed }));
+    this.cost = h("div", { class: "cost", role: "status" });
+    this.locks = h("div");
+    this.work = h("div");
+    this.start = button("Solve", () => attempt(() => this.#solve()), { class: "main" });
+    fill(root, this.#frame());
+    this.write(START);
+  }
+
+  #frame() {
+    const sheet = (title, side, ...parts) => h("section", { class: "sheet" }, h("header", {}, h("h2", {}, title), side), h("div", { class: "stack" }, parts));
+    return h("div", { class: "build" },
+      h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "A spot"), h("p", { class: "soft" }, "Heads-up, from the flop, turn or river on.")),
+        h("div", { class: "row" }, button("Save the file", () => attempt(() => this.#save()), { class: "quiet" }), button("Back", () => go("study", {}), { class: "quiet" }))),
+      h("div", { class: "builder" },
+        ["oop", "ip"].map((player, who) => sheet(h("span", { class: player }, `${player.toUpperCase()} `, h("small", {}, who ? "acts last" : "acts first")), this.ranges[who].total, this.ranges[who].element)),
+        h("div", { class: "stack beside" },
+          sheet("Board", null, this.board.element),
+          sheet("Chips", null, h("div", { class: "fields" }, field("Pot", this.pot), field("Stack", this.stacks[0]), field("Stack of IP", this.stacks[1]), field("Rake, %", this.rake), field("Rake, at most", this.cap), field("All-in up to", this.addAllIn))),
+          sheet("Solve", null, this.cost, h("div", { class: "fields" }, field("Until", this.until), field("Time, at most", this.limit), field("Name", this.name)),
+            h("details", {}, h("summary", {}, "Many boards"), h("div", { class: "fields" }, field("Boards", this.many, "all, sample:25"), field("Report the line", this.report))),
+            this.start, this.work)),
+        h("div", { class: "wide" }, sheet("Sizes", null, this.sizes.element, this.locks))));
+  }
+
+  /** The spot as the entries of its file. */
+  read() {
+    const whole = (box) => (box.value === "" ? null : Number(box.value));
+    const [first, second] = this.stacks.map(whole);
+    const rake = whole(this.rake) ? { rake: { rate: whole(this.rake) / 100, ...(whole(this.cap) === null ? {} : { cap: whole(this.cap) }) } } : {};
+    const tree = { ...this.more.tree, ...(this.addAllIn.value.trim() ? { add_all_in: this.addAllIn.value.trim() } : {}) };
+    const { tree: _, ...more } = this.more;
+    return {
+      ...more, board: this.board.names.join(""), pot: whole(this.pot), stack: second === null ? first : [first, second], ...rake,
+      ranges: { oop: this.ranges[0].text.value, ip: this.ranges[1].text.value }, bets: this.sizes.read(),
+      ...(Object.keys(tree).length ? { tree } : {}), ...(this.lock?.length ? { lock: this.lock } : {}),
+    };
+  }
+
+  /** Take a spot. */
+  write(spot) {
+    this.more = Object.fromEntries(Object.entries(spot).filter(([key]) => !KNOWN.includes(key)));
+    const names = splitBoard(spot.board);
+    this.board.set(names);
+    this.pot.value = spot.pot;
+    const stacks = Array.isArray(spot.stack) ? spot.stack : [spot.stack, ""];
+    this.stacks.forEach((box, k) => { box.value = stacks[k]; });
+    this.rake.value = spot.rake ? Number((100 * spot.rake.rate).toPrecision(6)) : "";
+    this.cap.value = spot.rake?.cap ?? "";
+    this.addAllIn.value = spot.tree?.add_all_in ?? "";
+    this.sizes.write(spot.bets);
+    this.sizes.show(streetsFrom(names.length));
+    ["oop", "ip"].forEach((player, k) => { if (spot.ranges?.[player]) this.ranges[k].read(spot.ranges[player], false); });
+    this.lock = spot.lock ?? [];
+    fill(this.locks, this.lock.length ? h("div", { class: "row" }, h("small", {}, `${this.lock.length} locks: ${[...new Set(this.lock.map((one) => one.line || "root"))].join(", ")}`),
+      button("Take off", () => { this.lock = []; fill(this.locks); this.#changed(); }, { class: "small quiet" })) : null);
+    setTimeout(() => this.#changed(), 400);
+  }
+
+  /** What is missing before it can be solved, in words. */
+  #missing() {
+    if (this.board.names.length < 3) return "Choose three to five cards.";
+    if (!this.ranges.every((range) => range.text.value.trim())) return "Paint both ranges, or take presets.";
+    return null;
+  }
+
+  async #changed() {
+    const missing = this.#missing();
+    this.start.disabled = Boolean(missing);
+    if (missing) {
+      fill(this.cost, h("p", { class: "soft" }, missing));
+      return;
+    }
+    const asked = (this.asked = {});
+    try {
+      const told = await api.sizeOf({ spot: this.read() });
+      if (this.asked !== asked) return;
+      const { memory } = await api.about();
+      fill(this.cost, costs(told), told.bytes_32 + told.bytes_tree > memory ? h("p", { class: "bad" }, "This does not fit into the memory that jobs may take here.") : null);
+    } catch (error) {
+      if (this.asked !== asked) return;
+      this.start.disabled = true;
+      fill(this.cost, h("p", { class: "bad" }, error.message));
+    }
+  }
+
+  async #save() {
+    const told = await api.readSpot({ spot: this.read() });
+    download(`${told.name || "spot"}.toml`, told.text);
+  }
+
+  async #solve() {
+    const name = this.name.value.trim();
+    const wanted = { spot: this.read(), until: this.until.value.trim() || undefined, time: this.limit.value.trim() || undefined, name: name || undefined };
+    if (this.many.value.trim()) Object.assign(wanted, { boards: this.many.value.trim(), report: this.report.value.trim() || undefined });
+    const job = await api.startJob(wanted);
+    this.leave();
+    this.leave = watchJob(this.work, job, { done: (ended) => go("study", { run: ended.name }) });
+    this.work.scrollIntoView({ block: "nearest" });
+  }
+
+  close() {
+    this.leave();
+  }
+}
+
+/** Nodes, memory and seconds, before anything is solved. */
+function costs(told) {
+  const nodes = told.streets.reduce((sum, street) => sum + street.nodes * street.boards, 0);
+  const one = (value, name) => h("div", {}, h("b", {}, value), h("small", {}, name));
+  return h("div", { class: "numbers" }, one(count(nodes), "nodes"), one(count(told.infosets), "information sets"), one(bytes(told.bytes_32 + told.bytes_tree), "memory"),
+    one(seconds(told.seconds_to_target), `to ${told.target_pct} %, about`));
+}

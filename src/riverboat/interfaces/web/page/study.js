@@ -1,0 +1,60 @@
+// Study: begin, build a spot, or read what was solved, by what the address says.
+
+import * as api from "./api.js";
+import { attempt, fill, h } from "./dom.js";
+
+/** What the address asks for: `start`, `form`, or the kind of reading that fits a run. */
+async function pageOf(params) {
+  if (params.new) return "form";
+  if (!params.run) return "start";
+  const run = (await api.runs()).find((one) => one.name === params.run);
+  if (run?.kind === "boards") return "boards";
+  return run?.kind === "blueprint" ? "blueprint" : "solution";
+}
+
+async function formOf(root, params) {
+  const { SpotForm } = await import("./spot_form.js");
+  const form = new SpotForm(root);
+  if (params.from === "opened") form.write(JSON.parse(sessionStorage.getItem("spot")));
+  else if (params.from) await attempt(async () => form.write((await api.readSpot({ run: params.from })).spot));
+  return { close: () => form.close() };
+}
+
+async function readerOf(root, params) {
+  const { Reader } = await import("./reader.js");
+  const reader = new Reader(root, params);
+  await reader.update(params);
+  return reader;
+}
+
+const OPEN = {
+  start: async (root) => (await import("./study_start.js")).openStart(root),
+  form: formOf,
+  solution: readerOf,
+  blueprint: readerOf,
+  boards: async (root, params) => (await import("./boards_report.js")).openBoards(root, params),
+};
+
+/** Whether an open page can show other parameters itself: another node of the same run. */
+const same = (old, params) => old.run === params.run && Boolean(old.new) === Boolean(params.new) && !params.new;
+
+export async function open(root, first) {
+  let params = first;
+  let held = null;
+  async function draw() {
+    held?.close?.();
+    held = null;
+    fill(root, h("p", { class: "empty" }, "…"));
+    held = await OPEN[await pageOf(params)](root, params);
+  }
+  await draw();
+  return {
+    async update(next) {
+      const old = params;
+      params = next;
+      if (same(old, next) && held?.update) await held.update(next);
+      else await draw();
+    },
+    close: () => held?.close?.(),
+  };
+}

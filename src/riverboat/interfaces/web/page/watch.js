@@ -1,0 +1,106 @@
+// Watch: runs as they go on, of this server or of a terminal, several of them in one picture.
+
+import * as api from "./api.js";
+import { LINES, lineChart } from "./charts.js";
+import { attempt, button, fill, h } from "./dom.js";
+import { ago, bytes, count, seconds, short } from "./figures.js";
+import { go } from "./place.js";
+import { PreflopChart } from "./preflop_chart.js";
+import { WORDS } from "./solve_panel.js";
+
+const EVERY = 2000; // ms between two looks
+const CHARTS = [
+  { key: "exploitability", title: "Exploitability", log: true },
+  { key: "visits", title: "Visits", log: false },
+  { key: "strength", title: "Strength against its snapshots", log: false },
+  { key: "memory", title: "Memory", log: false, show: bytes },
+];
+
+class Watch {
+  constructor(root, params) {
+    this.params = params;
+    this.list = h("div", { class: "runs", role: "group", "aria-label": "Runs" });
+    this.charts = h("div", { class: "charts" });
+    this.facts = h("div", { class: "stack" });
+    this.preflop = new PreflopChart();
+    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Watch"), h("p", { class: "soft" }, "Runs of this server and of terminals that write into the data folder. Choose one, or several for one picture.")),
+      h("div", { class: "watching" }, this.list, h("div", { class: "stack" }, this.facts, this.charts, this.preflop.element))));
+    this.timer = setInterval(() => { if (!document.hidden) this.look(); }, EVERY);
+  }
+
+  get chosen() {
+    return (this.params.runs ?? "").split(",").filter(Boolean);
+  }
+
+  async update(params) {
+    this.params = params;
+    await this.look();
+  }
+
+  /** Ask again for all that may have changed. */
+  async look() {
+    if (this.looking) return;
+    this.looking = true;
+    try {
+      this.runs = await api.runs();
+      if (!this.chosen.length) {
+        const first = this.runs.find((run) => run.running) ?? this.runs.find((run) => run.kind !== "other");
+        if (first) this.params = { ...this.params, runs: first.name };
+      }
+      const known = this.chosen.filter((name) => this.runs.some((run) => run.name === name));
+      const told = await Promise.all(known.map(async (name) => ({ name, ...(await api.series(name)) })));
+      this.#draw(told);
+    } catch (error) {
+      fill(this.facts, h("p", { class: "bad" }, error.message));
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  #toggle(name) {
+    const chosen = this.chosen.includes(name) ? this.chosen.filter((one) => one !== name) : [...this.chosen, name];
+    go("watch", { runs: chosen.join(",") }, { replace: true });
+  }
+
+  #draw(told) {
+    fill(this.list, this.runs.length ? this.runs.map((run) => this.#card(run)) : h("p", { class: "empty" }, "No run lies in the data folder yet."));
+    fill(this.facts, told.map((one, k) => this.#told(one, k)));
+    const drawn = CHARTS.map((chart) => {
+      const lines = told.map((one, k) => ({ name: one.name, colour: LINES[k % LINES.length], points: one.rows.filter((row) => Number.isFinite(row[chart.key])).map((row) => [row.seconds, row[chart.key]]) })).filter((line) => line.points.length > 0);
+      if (!lines.length) return null;
+      const unit = told.find((one) => one.rows.some((row) => Number.isFinite(row[chart.key])))?.units?.[chart.key] ?? "";
+      return h("section", { class: "sheet" }, h("header", {}, h("h2", {}, chart.title), h("small", {}, unit)), lineChart(lines, { label: chart.title, x: "", logY: chart.log, showX: seconds, showY: chart.show ?? short }));
+    });
+    fill(this.charts, drawn);
+    const blueprint = told.find((one) => this.runs.find((run) => run.name === one.name)?.kind === "blueprint");
+    this.preflop.show(blueprint?.name ?? null, blueprint?.rows.at(-1)?.iteration);
+  }
+
+  #card(run) {
+    const chosen = this.chosen.includes(run.name);
+    return h("button", { type: "button", class: "run", "aria-pressed": chosen, on: { click: () => this.#toggle(run.name) } },
+      h("div", { class: "spread" }, h("b", {}, run.name), run.running ? h("span", { class: "badge live" }, "running") : run.state ? h("span", { class: "badge" }, WORDS[run.state] ?? run.state) : null),
+      h("small", {}, [run.kind, run.changed ? ago(run.changed) : ""].filter(Boolean).join(" · ")));
+  }
+
+  #told(one, k) {
+    const run = this.runs.find((each) => each.name === one.name);
+    const last = one.rows.at(-1) ?? {};
+    const figure = (name, value) => (value === "–" ? null : h("div", {}, h("b", {}, value), h("small", {}, name)));
+    return h("section", { class: "sheet" }, h("header", {}, h("h2", {}, h("span", { class: "key", style: { "--move": LINES[k % LINES.length] } }), one.name),
+      h("div", { class: "row" }, run?.job && run.running ? button("Stop", () => attempt(() => api.stopJob(one.name)), { class: "small" }) : null,
+        run?.kind === "solution" || run?.kind === "blueprint" ? button("Open", () => go("study", { run: one.name }), { class: "small" }) : null)),
+      h("div", { class: "numbers" }, figure("iterations", count(last.iteration)), figure("so far", seconds(last.seconds)), figure(one.units?.exploitability ? `exploitability, ${one.units.exploitability}` : "exploitability", short(last.exploitability)),
+        figure("visits", short(last.visits)), figure("memory", bytes(one.memory ?? last.memory)), figure("left", seconds(one.seconds_left))));
+  }
+
+  close() {
+    clearInterval(this.timer);
+  }
+}
+
+export async function open(root, params) {
+  const page = new Watch(root, params);
+  await page.look();
+  return page;
+}
