@@ -143,6 +143,15 @@ def held(folder: str | Path) -> Iterator[None]:
                 folder.rmdir()
 
 
+def is_held(folder: str | Path) -> bool:
+    """Whether a process is writing to a folder now (`held`)."""
+    try:
+        with (Path(folder) / LOCK).open("r+", encoding="utf-8") as file:
+            return not _take(file)  # taken for a moment: closing lets go
+    except OSError:  # no lock file: nobody
+        return False
+
+
 def _lock(folder: Path) -> IO[str]:
     path = folder / LOCK
     while True:

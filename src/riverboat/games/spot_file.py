@@ -85,7 +85,16 @@ def load(path: str | Path) -> Spot:
 
 def loads(text: str, folder: str | Path | None = ".", name: str = "spot") -> Spot:
     """A spot from the text of a file; `folder` is where files with ranges are looked for, None: nowhere."""
-    table = parse_toml(text)
+    return from_table(parse_toml(text), folder, name)
+
+
+def to_table(spot: Spot) -> dict[str, Any]:
+    """A spot as the entries of its file, for programs that write it as JSON."""
+    return dict(parse_toml(dumps(spot)))
+
+
+def from_table(table: Mapping[str, Any], folder: str | Path | None = ".", name: str = "spot") -> Spot:
+    """A spot from the entries of a file, however they came: what is read from TOML, and from JSON alike."""
     _known(table, KEYS, "")
     limit = _table(table, "limit")
     missing = [key for key in NEEDED if key not in table and not (limit and key == "bets")]

@@ -10,7 +10,7 @@ import typer
 from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.growth import heard
-from riverboat.interfaces import endings, evaluation_cli, explain_cli, files_cli, match_cli, models_cli
+from riverboat.interfaces import endings, evaluation_cli, explain_cli, files_cli, match_cli, models_cli, serve_cli
 from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
 from riverboat.interfaces.terminal import duration
 
@@ -158,7 +158,7 @@ def show(
     ] = None,
     limit: Annotated[int, typer.Option(min=0, max=MANY, help="Rows to print at most.")] = 60,
     hand: Annotated[str | None, typer.Option(help="Spots: one hand, KsJs; a class, AK, AKs, QQ; or a range.")] = None,
-    table: Annotated[str | None, typer.Option(help="Spots: combos, classes, made, draws or groups.")] = None,
+    table: Annotated[str | None, typer.Option(help="Spots: combos, classes, made, draws, groups or equity.")] = None,
     player: Annotated[str | None, typer.Option(help="Spots: oop or ip; who acts by default.")] = None,
     range_text: Annotated[
         bool, typer.Option("--range", help="Hold'em: the range of --player as text to paste elsewhere.")
@@ -492,7 +492,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli):
+for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli, serve_cli):
     for _command in _some.COMMANDS:
         app.command()(_command)
 

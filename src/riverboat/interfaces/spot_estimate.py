@@ -75,7 +75,16 @@ def times(tree: BoardTree, threads: int) -> Times:
 def print_estimate(game: Any, schedule: str | None, threads: int, json: bool) -> None:
     """The compiled tree: sizes in chips, nodes and boards of each street, memory and time. Nothing is solved."""
     with ProgressLine(f"building the tree of {game.name}"):
-        tree = solver_tree(game)
+        facts = estimate(game, schedule, threads)
+    if json:
+        emit(facts)
+        return
+    _print_estimate(facts)
+
+
+def estimate(game: Any, schedule: str | None, threads: int) -> dict[str, Any]:
+    """What `--estimate --json` prints."""
+    tree = solver_tree(game)
     if not isinstance(tree, BoardTree):
         raise InputError(f"--estimate is for hold'em, not {tree.name}")
     lines = list(menus(tree))
@@ -91,7 +100,7 @@ def print_estimate(game: Any, schedule: str | None, threads: int, json: bool) ->
     parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
     sizes = {name: table_bytes(tree, parsed, name) for name in FORMATS}
     expected = times(tree, threads)
-    facts = {
+    return {
         "game": tree.name,
         "streets": streets,
         "infosets": tree.infoset_count,
@@ -109,10 +118,6 @@ def print_estimate(game: Any, schedule: str | None, threads: int, json: bool) ->
         "seconds_are": "an estimate from rates of one machine: a factor of three off at most is usual",
         "menus": lines,
     }
-    if json:
-        emit(facts)
-        return
-    _print_estimate(facts)
 
 
 def _print_estimate(facts: Mapping[str, Any]) -> None:

@@ -41,7 +41,7 @@ def read(text: str, flags: TableFlags) -> Spot:
         raise InputError(
             f"--ranges {shown(flags.ranges)}: it does not say what it plays with all hands (no method strategies)"
         )
-    menu = _menu(agent, rules, flags.menu)
+    menu = menu_of(agent, rules, flags.menu)
     floor = 0.0 if flags.floor is None else flags.floor
     with ProgressLine("ranges by Bayes"):
         spot = _spot(text, state, agent, menu, floor)
@@ -69,7 +69,7 @@ def _spot(text: str, state: Any, agent: Answering, menu: Menu | None, floor: flo
         raise InputError(f"match state {shown(text)}: {told}") from None
 
 
-def _menu(agent: Agent, rules: Rules, path: Path | None) -> Menu | None:
+def menu_of(agent: Agent, rules: Rules, path: Path | None) -> Menu | None:
     """The one in a file, else that of a blueprint, else some sizes."""
     if rules.limit:
         if path is not None:

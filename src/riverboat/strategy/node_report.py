@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from riverboat.strategy.solution import Spotlight
 
 STREETS = {0: "preflop", 3: "flop", 4: "turn", 5: "river"}
-BY = ("combos", "classes", "made", "draws", "groups")
+BY = ("combos", "classes", "made", "draws", "groups", "equity")
+BUCKETS = 10  # of equity
 ALL = "all"  # the last row of a table with means
 DIGITS = 3  # of the weights of a range that is written
 
@@ -338,8 +339,8 @@ def range_text(node: Spotlight, player: int | str | None = None, digits: int = D
 
 
 def table(node: Spotlight, by: str | None = None, player: int | str | None = None) -> ReportTable:
-    """Frequencies, EV, equity, EQR and combos: by `combos`, by the 169 `classes`, by `made` hand, by `draws`, or by both
-    of these (`groups`, the default on a board). Draws may overlap.
+    """Frequencies, EV, equity, EQR and combos: by `combos`, by the 169 `classes`, by `made` hand, by `draws`, by both
+    of these (`groups`, the default on a board), or by `equity` in steps of 10 %. Draws may overlap.
 
     Rows without any weight are left out, except of combos: there every hand of the starting range that the board leaves
     has its row, and the EV of each action.
@@ -355,6 +356,11 @@ def table(node: Spotlight, by: str | None = None, player: int | str | None = Non
     if by == "classes":
         groups = [(name, np.equal(CLASS_OF_HAND, cell)) for cell, name in enumerate(CLASS_NAMES)]
         return _grouped(node, who, mine, "class", groups)
+    if by == "equity":
+        bucket = np.clip(np.nan_to_num(mine.equity, nan=-1.0) * BUCKETS, -1, BUCKETS - 1).astype(int)
+        step = 100 // BUCKETS
+        groups = [(f"{k * step}-{(k + 1) * step} %", bucket == k) for k in reversed(range(BUCKETS))]
+        return _grouped(node, who, mine, "equity bucket", groups)
     made, draws = classify_all(node.board, node.tree.game.deck)
     groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE)]
     if by != "made":
@@ -368,18 +374,26 @@ def _head(node: Spotlight, who: int) -> str:
 
 def _grouped(node: Spotlight, who: int, mine: Figures, kind: str, groups: Sequence[tuple[str, Array]]) -> ReportTable:
     acts, chips = node.player == who, pot(node)
-    moves = [np.where(mine.here, chance, 0.0) for chance in node.strategy] if acts else []
+    moves = list(node.strategy) if acts else []
+    members = np.array([mask for _, mask in groups], float).reshape(len(groups), HANDS)
+    sums = members @ np.where(mine.here, mine.deals, 0.0)  # all groups at once
+    means = [_group_means(members, mine, values) for values in (*moves, mine.ev, mine.equity)]
+    combos = members @ mine.reach
     rows = []
-    for name, members in groups:
-        deals = np.where(members, mine.deals, 0.0)
-        if not deals.any():
-            continue
-        ev, equity = _mean(mine.ev, deals), _mean(mine.equity, deals)
-        combos = float(mine.reach[members].sum())
-        shares = [known(_mean(move, deals)) for move in moves]
-        rows.append((name, *shares, combos, known(ev), known(equity), known(_ratio(ev, equity, chips))))
+    for k in np.flatnonzero(sums > 0).tolist():
+        *shares, ev, equity = (float(mean[k]) for mean in means)
+        figures_of = float(combos[k]), known(ev), known(equity), known(_ratio(ev, equity, chips))
+        rows.append((groups[k][0], *map(known, shares), *figures_of))
     frequencies = [Column(name, SHARE) for name in (node.actions if acts else ())]
     return ReportTable(_head(node, who), (Column(kind), *frequencies, *_FIGURES), tuple(rows))
+
+
+def _group_means(members: Array, mine: Figures, values: Array) -> Array:
+    """`_mean` over the hands of each group. float64 [groups]"""
+    held = np.where(mine.here & ~np.isnan(values), mine.deals, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = members @ (np.nan_to_num(values) * held) / (members @ held)
+    return found
 
 
 def _combos(node: Spotlight, who: int, mine: Figures, hands: Array) -> ReportTable:
@@ -398,6 +412,22 @@ def _combos(node: Spotlight, who: int, mine: Figures, hands: Array) -> ReportTab
     columns += [Column(f"ev_{name}", CHIPS, f"EV {name}", rank=3) for name in names]
     columns += [Column("made", rank=1), Column("draws", rank=4)] if made is not None else []
     return ReportTable(_head(node, who), tuple(columns), tuple(rows))
+
+
+# --- equities as a curve ------------------------------------------------------------------------
+
+
+def equity_graph(node: Spotlight, player: int | str | None = None, points: int = 100) -> list[tuple[float, float]]:
+    """The equities of a range from the lowest to the highest: (share of the range that has less, equity), some points."""
+    mine = figures(node, player_of(node, player))
+    held = np.flatnonzero((mine.deals > 0) & ~np.isnan(mine.equity))
+    if not len(held):
+        return []
+    order = held[np.argsort(mine.equity[held], kind="stable")]
+    upto = np.cumsum(mine.deals[order]) / mine.deals[order].sum()
+    places = np.linspace(0, 1, points + 1)
+    chosen = np.minimum(np.searchsorted(upto, places - 1e-12), len(order) - 1)
+    return list(zip(places.tolist(), mine.equity[order][chosen].tolist(), strict=True))
 
 
 # --- the grid ---------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ class Spotlight:
         return self.tree.betting.moves(self.place)
 
     @cached_property
-    def _path(self) -> list[int]:
+    def way(self) -> list[int]:
         """Nodes of the betting tree from the root to this one."""
         betting, path = self.tree.betting, [0]
         while path[-1] != self.place:
@@ -176,7 +176,7 @@ class Spotlight:
         betting = self.tree.betting
         live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
         weights = [np.where(live, w, 0.0) for w in self.tree.game.weights]
-        for node, after in zip(self._path[:-1], self._path[1:], strict=True):
+        for node, after in zip(self.way[:-1], self.way[1:], strict=True):
             who = int(betting.actor[node])
             if who >= 0:
                 street = int(betting.street[node])

@@ -1,0 +1,1 @@
+"""`riverboat serve`: a page in the browser, and everything on it for scripts under `/api/`."""

@@ -1,0 +1,186 @@
+"""Routes for jobs: start, list, watch, stop, go on, delete."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from riverboat.cards.notation import show_cards
+from riverboat.errors import InputError
+from riverboat.games import spot_file
+from riverboat.interfaces import many_boards
+from riverboat.interfaces.spot_estimate import estimate
+from riverboat.interfaces.web import sources
+from riverboat.interfaces.web.jobs import ALIVE, LIMITS, Job
+from riverboat.interfaces.web.logs import last_row, tail
+from riverboat.interfaces.web.models import JobAsked, JobTold, Limits
+from riverboat.interfaces.web.server import BusyError, Server
+from riverboat.interfaces.web.shelf import to_bytes
+
+EVERY = 0.25  # seconds between two looks at what changes
+PING = 15.0  # seconds of silence after which a stream says that it lives
+MOST_STREAMS = 64
+CHECKPOINT = "15s"
+
+
+def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
+    """The text of the spot and the job; its size is counted before it is queued."""
+    found = sources.find(asked, server.data, server.shelf)
+    spot, threads = found.spot, asked.threads or server.cores
+    if asked.boards is None and (asked.report is not None or asked.keep):
+        raise InputError("report and keep go with boards")
+    options: dict[str, Any] = {name: getattr(asked, name) for name in LIMITS if getattr(asked, name) is not None}
+    options |= {"threads": threads, "checkpoint": asked.checkpoint or CHECKPOINT}
+    options |= {name: getattr(asked, name) for name in ("dtype", "schedule") if getattr(asked, name) is not None}
+    if asked.schedule is not None and ":" in asked.schedule and "=" not in asked.schedule:
+        raise InputError(f"schedule {asked.schedule!r}: a schedule of our own, such as dcfr; no code by its name")
+    if asked.boards is not None:
+        options |= {"boards": _boards(asked.boards, server)}
+        options |= {"line": asked.report} if asked.report else {}
+        options |= {"keep": True} if asked.keep else {}
+    sizes = estimate(spot, asked.schedule, threads)
+    need = sizes["bytes"][asked.dtype or "compact"] + sizes["bytes_tree"]
+    name = asked.name or server.data.free_name(spot.name)
+    if "/" in name or (asked.name and server.data.path(name).exists()):
+        raise InputError(f"name {name!r}: one word, and nothing of that name in the data folder yet")
+    server.data.path(name)
+    facts = {"game": spot.name, "board": show_cards(spot.board), "pot": spot.pot, "stack": spot.stack}
+    facts |= {"seconds": sizes["seconds_to_target"], "infosets": sizes["infosets"]}
+    kind = "spot" if asked.boards is None else "boards"
+    return spot_file.dumps(spot), Job(name, kind, options, int(need), facts=facts)
+
+
+def _boards(text: str, server: Server) -> str:
+    """`all`, `sample:N`, or a file of the data folder, as the command line takes it."""
+    where = text if text == "all" or text.startswith("sample:") else str(server.data.path(text))
+    many_boards.read(where)
+    return where
+
+
+def told(job: Job, server: Server) -> dict[str, Any]:
+    """A job as `JobTold`."""
+    notes = server.data.notes(job.name)
+    last = (
+        last_row(notes / "log.jsonl") if job.kind == "spot" else last_row(server.data.path(job.name) / many_boards.DONE)
+    )
+    return {
+        **job.__dict__,
+        "command": ["riverboat", *server.jobs.words(job)],
+        "said": tail(notes / "said.txt") if job.state in ALIVE else "",
+        "last": last if job.kind == "spot" else None,
+        "ev": _evs(last, job) if job.kind == "spot" else [None, None],
+        "resident": _resident(server.jobs.process(job.name)),
+        "result": _result(notes / "result.json"),
+    }
+
+
+def _evs(last: dict[str, Any] | None, job: Job) -> list[float | None]:
+    """EVs of both at the last check: the middle of what is certain, in chips; without rake they sum to the pot."""
+    if last is None or last.get("value_low") is None:
+        return [None, None]
+    pot = float(job.facts["pot"])
+    oop = (last["value_low"] + last["value_high"]) / 200 * pot
+    return [oop, pot - oop if last["value_high"] > last["value_low"] else None]
+
+
+def _resident(pid: int | None) -> int | None:
+    with suppress(OSError, ValueError, AttributeError):
+        if pid is not None:
+            held = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            return held >> 20 << 20  # whole MiB, or every look would be a change
+    return None
+
+
+def _result(file: Path) -> dict[str, Any] | None:
+    with suppress(OSError, ValueError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def routes(server: Server) -> APIRouter:
+    """The routes of this module."""
+    router = APIRouter(tags=["jobs"])
+    streams = 0
+
+    @router.post("/jobs", status_code=201)
+    async def submit(asked: JobAsked) -> JobTold:
+        """Queue a solve; the run will be a folder of the data folder with the job's name."""
+        text, job = await server.compute(lambda: job_of(asked, server))
+        return JobTold(**told(server.jobs.submit(text, job), server))
+
+    @router.get("/jobs")
+    async def jobs() -> list[JobTold]:
+        """All jobs, the newest first."""
+        return [JobTold(**told(job, server)) for job in server.jobs.all()]
+
+    @router.get("/jobs/{name}")
+    async def job(name: str) -> JobTold:
+        """One job."""
+        return JobTold(**told(server.jobs.get(name), server))
+
+    @router.post("/jobs/{name}/stop")
+    async def stop(name: str) -> JobTold:
+        """Take it out of the queue, or let it write a checkpoint and end."""
+        return JobTold(**told(server.jobs.stop(name), server))
+
+    @router.post("/jobs/{name}/resume")
+    async def resume(name: str, limits: Limits) -> JobTold:
+        """Go on from the last checkpoint, also after a restart of the server; limits that are given replace the old ones."""
+        given = {key: value for key, value in limits.model_dump().items() if value is not None}
+        return JobTold(**told(server.jobs.resume(name, given), server))
+
+    @router.delete("/jobs/{name}", status_code=204)
+    async def remove(name: str) -> Response:
+        """Delete a job and its run."""
+        server.jobs.remove(name)
+        return Response(status_code=204)
+
+    def stream(request: Request, look: Callable[[], Any], over: Callable[[Any], bool]) -> StreamingResponse:
+        nonlocal streams
+        if streams >= MOST_STREAMS:
+            raise BusyError(f"{MOST_STREAMS} streams are open already")
+        streams += 1
+
+        async def events() -> AsyncIterator[bytes]:
+            nonlocal streams
+            try:
+                before, silent = b"", 0.0
+                while not await request.is_disconnected():
+                    value = look()
+                    body = to_bytes(value)
+                    silent += EVERY
+                    if body != before:
+                        yield b"data: " + body + b"\n\n"
+                        before, silent = body, 0.0
+                    elif silent >= PING:
+                        yield b": alive\n\n"
+                        silent = 0.0
+                    if over(value):
+                        return
+                    await asyncio.sleep(EVERY)
+            finally:
+                streams -= 1
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    @router.get("/jobs/{name}/events", response_class=StreamingResponse)
+    async def job_events(name: str, request: Request) -> StreamingResponse:
+        """Server-sent events: the job whenever it changes, until it ends."""
+        server.jobs.get(name)
+        return stream(request, lambda: told(server.jobs.get(name), server), lambda job: job["state"] not in ALIVE)
+
+    @router.get("/events", response_class=StreamingResponse)
+    async def all_events(request: Request) -> StreamingResponse:
+        """Server-sent events: all jobs whenever one changes."""
+        return stream(request, lambda: [told(job, server) for job in server.jobs.all()], lambda jobs: False)
+
+    return router

@@ -1,0 +1,173 @@
+"""What the interface for scripts takes and gives, as types: they are what `/api/openapi.json` says.
+
+Numbers that are not known are null. Shares and equities are 0 to 1, EVs and pots in chips, exploitability in the unit
+beside it.
+Hands are numbered 0 to 1,325 and cells of the 13 × 13 grid 0 to 168; `GET /api/hands` has their names.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Text = Annotated[str, Field(max_length=200_000)]
+Word = Annotated[str, Field(max_length=200)]
+Line = Annotated[str, Field(max_length=500)]
+Count = Annotated[int, Field(ge=1, le=10**15)]
+
+
+class Asked(BaseModel):
+    """What a client sends: unknown entries are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+class RangeAsked(Asked):
+    """A range as text, in any notation of the command line, or as 1,326 weights; cards of a board block hands of it."""
+
+    text: Text | None = None
+    weights: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1326, max_length=1326)] | None = None
+    board: Word = ""
+
+
+class Source(Asked):
+    """Where a spot comes from: exactly one of `spot`, `text`, `file`, `run`, `state` and `line`."""
+
+    spot: dict[str, Any] | None = Field(
+        None, description="entries of a spot file as JSON: board, pot, stack, ranges, bets, …"
+    )
+    text: Text | None = Field(None, description="the text of a spot file (TOML), or of another solver's file")
+    file: Word | None = Field(None, description="a spot file below the data folder")
+    run: Word | None = Field(None, description="a solved run: its spot")
+    state: Line | None = Field(None, description="a table state, MATCHSTATE:…; needs `agent`")
+    line: Line | None = Field(None, description="a line of `agent` on `board`, such as cr300c/")
+    agent: Word | None = Field(None, description="whose strategy gives both ranges: demo, or a run with a blueprint")
+    board: Word | None = None
+    floor: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="the least weight of a hand")
+    locks: list[dict[str, Any]] | None = Field(None, description="replace the locks of the spot: line, strategy, hands")
+
+
+class Limits(Asked):
+    """When a solve ends; with none of them at 0.5 % of the pot."""
+
+    until: Word | None = Field(None, description="exploitability, such as 0.5%")
+    iterations: Count | None = None
+    time: Word | None = Field(None, description="such as 90s or 5m")
+
+
+class SizeAsked(Source):
+    """A spot, and how many threads would solve it."""
+
+    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+
+
+class JobAsked(Source, Limits):
+    """A spot to solve, on its board or on many."""
+
+    name: Word | None = Field(None, description="of the run; made from the spot's name by default")
+    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+    dtype: Literal["float64", "float32", "compact", "16-bit"] | None = None
+    schedule: Word | None = None
+    checkpoint: Word | None = Field(None, description="time between checkpoints, 15s by default")
+    boards: Word | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
+    report: Line | None = Field(None, description="with boards: the line to report, the root by default")
+    keep: bool = Field(False, description="with boards: keep every solution")
+
+
+# --- what is answered -----------------------------------------------------------------------------
+
+
+class Failed(BaseModel):
+    """Why a request was refused."""
+
+    error: str
+
+
+class About(BaseModel):
+    """The server."""
+
+    version: str
+    data: str
+    cores: int
+    jobs_at_once: int
+    memory: int = Field(description="bytes that jobs may take together")
+    most_body: int
+
+
+class Hands(BaseModel):
+    """Names of hands, cells, and classes of hands."""
+
+    hands: list[str] = Field(description="1,326 names, such as AsKs")
+    cells: list[str] = Field(description="169 names, row by row: AA, AKs, …, 22")
+    cell_of_hand: list[int]
+    made: list[str]
+    draws: list[str]
+
+
+class RangeTold(BaseModel):
+    """A range in all forms."""
+
+    text: str
+    weights: list[float]
+    cells: list[float] = Field(description="mean weights of the hands that the board leaves")
+    combos: float
+    percent: float
+
+
+class Preset(BaseModel):
+    """A range with a name."""
+
+    group: str
+    name: str
+    text: str
+
+
+class SpotTold(BaseModel):
+    """A spot that can be solved."""
+
+    name: str
+    spot: dict[str, Any] = Field(description="the entries of its file, which `spot` of other requests takes")
+    text: str = Field(description="its file")
+    board: str
+    pot: int
+    stack: int
+    player: str
+    moves: list[str]
+    weights: dict[str, list[float]] = Field(description="1,326 for oop and ip")
+    notes: list[str] = Field(description="what of another solver's file was left out; locks that are never reached")
+
+
+class Check(BaseModel):
+    """A line of a log: what a check has found."""
+
+    model_config = ConfigDict(extra="allow")
+
+    iteration: int
+    seconds: float
+    exploitability: float | None = None
+    unit: str | None = None
+
+
+class JobTold(BaseModel):
+    """A job and where it stands."""
+
+    name: str
+    kind: Literal["spot", "boards"]
+    state: Literal["queued", "running", "stopping", "stopped", "done", "missed", "failed"]
+    options: dict[str, Any]
+    bytes: int
+    created: float
+    started: float | None
+    ended: float | None
+    message: str
+    facts: dict[str, Any] = Field(description="of the spot: name, board, pot, stack")
+    command: list[str] = Field(description="the same in a terminal")
+    said: str = Field(description="the last line that the command has said: what it does, time left")
+    last: Check | None = Field(description="the last check")
+    ev: list[float | None] = Field(description="of oop and ip at the last check, in chips")
+    resident: int | None = Field(description="bytes that its process holds now, where the system tells")
+    result: dict[str, Any] | None = Field(description="what `riverboat solve --json` has printed")

@@ -1,0 +1,53 @@
+"""What all routes share: the data folder, the queue, opened solutions, and threads for what takes time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from riverboat.errors import RiverboatError
+from riverboat.interfaces.web.data_folder import DataFolder
+from riverboat.interfaces.web.jobs import Jobs
+from riverboat.interfaces.web.shelf import Shelf
+from riverboat.memory import available_memory
+
+THREADS = 4  # for reads that are computed
+MOST_WAITING = 100  # such reads that wait; more are refused
+SHARE = 0.7  # of the memory that is free at the start, for jobs
+T = TypeVar("T")
+
+
+class BusyError(RiverboatError):
+    """Too much is being computed already."""
+
+
+class Server:
+    """One for each process."""
+
+    def __init__(self, data: str | Path, *, jobs: int = 1, memory: int | None = None) -> None:
+        self.data = DataFolder(data)
+        self.cores = os.cpu_count() or 1
+        free = available_memory() or 4 << 30
+        self.jobs = Jobs(self.data, most=jobs, memory=int(SHARE * free) if memory is None else memory)
+        self.shelf = Shelf(self.data)
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="reading")
+        self._waiting = 0
+
+    async def compute(self, work: Callable[[], T]) -> T:
+        """Do work that takes time on a thread, so that other requests are answered meanwhile."""
+        if self._waiting >= MOST_WAITING:
+            raise BusyError(f"{MOST_WAITING} requests are being computed already; try again in a moment")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """Let jobs save and end."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self.jobs.close()

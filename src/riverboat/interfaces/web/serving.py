@@ -1,0 +1,126 @@
+"""`riverboat serve`: start the server, print the link, open the browser."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+import threading
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from riverboat.errors import InputError, shown
+from riverboat.interfaces.terminal import say
+from riverboat.interfaces.web.door import Application, Door
+
+if TYPE_CHECKING:
+    from riverboat.interfaces.web.server import Server
+
+LOOPBACK = "127.0.0.1"
+PORT = 8765
+NAMES = ("127.0.0.1", "localhost", "[::1]")  # that mean this machine, as browsers write them
+
+
+class Inside:
+    """The server and its interface for scripts, made on a thread while the page is on its way already."""
+
+    def __init__(self, data: Path, jobs: int, memory: int | None) -> None:
+        self.data, self.jobs, self.memory = data, jobs, memory
+        self.server: Server | None = None
+        self._lock = threading.Lock()
+        self._made: Application | None = None
+
+    def __call__(self) -> Application:
+        """The application, imported on first use."""
+        with self._lock:
+            if self._made is None:
+                from riverboat.interfaces.web.application import application
+                from riverboat.interfaces.web.server import Server
+
+                self.server = Server(self.data, jobs=self.jobs, memory=self.memory)
+                self._made = application(self.server)
+            return self._made
+
+    def close(self) -> None:
+        """Let jobs save and end."""
+        if self.server is not None:
+            self.server.close()
+
+
+def check_host(host: str) -> bool:
+    """Whether an address is this machine's alone; refused where it is none."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        raise InputError(
+            f"--host {shown(host)}: an address such as 127.0.0.1, or 0.0.0.0 for all of this machine"
+        ) from None
+
+
+def hosts(host: str, port: int) -> frozenset[str]:
+    """What `Host` may be: the names of this machine, and the address that was given or, for all, those that it has."""
+    names = {*NAMES, f"[{host}]" if ":" in host else host}
+    if host in ("0.0.0.0", "::"):
+        names |= {socket.gethostname().lower(), *(str(each[4][0]) for each in _addresses())}
+    return frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == 80 else frozenset())
+
+
+def _addresses() -> list[tuple[object, object, object, object, tuple[object, ...]]]:
+    try:
+        return list(socket.getaddrinfo(socket.gethostname(), None))
+    except OSError:
+        return []
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that is bound, so that its port is known before anything is printed."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's delay on
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        why = (error.strerror or str(error)).lower()
+        raise InputError(f"--host {host} --port {port}: {why}; choose another port, or 0 for a free one") from None
+    return found
+
+
+def serve(port: int, host: str, data: Path, jobs: int, memory: int | None, *, opens: bool) -> None:
+    """Serve until interrupted; jobs that run then write a checkpoint."""
+    try:
+        import uvicorn
+    except ImportError:
+        raise InputError("riverboat serve needs FastAPI and uvicorn: pip install 'riverboat[web]'") from None
+    alone = check_host(host)
+    bound = listen(host, port)
+    port = bound.getsockname()[1]
+    token = secrets.token_urlsafe(24)
+    inside = Inside(data, jobs, memory)
+    door = Door(inside, token, hosts(host, port), port)
+    shown_host = "127.0.0.1" if host in ("0.0.0.0", "localhost") else f"[{host}]" if ":" in host else host
+    link = f"http://{shown_host}:{port}/?token={token}"
+    print(f"Riverboat: {link}", flush=True)
+    say(f"data folder: {data}; stop with Ctrl-C")
+    if not alone:
+        say(
+            f"--host {host}: everybody who can reach this address and has the link can solve here and read the data folder; "
+            "nothing is encrypted, so use it in a network that you trust"
+        )
+    server = uvicorn.Server(
+        uvicorn.Config(
+            door, log_level="warning", access_log=False, lifespan="off", server_header=False, backlog=2048,
+            limit_concurrency=2_000, timeout_keep_alive=30, timeout_graceful_shutdown=2, ws="none",
+        )
+    )  # fmt: skip
+    threading.Thread(target=inside, daemon=True).start()
+    if opens:
+        threading.Timer(0.3, webbrowser.open, (link,)).start()
+    try:
+        server.run(sockets=[bound])
+    finally:
+        say("stopping: jobs write a checkpoint")
+        inside.close()

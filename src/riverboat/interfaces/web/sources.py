@@ -1,0 +1,147 @@
+"""Spots from all that can be opened: entries, a file's text, a file or run of the data folder, a table state, a line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from riverboat.agents.base import Agent
+from riverboat.agents.registry import DEFAULT, DEMO, make_agent
+from riverboat.agents.yardsticks import YARDSTICKS
+from riverboat.cards.notation import parse_board, show_cards
+from riverboat.errors import InputError, shown
+from riverboat.games import spot_file
+from riverboat.games.betting import Betting
+from riverboat.games.match_state import settled
+from riverboat.games.other_solvers import is_other, loads_other
+from riverboat.games.spot import Spot
+from riverboat.games.spot_locks import check_locks, unreachable
+from riverboat.interfaces import table_states
+from riverboat.interfaces.solve_options import TableFlags
+from riverboat.interfaces.web.data_folder import DataFolder
+from riverboat.interfaces.web.models import Source
+from riverboat.interfaces.web.shelf import Shelf
+from riverboat.strategy.public_answers import Answering
+from riverboat.strategy.table_spot import table_spot
+from riverboat.texts import read_text, read_toml
+from riverboat.verbs.seating import rules_for
+
+WAYS = ("spot", "text", "file", "run", "state", "line")
+MOST_LOCKS = 2_000
+
+
+class Found(NamedTuple):
+    """A spot, and what there is to say about it."""
+
+    spot: Spot
+    notes: list[str]
+
+
+def find(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+    """The spot that a request means."""
+    given = [way for way in WAYS if getattr(source, way) is not None]
+    if len(given) != 1:
+        raise InputError(f"a spot comes from one of {', '.join(WAYS)}; given: {', '.join(given) or 'none'}")
+    way = given[0]
+    if way not in ("state", "line") and (source.agent or source.board or source.floor is not None):
+        raise InputError(f"agent, board and floor go with state or line, not with {way}")
+    found = _READERS[way](source, data, shelf)
+    if source.locks is not None:
+        if len(source.locks) > MOST_LOCKS:
+            raise InputError(
+                f"{len(source.locks):,} locks: {MOST_LOCKS:,} are the most; hands that play alike share one"
+            )
+        table = spot_file.to_table(replace(found.spot, locks=())) | {"lock": source.locks}
+        found = Found(spot_file.from_table(table, None, found.spot.name), found.notes)
+    check_locks(found.spot)
+    return Found(found.spot, [*found.notes, *unreachable(found.spot)])
+
+
+def _entries(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+    return Found(spot_file.from_table(source.spot or {}, None), [])
+
+
+def _text(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+    return _words(source.text or "", "spot")
+
+
+def _file(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+    path = data.path(source.file or "")
+    if not path.is_file():
+        raise InputError(f"file {shown(source.file)}: not in the data folder")
+    text = read_toml(path, "spot file") if path.suffix.lower() == ".toml" else read_text(path, "spot file")
+    return _words(text, path.stem)
+
+
+def _words(text: str, name: str) -> Found:
+    """A spot file's text, or another solver's; files that it names are not read."""
+    if is_other(text):
+        other = loads_other(text, name)
+        return Found(other.spot, list(other.notes))
+    return Found(spot_file.loads(text, None, name), [])
+
+
+def _run(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+    game = shelf.solution(source.run or "")[0].tree.game
+    if not isinstance(game, Spot):
+        raise InputError(f"run {shown(source.run)}: holds {game.name}, which is no spot")
+    return Found(game, [])
+
+
+def _state(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+    name = agent_name(source.agent, data)
+    return Found(table_states.read(source.state or "", TableFlags(ranges=name, floor=source.floor)), [])
+
+
+def _line(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+    """A line of an agent as a spot: the same as a table state, without a hand at the table."""
+    agent = make_agent(agent_name(source.agent, data))
+    if not isinstance(agent, Answering):
+        raise InputError(f"agent {shown(source.agent)}: does not say what it plays with all hands")
+    rules = rules_for([agent], None)
+    state = settled(Betting.from_line(rules, source.line or ""))
+    menu = table_states.menu_of(agent, rules, None)
+    floor = 0.0 if source.floor is None else source.floor
+    spot = table_spot(state, parse_board(source.board or ""), agent, menu=menu, floor=floor, name="line")
+    return Found(spot, [])
+
+
+_READERS = {"spot": _entries, "text": _text, "file": _file, "run": _run, "state": _state, "line": _line}
+
+
+# --- agents ---------------------------------------------------------------------------------------
+
+
+def agent_name(text: str | None, data: DataFolder) -> str:
+    """An agent as the library names it: a yardstick, the demo, or a blueprint of the data folder. Never code by its name."""
+    if not text:
+        raise InputError("agent: name one, such as demo, or a run with a blueprint")
+    base, mark, options = text.partition("?")
+    if "abstraction" in options:
+        raise InputError(f"agent {shown(text)}: abstraction=… names a folder; here a run has its own")
+    if base in (*YARDSTICKS, DEMO, DEFAULT):
+        return text
+    return f"{data.run(base)}{mark}{options}"
+
+
+def open_agent(text: str | None, data: DataFolder) -> Agent:
+    """The agent itself."""
+    return make_agent(agent_name(text, data))
+
+
+def told(found: Found) -> dict[str, Any]:
+    """A spot as `SpotTold`."""
+    spot = found.spot
+    start = spot.betting
+    return {
+        "name": spot.name,
+        "spot": spot_file.to_table(spot),
+        "text": spot_file.dumps(spot),
+        "board": show_cards(spot.board),
+        "pot": spot.pot,
+        "stack": spot.stack,
+        "player": ("oop", "ip")[int(start.actor[0])],
+        "moves": list(start.moves(0)),
+        "weights": {name: held.weights.tolist() for name, held in zip(("oop", "ip"), spot.ranges, strict=True)},
+        "notes": found.notes,
+    }

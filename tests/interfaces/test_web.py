@@ -1,0 +1,237 @@
+"""The server of `riverboat serve`, asked in this process: what it answers, and what it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+import riverboat as rb
+from riverboat.cards.ranges import Range
+from riverboat.interfaces.web.application import application
+from riverboat.interfaces.web.door import MOST_BODY, Door
+from riverboat.interfaces.web.server import Server
+from riverboat.strategy import files
+
+TOKEN, HOST = "a-token-of-the-test", "127.0.0.1:8765"
+SPOT = {
+    "name": "river", "board": "Td9d6hQc2s", "pot": 200, "stack": 900, "ranges": {"oop": "66+,AK", "ip": "QQ-22,AQ"},
+    "bets": {"river": {"bet": "60%, a"}},
+}  # fmt: skip
+
+
+class Client:
+    """Requests to a server in this process, with the token unless another is given."""
+
+    def __init__(self, server: Server) -> None:
+        app = application(server)
+        self.door = Door(lambda: app, TOKEN, frozenset({HOST}), 8765)
+
+    def __call__(self, method: str, path: str, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(self.door)
+            async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", timeout=60) as client:
+                return await client.request(
+                    method, path, headers={"authorization": f"Bearer {TOKEN}"} | (headers or {}), **more
+                )
+
+        return asyncio.run(ask())
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        """What a route answers, which must be well."""
+        answer = self("GET", path, params=parameters)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def post(self, path: str, body: Any, status: int = 200) -> Any:
+        """The same with a body."""
+        answer = self("POST", path, json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with one solved river."""
+    folder = tmp_path_factory.mktemp("data")
+    spot = rb.Spot.make(board="Td9d6hQc2s", pot=200, stack=900, oop="66+,AK", ip="QQ-22,AQ", bets="60%, a")
+    rb.solve(spot, until=1.0, out=folder / "river")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(data: Path) -> Client:
+    return Client(Server(data, memory=1 << 30))
+
+
+# --- what it answers ------------------------------------------------------------------------------
+
+
+def test_a_node_has_the_figures_of_the_library(client: Client, data: Path) -> None:
+    told, node = client.get("/api/node", run="river", line="b120"), files.load(data / "river")["b120"]
+    summary = node.summary()
+    assert (told["player"], told["pot"], told["board"]) == (summary.player, summary.pot, "Td9d6hQc2s")
+    assert [move["name"] for move in told["moves"]] == list(node.actions)
+    for who, name in enumerate(("oop", "ip")):
+        side, hands = told["players"][name], np.array(told["players"][name]["hands"]["index"])
+        assert side["ev"] == pytest.approx(summary.ev[who], abs=1e-4)
+        assert side["equity"] == pytest.approx(summary.equity[who], abs=1e-4)
+        assert side["hands"]["weight"] == pytest.approx(node.reach[who][hands].tolist(), abs=1e-5)
+        assert sum(side["hands"]["weight"]) == pytest.approx(node.combos[who], abs=1e-2)
+        assert sum(group["combos"] for group in side["groups"]["equity"]) == pytest.approx(node.combos[who], abs=1e-2)
+        ups = [y for _, y in side["graph"]]
+        assert ups == sorted(ups)
+    strategy = np.array(told["players"]["ip"]["hands"]["strategy"])
+    assert strategy.sum(axis=0) == pytest.approx(np.ones(strategy.shape[1]), abs=1e-3)
+
+
+def test_the_path_leads_back_to_the_node(client: Client) -> None:
+    told = client.get("/api/node", run="river", line="x-b120")
+    steps = told["path"]
+    assert [step["chosen"] for step in steps] == ["x", "b120", None]
+    for step, after in pairwise(steps):
+        assert step["chosen"] in step["moves"]
+        assert client.get("/api/node", run="river", line=step["line"])["path"] == [
+            *steps[: steps.index(step)], step | {"chosen": None},
+        ]  # fmt: skip
+        assert after["line"].endswith(step["chosen"])
+
+
+@pytest.mark.parametrize("text", ["22+,A2s+:0.5", "AsKs, AhKh:0.25", "random", "88-55 KTs+;98o-65o"])
+def test_ranges_come_back_as_they_are_read(client: Client, text: str) -> None:
+    told = client.post("/api/ranges", {"text": text})
+    assert told["weights"] == Range.parse(text).weights.tolist()
+    again = client.post("/api/ranges", {"weights": told["weights"]})
+    assert again["text"] == told["text"]
+    assert Range.parse(told["text"]) == Range.parse(text)
+
+
+def test_presets_are_ranges(client: Client) -> None:
+    for preset in client.get("/api/ranges/presets"):
+        assert Range.parse(preset["text"]).combos > 0
+
+
+def test_a_spot_comes_back_and_can_be_sent_again(client: Client) -> None:
+    told = client.post("/api/spots", {"spot": SPOT})
+    assert client.post("/api/spots", {"spot": told["spot"]}) == told
+    assert client.post("/api/spots", {"text": told["text"]}) == told
+    lock = {"line": "b120", "hands": "QQ", "strategy": {"c": 1.0}}
+    locked = client.post("/api/spots", {"run": "river", "locks": [lock]})
+    assert locked["spot"]["lock"] == [lock]
+    size = client.post("/api/spots/size", {"spot": SPOT})
+    assert size["infosets"] > 0
+    assert size["bytes"]["compact"] > size["bytes"]["16-bit"] > 0
+
+
+def test_every_route_is_in_the_page_of_the_interface(client: Client) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    told = {(m, re.sub(r"\?.*", "", p)) for m, p in re.findall(r"`(GET|POST|DELETE) (/api/[^` ]+)", page)}
+    known = {
+        (method.upper(), re.sub(r"\{\w+\}", "NAME", path))
+        for path, methods in client.get("/api/openapi.json")["paths"].items()
+        for method in methods
+    }
+    assert told - {("GET", "/api/openapi.json")} == known
+
+
+# --- what it refuses ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "ä"])
+def test_nothing_is_answered_without_the_token(client: Client, token: str) -> None:
+    for path in ("/api/about", "/api/node?run=river", "/", "/index.html", "/api/nothing"):
+        answer = client("GET", path, {"authorization": f"Bearer {token}".encode()})  # type: ignore[dict-item]
+        assert answer.status_code == 401
+    assert client("GET", f"/?token={token or 'x'}", {"authorization": ""}).status_code == 401
+
+
+def test_the_link_leaves_a_cookie_that_opens_the_door(client: Client) -> None:
+    answer = client("GET", f"/?token={TOKEN}&run=river", {"authorization": ""})
+    cookie = answer.headers["set-cookie"]
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/?run=river"
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    with_it = {"authorization": "", "cookie": cookie.partition(";")[0]}
+    assert client("GET", "/api/about", with_it).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"}, {"origin": "null"}, {"origin": f"https://{HOST}"}, {"origin": "http://127.0.0.1:9999"},
+        {"host": "evil.example"}, {"host": "evil.example:8765"}, {"host": "127.0.0.1"}, {"host": ""},
+        {"host": "127.0.0.1:8765.evil.example"}, {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"},
+    ],
+)  # fmt: skip
+def test_other_pages_and_names_are_refused(client: Client, headers: dict[str, str]) -> None:
+    for method, path in (("GET", "/api/about"), ("POST", "/api/jobs"), ("DELETE", "/api/jobs/river")):
+        assert client(method, path, headers).status_code == 403
+    assert client("GET", "/api/about", {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../river", "..", "/etc", "/etc/passwd", "river/../../x", ".jobs", ".", "", "~", "link", "link/x", "a\0b",
+        "river\\..", "%2e%2e/x", "x" * 150,
+    ],
+)  # fmt: skip
+def test_no_name_leads_out_of_the_data_folder(client: Client, data: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "spot.toml").write_text("secret")
+    link = data / "link"
+    if not link.exists():
+        link.symlink_to(tmp_path)
+    for answer in (
+        client("GET", "/api/node", params={"run": name}),
+        client("POST", "/api/spots", json={"file": name}),
+        client("POST", "/api/spots", json={"file": f"{name}/spot.toml"}),
+        client("POST", "/api/spots", json={"run": name}),
+        client("POST", "/api/jobs", json={"spot": SPOT, "name": f"{name}/x"}),
+        client("POST", "/api/jobs", json={"spot": SPOT, "boards": name}),
+    ):
+        assert answer.status_code in (400, 404, 422), answer.text
+        assert "secret" not in answer.text
+    for path in (f"/{name}", f"/page/{name}", "/..%2f..%2fdoor.py", "/../door.py", "/door.py"):
+        assert client("GET", path.replace("\0", "%00")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"spot": 3}', b'{"spot": {}, "text": "x"}', b'{"unknown": 1}',
+        b'{"spot": {"board": "AsAsAs"}}', b'{"spot": {"board": 1}}', b'{"text": "board = "}', b'{"file": 7}',
+        b'{"run": "nothing"}', b'{"state": "MATCHSTATE:0:0::|", "agent": "os:system"}',
+        b'{"line": "cc/", "agent": "riverboat.games:x", "board": "2c3c4c"}',
+        b'{"line": "cc/", "agent": "demo?abstraction=/etc", "board": "2c3c4c"}',
+        b'{"text": "' + b"[" * 5000 + b'"}', b"[" * 5000,
+        json.dumps({"spot": SPOT | {"ranges": {"oop": "@/etc/passwd", "ip": "AA"}}}).encode(),
+        json.dumps({"spot": SPOT | {"pot": 10**30}}).encode(), json.dumps({"spot": SPOT | {"pot": float("nan")}}).encode(),
+        json.dumps({"spot": SPOT, "locks": [{"line": "b120"}]}).encode(), json.dumps({"spot": SPOT, "locks": [3]}).encode(),
+    ],
+)  # fmt: skip
+def test_malformed_bodies_get_one_line(client: Client, body: bytes) -> None:
+    for path in ("/api/spots", "/api/spots/size", "/api/jobs"):
+        answer = client("POST", path, {"content-type": "application/json"}, content=body)
+        assert answer.status_code in (400, 404, 422), answer.text
+        told = answer.json()["error"]
+        assert told
+        assert "\n" not in told
+        assert "root:" not in told
+
+
+def test_large_bodies_are_refused_with_and_without_their_length(client: Client) -> None:
+    async def chunks() -> Any:
+        for _ in range(MOST_BODY // 1000 + 2):
+            yield b" " * 1000
+
+    assert client("POST", "/api/spots", content=b" " * (MOST_BODY + 1)).status_code == 413
+    assert client("POST", "/api/spots", content=chunks()).status_code == 413
+    assert client("POST", "/api/ranges", json={"text": "A" * 300_000}).status_code == 422
