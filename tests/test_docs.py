@@ -43,6 +43,7 @@ UNTRIED = {  # no test can run these as they stand: why, and where the command i
     "riverboat serve": "waits for a browser: tests/interfaces/test_web.py",
     "riverboat serve --port 8765 --data runs --no-open": "waits for scripts: tests/interfaces/test_web.py",
     "riverboat play demo": "a person sits at the table: tests/interfaces/test_playing.py",
+    "riverboat play runs/spot --seat ip --review": "a person sits at the table: tests/interfaces/test_playing.py",
     'riverboat match demo "acpc:./their_player.sh"': "somebody's program: tests/interfaces/test_acpc_match.py",
     "riverboat train demo --abstraction runs/tiny --out runs/demo --time 10m --resume": (
         "ten minutes: tests/solving/test_training.py"

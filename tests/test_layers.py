@@ -36,6 +36,7 @@ STAIRCASE: list[set[str]] = [
     {"agents"},
     {"evaluation"},
     {"verbs"},
+    {"practice"},
     {"explain"},
     {"reproduce"},
     {"interfaces"},

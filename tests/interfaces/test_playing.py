@@ -7,15 +7,17 @@ import re
 import numpy as np
 import pytest
 
+import riverboat as rb
 from random_blueprints import random_blueprint
 from riverboat.agents.registry import make_agent
 from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
 from riverboat.games.betting import Betting
+from riverboat.games.hand_files import write_hands
 from riverboat.games.match_state import values
 from riverboat.games.views import Views
-from riverboat.interfaces import playing
+from riverboat.interfaces import decision_reviews, playing
 from riverboat.strategy.blueprint import save_blueprint
 
 NOLIMIT, LIMIT, KUHN, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "kuhn", "leduc"))
@@ -31,7 +33,7 @@ def play(capsys):
     """Play with lines that are typed: what was won, and what was on the screen."""
 
     def call(name, typed, **options):
-        won = playing.play(name, source=io.StringIO(typed), **({"seed": 1} | options))
+        won = playing.play(name, playing.Options(**({"seed": 1} | options)), io.StringIO(typed))
         return won, capsys.readouterr().out
 
     return call
@@ -265,3 +267,58 @@ def test_act_of_yardsticks(capsys):
 def test_tables_where_nobody_acts(state, reason):
     with pytest.raises(InputError, match=reason):
         playing.act("random", state)
+
+
+# --- sittings -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def river(tmp_path_factory):
+    """A solved river."""
+    folder = tmp_path_factory.mktemp("runs") / "river"
+    rb.solve(
+        rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=200, oop="AA,77", ip="QQ,88", bets="50%"),
+        iterations=20,
+        out=folder,
+    )
+    return str(folder)
+
+
+def test_a_solved_spot_sits_down(river, play):
+    won, text = play(river, "b33\nx\n" + "c\n" * 9, hands=1, seat="oop")
+    assert "river Td 9d 6h Qc 2s, pot 100, you are oop" in text
+    assert "'b33': not in the tree that was solved: c, r50" in text
+    assert f"{won:+,} chips in 1 hand" in text
+    assert "% of the pot a hand" in text
+
+
+def test_a_sitting_goes_on_and_is_judged(river, play, tmp_path):
+    out = tmp_path / "evening.json"
+    _, text = play(river, "c\n" * 3 + "q\n", out=out)
+    assert f"--out {out} --resume goes on" in text
+    _, text = play(river, "c\n" * 30, out=out, resume=True, hands=6, review=True)
+    assert text.count("EV lost") >= 6
+    assert re.search(r"as played: [+-][\d,]+ ± [\d,]+ % of the pot", text)
+
+
+def test_seats_and_sittings_that_are_not_there(river, play, tmp_path):
+    for options, said in [
+        ({"seat": "dealer"}, "--seat 'dealer': oop or ip"),
+        ({"resume": True}, "say which sitting with --out"),
+        ({"resume": True, "out": tmp_path / "no.json"}, "no.json"),
+        ({"histories": "x.phh"}, "FILE.phhs"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            play(river, "q\n", **options)
+
+
+def test_decisions_of_a_file_are_judged(river, tmp_path, capsys):
+    rb.match(
+        "rule-based", "always-call", hands=4, seed=2, observe=lambda hands: write_hands(tmp_path / "m.phhs", hands)
+    )
+    decision_reviews.review(tmp_path / "m.phhs", "rule-based", "always-call", 2, None, json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["decisions"] == sum(len(hand["decisions"]) for hand in told["hands"]) > 0
+    assert told["ev_lost"] == pytest.approx(sum(d["ev_lost"] or 0 for h in told["hands"] for d in h["decisions"]))
+    with pytest.raises(InputError, match="plays in none"):
+        decision_reviews.review(tmp_path / "m.phhs", "nobody", "always-call", 2, None, json=True)

@@ -2,6 +2,7 @@
 
     always-fold  always-call  always-raise  random  rule-based      yardsticks
     runs/laptop                                                     a folder with a blueprint, trained or in training
+    runs/spot                                                       a folder with a solved spot: plays its subgame
     runs/laptop?purify&translation=det-arith                        with options
     demo                                                            the blueprint that `riverboat demo` builds
     default                                                         the best agent that there is without training: demo
@@ -30,11 +31,14 @@ from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.rules import SUFFIX, RuleAgent
 from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
 from riverboat.agents.searching import SearchingAgent
+from riverboat.agents.solved_spot import SolutionAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.errors import InputError, shown, unknown
 from riverboat.kept import own_folder
 from riverboat.strategy.blueprint import load_blueprint
+from riverboat.strategy.files import holds_solution, load
 from riverboat.strategy.played import DEFAULT_MAPPING, POST
+from riverboat.strategy.solution import Solution
 
 DEMO, DEFAULT = "demo", "default"
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
@@ -52,9 +56,8 @@ def demo_folder() -> Path:
 def known_agents() -> str:
     """What an agent may be, in words."""
     names = ", ".join((*YARDSTICKS, DEMO, DEFAULT))
-    return (
-        f"{names}, a folder with a blueprint such as runs/laptop?purify, a file of rules (mine.rules), or module:Class"
-    )
+    folders = "a folder with a blueprint such as runs/laptop?purify or a solved spot"
+    return f"{names}, {folders}, a file of rules (mine.rules), or module:Class"
 
 
 def names_agent(text: str) -> bool:
@@ -83,6 +86,12 @@ def make_agent(text: str, seed: int = 0) -> Agent:
     if base.endswith(SUFFIX):
         _known(options, ("seed",), text)
         return RuleAgent.read(base, text, _seed(options, seed, text))
+    if Path(base).is_dir() and holds_solution(base):
+        _known(options, ("seed",), text)
+        solution = load(base)
+        if not isinstance(solution, Solution):
+            raise InputError(f"agent {shown(text)}: holds {solution!r}; of what is solved, spots alone can be played")
+        return SolutionAgent(solution, text, _seed(options, seed, text))
     if Path(base).is_dir():
         return _blueprint(text, Path(base), options, seed)
     match = _CLASS.fullmatch(base)

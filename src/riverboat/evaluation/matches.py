@@ -103,6 +103,7 @@ def play_match(
     agents = (first, second)
     for agent in agents:
         agent.check_rules(rules)
+    rules.need_zero_sum("matches are played")  # a solved spot is not: `riverboat play` sits down with it
     names = (first.name, second.name)
     dealer, key = _dealer(rules), np.uint64(seed % 2**64)
     pairs, raw, better = hands // 2, Tally(), Tally()

@@ -18,7 +18,8 @@ seat 0 has the big blind and speaks first from the flop on; seat 1 is the dealer
 before it. A deck with fewer cards has the highest ranks and suits.
 
 Entries of our own, written only where they are not what the ACPC plays: `ante` (chips of each seat, beside the blinds),
-`pot` (chips in the middle that belong to nobody), `leastBet` (else the big blind) and `rake` (a rate, and a cap in chips).
+`pot` (chips in the middle that belong to nobody), `leastBet` (else the big blind), `begins` (the round that hands begin with,
+counted from 0) and `rake` (a rate, and a cap in chips).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _KEYS = {
     name.lower(): name
     for name in (
         *("numPlayers", "numRounds", "stack", "blind", "raiseSize", "firstPlayer", "maxRaises"),
-        *("numSuits", "numRanks", "numHoleCards", "numBoardCards", "ante", "pot", "leastBet", "rake"),
+        *("numSuits", "numRanks", "numHoleCards", "numBoardCards", "ante", "pot", "leastBet", "begins", "rake"),
     )
 }
 MOST_CHIPS = 2**30  # totals of whole hands are kept as int32
@@ -91,6 +92,7 @@ class Rules:
     pot: int = 0  # chips in the middle that belong to nobody
     least_bet: int | None = None  # of a round; None: the big blind
     rake: Rake = NO_RAKE
+    begins: int = 0  # the round that hands begin with; a later one in a subgame
     name: str = field(default="game", compare=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +106,8 @@ class Rules:
         rounds, where = self.rounds, f"game {shown(self.name)}"
         if not 1 <= rounds <= len(STREETS):
             raise InputError(f"{where}: {rounds} rounds: 1 to {len(STREETS)} can be played")
+        if not 0 <= self.begins < rounds:
+            raise InputError(f"{where}: begins={self.begins}: hands begin with one of the rounds 0 to {rounds - 1}")
         for what, by_round in (
             ("raise_sizes", self.raise_sizes),
             ("most_raises", self.most_raises),
@@ -191,7 +195,8 @@ class Rules:
         """The rules as `betting_rules` reads them."""
         none, least = (NO_END,) * self.rounds, self.least_bet or max(self.big_blind, 1)
         (first, second), ante = self.blinds, self.ante
-        start = State(ante + first, ante + second, self.first[0], 0, 0, 0, least, ante, GOING, NOBODY)
+        opener, street = self.first[self.begins], self.begins
+        start = State(ante + first, ante + second, opener, street, 0, 0, least, ante, GOING, NOBODY)
         return Book(
             self.limit,
             self.big_blind,
@@ -333,7 +338,7 @@ def _rules(found: dict[str, tuple[int, tuple[Any, ...]]], kind: str | None, name
         raise InputError(f"{where}: {error}") from None
 
 
-_OWN = {"ante": "ante", "pot": "pot", "least_bet": "leastBet"}
+_OWN = {"ante": "ante", "pot": "pot", "least_bet": "leastBet", "begins": "begins"}
 
 
 def _needed(kind: str) -> tuple[str, ...]:

@@ -366,11 +366,16 @@ def play(
         int | None, typer.Option(min=0, max=SEED, help="Seed of the cards and of the agent; a new one by default.")
     ] = None,
     game: Game = None,
+    seat: Annotated[str | None, typer.Option(help="oop or ip; the seats are exchanged by default.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the sitting in this file, after every move.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the sitting in that file.")] = False,
+    review: Annotated[bool, typer.Option("--review", help="In the end: what each decision cost, and luck.")] = False,
+    histories: Annotated[Path | None, typer.Option(help="In the end: write the hands, FILE.phhs (PHH).")] = None,
 ) -> None:
-    """Play hands against an agent in the terminal."""
+    """Play hands against an agent in the terminal; a solved spot is one for its subgame."""
     from riverboat.interfaces import playing
 
-    playing.play(agent, hands, seed, game)
+    playing.play(agent, playing.Options(hands, seed, game, seat, out, resume, review, histories))
 
 
 @app.command()

@@ -54,12 +54,23 @@ def review(
     agent: Annotated[
         list[str] | None, typer.Option(help="NAME=AGENT: who a player of the record was, so that its moves are known.")
     ] = None,
+    player: Annotated[
+        str | None, typer.Option(help="Judge the decisions of this player, by EV lost; no match is needed then.")
+    ] = None,
+    judge: Annotated[
+        str, typer.Option(help="With --player: the agent whose values and solves decisions are judged by.")
+    ] = "default",
     worst: Annotated[int, typer.Option(min=0, max=1000, help="Replay so many hands that cost the first most.")] = 5,
     game: Game = None,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads.")] = 2,
     json: Json = False,
 ) -> None:
-    """A match on record without its luck (AIVAT), and its most expensive hands."""
+    """A match on record without its luck (AIVAT), and its most expensive hands; or what a player's decisions cost."""
+    if player is not None:
+        from riverboat.interfaces import decision_reviews
+
+        decision_reviews.review(log, player, judge, worst, game, json)
+        return
     from riverboat.interfaces import log_reviews
 
     log_reviews.review(log, agent or [], worst, game, threads, json)

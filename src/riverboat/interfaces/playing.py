@@ -5,22 +5,26 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from riverboat.agents.base import Agent, Choice, Chooser
 from riverboat.agents.registry import make_agent
 from riverboat.endgame.table_report import Explanation
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games.betting import Betting
+from riverboat.games.hand_files import kind_of, write_hands
 from riverboat.games.match_state import parse_match_state
 from riverboat.games.menus import SEATS
 from riverboat.games.moves import show_move
 from riverboat.games.sizes import parse_sizes, total
 from riverboat.games.views import Views
+from riverboat.interfaces.decision_reviews import print_sitting
 from riverboat.interfaces.terminal import emit, plain_console
+from riverboat.practice.sitting import Sitting
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
-from riverboat.verbs import playing as verbs
 from riverboat.verbs.playing import Event, Table, agent_move
 from riverboat.verbs.seating import rules_for
 
@@ -45,29 +49,74 @@ class Left(Exception):
 # --- play -------------------------------------------------------------------------------------------
 
 
-def play(
-    name: str, hands: int | None = None, seed: int | None = None, game: str | None = None, source: TextIO | None = None
-) -> int:
+@dataclass(frozen=True)
+class Options:
+    """Of `riverboat play`."""
+
+    hands: int | None = None
+    seed: int | None = None
+    game: str | None = None
+    seat: str | None = None  # oop or ip
+    out: Path | None = None  # the file of the sitting
+    resume: bool = False
+    review: bool = False
+    histories: Path | None = None
+
+
+def play(name: str, options: Options | None = None, source: TextIO | None = None) -> float:
     """Deal hands to a person and an agent until the person leaves; the chips that the person has won."""
-    if hands is not None and hands < 1:
-        raise InputError(f"hands={hands}: must be at least 1")
-    seed = secrets.randbits(32) if seed is None else seed
-    table = verbs.play(make_agent(name, seed), seed=seed, game=game)
-    typed = source if source is not None else sys.stdin
-    _say(f"{table.rules.name} against {name}; all stacks are full again in every hand. ? for help, q to leave")
+    how = options if options is not None else Options()
+    if how.hands is not None and how.hands < 1:
+        raise InputError(f"hands={how.hands}: must be at least 1")
+    if how.histories is not None and kind_of(how.histories) == ".phh":
+        raise InputError(f"--histories {how.histories}: a file of many hands is named FILE.phhs or FILE.log")
+    sitting = _sit_down(name, how)
+    table, typed = sitting.table, source if source is not None else sys.stdin
+    _say(
+        f"{table.rules.name} against {table.agent.name}; all stacks are full again in every hand. ? for help, q to leave"
+    )
     try:
         while True:
             _tell(table, table.events)
             while not table.over:
-                _tell(table, table.act(_asked(table, typed)))
+                _tell(table, sitting.act(_asked(table, typed)))
             _say(f"score: {_score(table)}")
-            if table.hands == hands:
+            if table.hands == how.hands:
                 break
-            table.deal()
+            sitting.deal()
     except (Left, KeyboardInterrupt):
         _say("")
-    _say(f"{_score(table)}; --seed {seed} deals the same cards again")
+    kept = (
+        f"--out {how.out} --resume goes on"
+        if how.out is not None
+        else f"--seed {table.seed} deals the same cards again"
+    )
+    _say(f"{_score(table)}; {kept}")
+    if how.review and table.hands:
+        print_sitting(plain_console(), sitting)
+    if how.histories is not None and table.hands:
+        write_hands(how.histories, sitting.record())
+        _say(f"hands: {how.histories}")
     return table.won
+
+
+def _sit_down(name: str, how: Options) -> Sitting:
+    seat = None
+    if how.seat is not None:
+        if how.seat not in SEATS:
+            raise InputError(
+                f"--seat {shown(how.seat)}: {' or '.join(SEATS)}; they are exchanged where none is asked for"
+            )
+        seat = SEATS.index(how.seat)
+    if how.resume:
+        if how.out is None:
+            raise InputError("--resume: say which sitting with --out FILE")
+        sitting = Sitting.open(how.out)
+        if sitting.table.over:
+            sitting.deal()
+        return sitting
+    seed = secrets.randbits(32) if how.seed is None else how.seed
+    return Sitting.begin(how.out, make_agent(name, seed), seed=seed, game=how.game, seat=seat)
 
 
 def _tell(table: Table, events: Iterable[Event]) -> None:
@@ -75,8 +124,10 @@ def _tell(table: Table, events: Iterable[Event]) -> None:
     rules, you, agent = table.rules, table.seat, table.agent.name
     for event in events:
         if event.kind == "hand":
-            blinds = f"you put in {rules.blinds[you]:,}, {agent} {rules.blinds[1 - you]:,}"
-            _say(f"\nhand {table.number + 1}: you have {' '.join(table.hole)}; {blinds}")
+            begins = f"you put in {rules.blinds[you]:,}, {agent} {rules.blinds[1 - you]:,}"
+            if rules.begins:  # a subgame
+                begins = f"{rules.streets[rules.begins]} {_shown(table)}, pot {event.state.pot:,}, you are {SEATS[you]}"
+            _say(f"\nhand {table.number + 1}: you have {' '.join(table.hole)}; {begins}")
         elif event.kind == "street":
             _say(f"{rules.streets[event.state.street]}: {_shown(table)}, pot {event.state.pot:,}")
         elif event.kind == "move" and event.who != you:
@@ -86,7 +137,8 @@ def _tell(table: Table, events: Iterable[Event]) -> None:
             _say(f"  you have {' '.join(table.hole)}, {agent} has {' '.join(table.shown or ())}")
         elif event.kind == "won":
             won = event.won
-            _say(f"you win {won:,}" if won > 0 else f"you lose {-won:,}" if won < 0 else "nobody wins")
+            even = "you win nothing" if rules.pot else "nobody wins"
+            _say(f"you win {won:,}" if won > 0 else f"you lose {-won:,}" if won < 0 else even)
 
 
 def _asked(table: Table, source: TextIO) -> str:
@@ -96,7 +148,7 @@ def _asked(table: Table, source: TextIO) -> str:
         left = f", behind: you {state.behind[state.turn]:,}, {table.agent.name} {state.behind[1 - state.turn]:,}"
     _say(f"  pot {state.pot:,}{left}")
     while True:
-        print(f"  {_options(state)} > ", end="", flush=True)
+        print(f"  {_options(table)} > ", end="", flush=True)
         text = source.readline()
         if not source.isatty():
             print(text.rstrip("\n"))  # what a person has typed is on the screen; what a file says is not
@@ -107,13 +159,16 @@ def _asked(table: Table, source: TextIO) -> str:
             _say(HELP)
         elif word:
             try:
-                return understood(word, state)
+                return understood(word, state, table.legal() if table.rules.begins else None)
             except InputError as error:
                 _say(f"  {error}")
 
 
-def _options(state: Betting) -> str:
+def _options(table: Table) -> str:
     """The legal moves, as they are typed."""
+    state = table.state
+    if table.rules.begins:  # those of a tree, and no others
+        return ", ".join(f"{label} {described(label, state)}" for label in table.legal())
     parts = [f"{label} {described(label, state)}" for label in ("f", "c") if state.legal(label)]
     span = state.raise_range()
     if span is not None and state.rules.limit:
@@ -132,7 +187,9 @@ def _shown(table: Table) -> str:
 def _score(table: Table) -> str:
     if not table.hands:
         return "no hand was finished"
-    rate = f", {1000 * table.won / table.hands / table.rules.big_blind:+,.0f} mbb/g"
+    rate = f", {1000 * table.won / table.hands / table.rules.big_blind:+,.0f} mbb/g" if table.rules.big_blind else ""
+    if table.rules.pot:
+        rate = f", {100 * table.won / table.hands / table.start.pot:+.1f} % of the pot a hand"
     return f"{table.won:+,} chips in {table.hands:,} hand{'s' * (table.hands != 1)}{rate}"
 
 
@@ -143,8 +200,8 @@ def _say(text: str) -> None:
 # --- moves in words ---------------------------------------------------------------------------------
 
 
-def understood(text: str, state: Betting) -> str:
-    """The legal move that a person means: f, c, r300, and the words of `HELP`."""
+def understood(text: str, state: Betting, menu: Sequence[str] | None = None) -> str:
+    """The legal move that a person means: f, c, r300, and the words of `HELP`; one of a menu where there is one."""
     word = WORDS.get(text, text)
     span = state.raise_range()
     if word in ("f", "c"):
@@ -163,6 +220,8 @@ def understood(text: str, state: Betting) -> str:
         label = word
     if not state.legal(label):
         state.play(label)  # says what is wrong
+    if menu is not None and label not in menu:
+        raise InputError(f"{text!r}: not in the tree that was solved: {', '.join(menu)}")
     return label
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from riverboat import artefact
 from riverboat.artefact import Opened
-from riverboat.errors import CorruptError, InputError, shown
+from riverboat.errors import CorruptError, InputError, RiverboatError, shown
 from riverboat.fields import Fields
 from riverboat.games import registry, spot_file
 from riverboat.games.base import Continuing, Game
@@ -212,6 +212,14 @@ def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solu
     if not np.allclose(strategy.probabilities, table, rtol=0, atol=1e-6):
         raise CorruptError(f"{place}: {name}.npy: the probabilities of a decision do not sum to one")
     return Strategy(tree, table, provenance)
+
+
+def holds_solution(folder: str | Path) -> bool:
+    """Whether a folder holds what was solved, and no blueprint; false where it holds nothing that can be read."""
+    try:
+        return artefact.manifest(newest(folder)).text("kind") in _SOLVED
+    except RiverboatError:
+        return False
 
 
 def load_strategy(folder: str | Path, game: Game | None = None) -> Strategy:

@@ -206,10 +206,12 @@ class Spotlight:
         """How often the players get there when its cards are dealt."""
         return self.pairs[0] / max(self.pairs[1], 1e-300)
 
-    @cached_property
-    def _values(self) -> tuple[Array, Array]:
-        """EV of each hand, then of each move. float64 [1 + moves, 1326] each"""
-        return self._walked(0), self._walked(1)
+    def _values(self, player: int) -> Array:
+        """EV of each hand of a player, then of each move; walked once. float64 [1 + moves, 1326]"""
+        kept: dict[int, Array] = self.__dict__.setdefault("_walks", {})
+        if player not in kept:
+            kept[player] = self._walked(player)
+        return kept[player]
 
     def _walked(self, me: int, *, respond: bool = False) -> Array:
         """EV of each hand of a player, then of each move; with `respond`, by its best response. float64 [1 + moves, 1326]"""
@@ -238,14 +240,14 @@ class Spotlight:
 
     def ev(self, player: int) -> Array:
         """What each hand wins from the pot as it stands there, its own later chips deducted. float64 [1326]"""
-        values: Array = self._values[player][0]
+        values: Array = self._values(player)[0]
         return values
 
     def action_ev(self) -> Array:
         """The same after each move of the player who acts. float64 [moves, 1326]"""
         if self.player < 0:
             raise InputError(f"{self.tree.name}: nobody acts at {self.line!r}")
-        return self._values[self.player][1:]
+        return self._values(self.player)[1:]
 
     @cached_property
     def equity(self) -> tuple[Array, Array]:

@@ -7,10 +7,14 @@
 
 The table knows no clock and no screen: a program, a page or the terminal asks it what is there and tells it moves, which are
 written as in the ACPC protocol: `f`, `c`, `r300` with the total over the whole hand.
+
+A solved spot (`runs/spot`) deals hands of its own subgame: from its ranges, at its root, in its tree. What is won there is a
+share of the final pot less the chips put in since.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -18,11 +22,12 @@ import numpy as np
 
 from riverboat.agents.base import Agent
 from riverboat.cards.notation import show_cards
+from riverboat.cards.ranking import rank
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.base import TERMINAL
 from riverboat.games.betting import Betting
-from riverboat.games.match_state import Hand, Holes, settled, values
+from riverboat.games.match_state import Hand, Holes, settled
 from riverboat.games.moves import play_move, read_move, show_move
 from riverboat.games.views import Views
 from riverboat.verbs import seating
@@ -38,21 +43,28 @@ class Event:
     state: Betting  # before a move, after anything else
     who: int | None = None  # of a move: the seat
     move: str = ""
-    won: int = 0  # of the end of a hand: chips of the person
+    won: float = 0  # of the end of a hand: chips of the person
 
 
 class Table:
-    """A person and an agent, hand after hand, all stacks full at the beginning of each; the seats are exchanged."""
+    """A person and an agent, hand after hand, all stacks full at the beginning of each.
 
-    def __init__(self, agent: Agent, rules: Rules, seed: int) -> None:
-        self.agent, self.rules, self.seed = agent, rules, seed
+    The seats are exchanged, unless the person has asked for one. Cards depend on the seed and the number of the hand alone.
+    """
+
+    def __init__(self, agent: Agent, rules: Rules, seed: int, seat: int | None = None, *, dealt: bool = True) -> None:
+        if seat not in (None, 0, 1):
+            raise InputError(f"seat={seat}: seats are 0 and 1, which is the dealer")
+        self.agent, self.rules, self.seed, self.fixed_seat = agent, rules, seed, seat
         self.number = -1  # of the hand, from 0
-        self.hands, self.won = 0, 0  # that are over, and chips that the person has won in them
+        self.hands = 0  # that are over
+        self.won: float = 0  # chips that the person has won in them
         self.events: list[Event] = []  # of this hand
-        self._dealer = np.random.default_rng(seed)
-        self.state = settled(Betting.start(rules))
+        self.start: Betting = getattr(agent, "start", None) or settled(Betting.start(rules))
+        self.state = self.start
         self._cards: tuple[Holes, Hand] = (((), ()), ())
-        self.deal()
+        if dealt:
+            self.deal()
 
     def __repr__(self) -> str:
         return f"<Table with {self.agent.name}, {self.rules.name}: {self.won:+,} chips in {self.hands:,} hands>"
@@ -62,7 +74,12 @@ class Table:
     @property
     def seat(self) -> int:
         """Of the person; seat 1 is the dealer's, where there is one."""
-        return 1 - self.number % 2
+        return 1 - self.number % 2 if self.fixed_seat is None else self.fixed_seat
+
+    @property
+    def cards(self) -> tuple[Holes, Hand]:
+        """All cards of the hand, also those that nobody sees yet: for records."""
+        return self._cards
 
     @property
     def over(self) -> bool:
@@ -90,12 +107,20 @@ class Table:
         """What the person may do now: `f`, `c`, `r` in limit games, `r200 to r20000` else; nothing when the hand is over."""
         if self.over:
             return ()
+        menu = self._menu()
+        if menu is not None:
+            return menu
         moves = [label for label in ("f", "c") if self.state.legal(label)]
         span = self.state.raise_range()
         if span is not None:
             least, most = f"r{span.least}", f"r{span.most}"
             moves.append("r" if self.rules.limit else least if least == most else f"{least} to {most}")
         return tuple(moves)
+
+    def _menu(self) -> tuple[str, ...] | None:
+        """The moves that the agent's tree has, where it knows no others."""
+        menu = getattr(self.agent, "menu", None)
+        return None if menu is None else tuple(menu(self.state, self._cards[1]))
 
     def to_dict(self) -> dict[str, Any]:
         """What the person sees, for JSON."""
@@ -126,18 +151,47 @@ class Table:
         if self.number >= 0 and not self.over:
             raise InputError(f"hand {self.number + 1}: is not over; act first: {', '.join(self.legal())}")
         self.number += 1
-        rules = self.rules
-        cards = self._dealer.permutation(rules.deck.cards)[: 2 * rules.hole + rules.board_sizes[-1]].tolist()
-        holes = tuple(cards[: rules.hole]), tuple(cards[rules.hole : 2 * rules.hole])
-        self._cards = holes, tuple(cards[2 * rules.hole :])
-        self.state, self.events = settled(Betting.start(rules)), []
-        self._happened("hand")
+        rng = np.random.default_rng([self.seed, self.number])
+        dealt: Callable[[np.random.Generator], tuple[Hand, Hand, Hand]] = getattr(self.agent, "deal", self._dealt)
+        first, second, board = dealt(rng)
+        self._begin((first, second), board)
         return self._answers(0)
+
+    def _dealt(self, rng: np.random.Generator) -> tuple[Hand, Hand, Hand]:
+        """From the whole deck."""
+        hole = self.rules.hole
+        cards = rng.permutation(self.rules.deck.cards)[: 2 * hole + self.rules.board_sizes[-1]].tolist()
+        return tuple(cards[:hole]), tuple(cards[hole : 2 * hole]), tuple(cards[2 * hole :])
+
+    def _begin(self, holes: Holes, board: Hand) -> None:
+        self._cards = holes, board
+        self.state, self.events = self.start, []
+        self._happened("hand")
+
+    def replay(self, holes: Holes, board: Hand, moves: Sequence[str]) -> None:
+        """The next hand as it was played before, by both: nobody is asked. It may end in the middle."""
+        if self.number >= 0 and not self.over:
+            raise InputError(f"hand {self.number + 1}: is not over, so no other can be played")
+        self.number += 1
+        self._begin(holes, board)
+        for move in moves:
+            if self.over:
+                raise InputError(f"hand {self.number + 1}: is over at {self.state.line!r}, so {move!r} cannot follow")
+            self._move(move, self.state.actor)
+
+    def go_on(self) -> tuple[Event, ...]:
+        """Let the agent act where it is its turn, behind a replay."""
+        return self._answers(len(self.events))
 
     def act(self, move: str) -> tuple[Event, ...]:
         """Make a move and let the agent answer: what happened until it is the person's turn again, or the hand is over."""
         if self.over:
             raise InputError(f"{move!r}: hand {self.number + 1} is over; deal the next one")
+        menu = self._menu()
+        if menu is not None and move not in menu and self.state.legal(move):
+            raise InputError(
+                f"{move!r} at {self.state.line!r}: not in the tree of {self.agent.name}: {', '.join(menu)}"
+            )
         before = len(self.events)
         self._move(move, self.seat)
         return self._answers(before)
@@ -158,11 +212,20 @@ class Table:
         if self.over:
             if after.folded is None:
                 self._happened("showdown")
-            won = values(after, *self._cards)[self.seat]
+            won = self.paid(after, *self._cards, self.seat)
             self.hands, self.won = self.hands + 1, self.won + won
             self._happened("won", won=won)
         elif after.street > before.street:
             self._happened("street")
+
+    def paid(self, end: Betting, holes: Holes, board: Hand, seat: int) -> float:
+        """What a seat has won at the end of a hand, in whole chips where it is."""
+        better = 0
+        if end.folded is None:
+            mine, theirs = (rank((*hole, *board)) for hole in holes)
+            better = (mine > theirs) - (mine < theirs)
+        won = end.pay(self.start.spent if self.rules.pot else (0, 0))[1 - better][seat]
+        return int(won) if won == int(won) else won
 
     def _happened(self, kind: Kind, state: Betting | None = None, **more: Any) -> None:
         self.events.append(Event(kind, self.state if state is None else state, **more))
@@ -182,7 +245,10 @@ def agent_move(agent: Agent, view: Views) -> str:
     return label
 
 
-def play(agent: str | Agent, *, seed: int = 0, game: str | Rules | None = None) -> Table:
-    """Sit down with an agent: the first hand is dealt. `seed` is that of the cards, and of an agent by name that draws."""
+def play(agent: str | Agent, *, seed: int = 0, game: str | Rules | None = None, seat: int | None = None) -> Table:
+    """Sit down with an agent: the first hand is dealt. `seed` is that of the cards, and of an agent by name that draws.
+
+    `seat` is the person's, 0 (big blind, out of position) or 1 (dealer); they are exchanged where none is given.
+    """
     made = seating.agent(agent, seed)
-    return Table(made, seating.rules_for([made], game), seed)
+    return Table(made, seating.rules_for([made], game), seed, seat)

@@ -1,0 +1,1 @@
+"""Practice: sittings, reviews of decisions by EV lost, drills with a record, charts."""

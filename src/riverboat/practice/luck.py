@@ -1,0 +1,122 @@
+"""What was won in a sitting, and what of it was luck.
+
+found = results(sitting)
+found.raw, found.all_in, found.aivat       # intervals of chips a hand: as played, all-ins by equity, without most luck
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from riverboat.agents.base import Agent
+from riverboat.arrays import Array
+from riverboat.cards.equity import equity
+from riverboat.cards.notation import show_cards
+from riverboat.errors import InputError
+from riverboat.evaluation.aivat import Aivat, answers
+from riverboat.evaluation.intervals import Interval, Tally
+from riverboat.games.acpc import Rules
+from riverboat.games.betting import Betting, steps
+from riverboat.games.views import Views
+from riverboat.practice.sitting import YOU, Kept, Sitting
+
+
+@dataclass(frozen=True)
+class Person:
+    """Whoever sits there, and says nothing."""
+
+    name: str = YOU
+
+    def check_rules(self, rules: Rules) -> None:
+        """Whatever is played."""
+
+    def act(self, views: Views) -> Array:
+        """Nobody asks."""
+        raise InputError("a person has played, and cannot be asked")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Chips a hand of the person; None where there is nothing to say yet."""
+
+    hands: int
+    won: float  # chips
+    unit_chips: float  # a big blind, or the pot of a spot
+    unit: str
+    raw: Interval | None
+    all_in: Interval | None  # hands that were all-in before the last card, by what they win on average
+    aivat: Interval | None  # without the luck of cards and of the agent's moves, as far as its values know it
+    why: str = ""  # there is no AIVAT
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: chips, and each mean in the unit with half the width of its 95 % interval."""
+        told: dict[str, Any] = {"hands": self.hands, "won": self.won, "unit": self.unit, "won_unit": "chips"}
+        for name in ("raw", "all_in", "aivat"):
+            found: Interval | None = getattr(self, name)
+            scale = 1.0 / self.unit_chips
+            told[name] = None if found is None else {"mean": found.mean * scale, "ci95": found.half_width * scale}
+        return {**told, "why_no_aivat": self.why or None}
+
+
+def results(sitting: Sitting, progress: Callable[[float], None] | None = None, aivat: bool = True) -> Results:
+    """Of all hands that are over. The first use of an agent's values makes its tables: `progress` is told the share done."""
+    played, table = sitting.played(), sitting.table
+    won = np.array([hand.won or 0.0 for hand in played])
+    luckless = np.array([_all_in(sitting, kept, w) for kept, w in zip(sitting.finished, won.tolist(), strict=True)])
+    scale, unit = (
+        (table.start.pot / 100, "% of the pot") if table.rules.pot else (table.rules.big_blind / 1000, "mbb/g")
+    )
+    estimate, why = None, "it was not asked for"
+    if aivat:
+        estimate, why = _aivat(sitting, progress)
+    return Results(len(played), float(won.sum()), scale, unit, _interval(won), _interval(luckless), estimate, why)
+
+
+def _interval(samples: Array) -> Interval | None:
+    return Tally().plus(samples).interval() if len(samples) > 1 else None
+
+
+def _all_in(sitting: Sitting, kept: Kept, won: float) -> float:
+    """What a hand won, or where it was all-in with cards to come, what it wins on average over them."""
+    table, end = sitting.table, Betting.from_line(sitting.table.rules, kept.line)
+    street = _last_street(end)
+    shown = table.rules.board_sizes[street]
+    if end.folded is not None or shown == table.rules.board_sizes[-1] or table.rules.hole != 2:
+        return won
+    if table.rules.board_sizes[-1] != 5:
+        return won
+    mine, theirs = kept.holes[kept.seat], kept.holes[1 - kept.seat]
+    (found, _) = equity(show_cards(mine), show_cards(theirs), board=kept.board[:shown]).shares
+    paid = end.pay(table.start.spent if table.rules.pot else (0, 0))
+    win, lose = (paid[k][kept.seat] for k in ((0, 2) if kept.seat == 0 else (2, 0)))
+    return float(win * found + lose * (1 - found))
+
+
+def _last_street(end: Betting) -> int:
+    """The street of the last move: deals behind it are those of an all-in."""
+    now, street = Betting.start(end.rules), end.rules.begins
+    for label in steps(end.line):
+        if label == "/":
+            now = now.next_street()
+        else:
+            street = now.street
+            now = now.play(label)
+    return street
+
+
+def _aivat(sitting: Sitting, progress: Callable[[float], None] | None) -> tuple[Interval | None, str]:
+    agent: Agent = sitting.table.agent
+    rules = sitting.table.rules
+    if rules.begins or not answers(agent, rules):
+        return None, "AIVAT needs whole hands against an agent that answers for all hands"
+    if len(sitting.finished) < 2:
+        return None, "two hands or more are needed"
+    hands = sitting.record()
+    mine = hands.names[0] == YOU  # estimates are of the first player of the record
+    players: tuple[Agent, Agent] = (Person(), agent) if mine else (agent, Person())
+    told = Aivat(*players, rules, progress=progress).estimate(hands)
+    return _interval(told.total if mine else -told.total), ""

@@ -1,0 +1,214 @@
+"""A sitting: hands against an agent, kept after every move, gone on with later, looked at again.
+
+    sitting = Sitting.begin("runs/evening.json", "demo", seed=7)
+    sitting.table.hole, sitting.act("c"), sitting.deal()
+    Sitting.open("runs/evening.json")                  # as it was left, in the middle of a hand too
+
+The file has who plays what, and for each hand its cards and all moves: nobody is asked again what was played.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from riverboat import disk
+from riverboat.agents.base import Agent
+from riverboat.cards.notation import parse_cards, show_cards
+from riverboat.errors import InputError, shown
+from riverboat.fields import Fields
+from riverboat.games.acpc import Rules, parse_game, show_game
+from riverboat.games.betting import Betting, steps
+from riverboat.games.match_state import Hand, Holes
+from riverboat.games.records import Hands, Played, record
+from riverboat.practice.judging import Judge, judge_of
+from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
+from riverboat.texts import read_text
+from riverboat.verbs import seating
+from riverboat.verbs.playing import Event, Table
+
+FORMAT = 1
+YOU = "you"
+MOST = 64 << 20  # bytes of a file
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One hand of a sitting; `line` is as far as it was played."""
+
+    seat: int
+    holes: Holes
+    board: Hand
+    line: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the file."""
+        holes = [show_cards(hole) for hole in self.holes]
+        return {"seat": self.seat, "holes": holes, "board": show_cards(self.board), "line": self.line}
+
+
+class Sitting:
+    """A table whose hands are kept; `begin` and `open` make one."""
+
+    def __init__(self, table: Table, agent: str, path: Path | None, over: Sequence[Kept] = ()) -> None:
+        self.table, self.agent, self.path = table, agent, path
+        self.over = list(over)  # hands that are over, without the one on the table
+        self._reviews: dict[int, HandReview] = {}
+
+    @staticmethod
+    def begin(
+        path: str | Path | None,
+        agent: str | Agent,
+        *,
+        seed: int = 0,
+        game: str | Rules | None = None,
+        seat: int | None = None,
+    ) -> Sitting:
+        """Sit down; the file is new. Without a path nothing is kept."""
+        if path is not None and Path(path).exists():
+            raise InputError(f"{path}: is there already; open it to go on, or choose another name")
+        made = seating.agent(agent, seed)
+        table = Table(made, seating.rules_for([made], game), seed, seat)
+        sitting = Sitting(table, made.name, None if path is None else Path(path))
+        sitting._save()
+        return sitting
+
+    @staticmethod
+    def open(path: str | Path, agent: Agent | None = None) -> Sitting:
+        """As it was left. `agent` is the one that is named there, where it is at hand."""
+        found = _read(Path(path))
+        seed, name = found.whole("seed"), found.text("agent")
+        rules = parse_game(found.text("game", lines=True), found.text("game_name"), str(path))
+        made = seating.agent(name, seed) if agent is None else agent
+        seating.rules_for([made], rules)
+        hands = [_hand(each) for each in found.tables("hands")]
+        if not hands:
+            raise InputError(f"{path}: no hands; begin another sitting")
+        seat = None if found["seat"] is None else found.whole("seat", 0, 1)
+        table = Table(made, rules, seed, seat, dealt=False)
+        for hand in hands:
+            table.replay(hand.holes, hand.board, _moves(table.start, hand.line))
+        table.go_on()
+        return Sitting(table, name, Path(path), hands[:-1])
+
+    def __repr__(self) -> str:
+        return f"<Sitting with {self.agent}: {self.table.won:+,} chips in {self.table.hands:,} hands>"
+
+    # --- what happens -------------------------------------------------------------------------
+
+    def act(self, move: str) -> tuple[Event, ...]:
+        """A move of the person, and what the agent answers."""
+        happened = self.table.act(move)
+        self._save()
+        return happened
+
+    def deal(self) -> tuple[Event, ...]:
+        """The next hand."""
+        now = self._now()
+        happened = self.table.deal()
+        self.over.append(now)
+        self._save()
+        return happened
+
+    def _now(self) -> Kept:
+        holes, board = self.table.cards
+        return Kept(self.table.seat, holes, board, self.table.state.line)
+
+    def _save(self) -> None:
+        if self.path is None:
+            return
+        table = self.table
+        facts = {
+            "format_version": FORMAT,
+            "kind": "sitting",
+            "agent": self.agent,
+            "game": show_game(table.rules),
+            "game_name": table.rules.name,
+            "seed": table.seed,
+            "seat": table.fixed_seat,
+            "hands": [hand.to_dict() for hand in (*self.over, self._now())],
+        }
+        disk.write_text(self.path, json.dumps(facts, indent=1) + "\n")
+
+    # --- what was played ----------------------------------------------------------------------
+
+    @property
+    def finished(self) -> list[Kept]:
+        """All hands that are over."""
+        return [*self.over, self._now()] if self.table.over else list(self.over)
+
+    def played(self) -> list[PlayedHand]:
+        """The same, as the person saw them."""
+        start, out = self.table.start, []
+        for number, hand in enumerate(self.finished):
+            end = _state(start, hand.line)
+            won = self.table.paid(end, hand.holes, hand.board, hand.seat)
+            out.append(PlayedHand(number, hand.seat, hand.holes[hand.seat], hand.board, start, end, won))
+        return out
+
+    @cached_property
+    def judge(self) -> Judge:
+        """What decisions are judged by."""
+        return judge_of(self.table.agent)
+
+    def review(self, number: int) -> HandReview:
+        """A hand that is over, decision by decision; worked out once."""
+        hands = self.played()
+        if not 0 <= number < len(hands):
+            raise InputError(f"hand {number + 1}: {len(hands)} hands of this sitting are over")
+        if number not in self._reviews:
+            self._reviews[number] = review_hand(self.judge, hands[number])
+        return self._reviews[number]
+
+    def reviews(self) -> list[HandReview]:
+        """All of them."""
+        return [self.review(number) for number in range(len(self.finished))]
+
+    def record(self) -> Hands:
+        """The hands that are over as a record, with all cards: for files, and for estimates without luck."""
+        rules = self.table.rules
+        if rules.begins:
+            raise InputError(f"{self.agent}: hands of a spot begin in its middle; records have whole hands")
+        names = [(YOU, self.agent) if hand.seat == 0 else (self.agent, YOU) for hand in self.finished]
+        hands = [
+            Played(number, names[number], _state(self.table.start, hand.line), (*hand.holes, hand.board))
+            for number, hand in enumerate(self.finished)
+        ]
+        if not hands:
+            raise InputError("no hand of this sitting is over yet")
+        return record(hands, rules)
+
+
+def _moves(start: Betting, line: str) -> list[str]:
+    """The moves since the start."""
+    if not line.startswith(start.line):
+        raise InputError(f"line {shown(line)}: does not begin as hands of this sitting do")
+    return [label for label in steps(line[len(start.line) :]) if label != "/"]
+
+
+def _state(start: Betting, line: str) -> Betting:
+    return Betting.from_line(start.rules, line)
+
+
+def _hand(found: Fields) -> Kept:
+    holes = tuple(parse_cards(text, "hole") for text in found.texts("holes"))
+    if len(holes) != 2:
+        raise InputError(f"{found.where}: holes: the cards of two seats are needed")
+    board = parse_cards(found.text("board"), "board") if found.text("board") else ()
+    return Kept(found.whole("seat", 0, 1), (holes[0], holes[1]), board, found.text("line"))
+
+
+def _read(path: Path) -> Fields:
+    try:
+        entries = json.loads(read_text(path, "sitting", MOST))
+    except ValueError:
+        raise InputError(f"{path}: no sitting: it is not JSON") from None
+    if not isinstance(entries, dict) or entries.get("kind") != "sitting":
+        raise InputError(f"{path}: no sitting; `riverboat play AGENT --out FILE` begins one")
+    if entries.get("format_version") != FORMAT:
+        raise InputError(f"{path}: format {shown(entries.get('format_version'))}: this release reads {FORMAT}")
+    return Fields(str(path), entries)
