@@ -211,17 +211,18 @@ class Live(ProgressLine):
         """Seconds to the nearest of the limits, where something can be said."""
         left = [] if self.seconds is None else [self.seconds - now.seconds]
         if speed > 0:
-            counts = (self.iterations, self._expected())
+            counts = (self.iterations, expected(self.checks, self.until))
             left += [(count - now.iteration) / speed for count in counts if count is not None]
         return max(0.0, min(left)) if left else None
 
-    def _expected(self) -> float | None:
-        """The iteration that meets the target, if exploitability falls on as it did since a quarter of the iterations."""
-        if self.until is None or self.until <= 0 or len(self.checks) < 2:
-            return None
-        last, e1 = self.checks[-1]
-        first, e0 = [check for check in self.checks[:-1] if check[0] <= last / 4 or check == self.checks[0]][-1]
-        if not 0 < e1 < e0:
-            return None
-        steps = log(max(e1 / self.until, 1.0)) * log(last / first) / log(e0 / e1)
-        return last * exp(steps) if steps < FAR else None
+
+def expected(checks: Sequence[tuple[int, float]], until: float | None) -> float | None:
+    """The iteration that meets a target, if exploitability falls on as it did since a quarter of the iterations."""
+    if until is None or until <= 0 or len(checks) < 2:
+        return None
+    last, e1 = checks[-1]
+    first, e0 = [check for check in checks[:-1] if check[0] <= last / 4 or check == checks[0]][-1]
+    if not 0 < e1 < e0 or first < 1:
+        return None
+    steps = log(max(e1 / until, 1.0)) * log(last / first) / log(e0 / e1)
+    return last * exp(steps) if steps < FAR else None

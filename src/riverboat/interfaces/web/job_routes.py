@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -22,6 +18,7 @@ from riverboat.interfaces.web import sources
 from riverboat.interfaces.web.jobs import ALIVE, LIMITS, Job
 from riverboat.interfaces.web.logs import last_row, tail
 from riverboat.interfaces.web.models import JobAsked, JobTold, Limits
+from riverboat.interfaces.web.runs import read_result, resident
 from riverboat.interfaces.web.server import BusyError, Server
 from riverboat.interfaces.web.shelf import to_bytes
 
@@ -77,8 +74,8 @@ def told(job: Job, server: Server) -> dict[str, Any]:
         "said": tail(notes / "said.txt") if job.state in ALIVE else "",
         "last": last if job.kind == "spot" else None,
         "ev": _evs(last, job) if job.kind == "spot" else [None, None],
-        "resident": _resident(server.jobs.process(job.name)),
-        "result": _result(notes / "result.json"),
+        "resident": resident(server.jobs.process(job.name)),
+        "result": read_result(notes / "result.json"),
     }
 
 
@@ -89,21 +86,6 @@ def _evs(last: dict[str, Any] | None, job: Job) -> list[float | None]:
     pot = float(job.facts["pot"])
     oop = (last["value_low"] + last["value_high"]) / 200 * pot
     return [oop, pot - oop if last["value_high"] > last["value_low"] else None]
-
-
-def _resident(pid: int | None) -> int | None:
-    with suppress(OSError, ValueError, AttributeError):
-        if pid is not None:
-            held = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-            return held >> 20 << 20  # whole MiB, or every look would be a change
-    return None
-
-
-def _result(file: Path) -> dict[str, Any] | None:
-    with suppress(OSError, ValueError):
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else None
-    return None
 
 
 def routes(server: Server) -> APIRouter:

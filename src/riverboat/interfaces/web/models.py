@@ -171,3 +171,121 @@ class JobTold(BaseModel):
     ev: list[float | None] = Field(description="of oop and ip at the last check, in chips")
     resident: int | None = Field(description="bytes that its process holds now, where the system tells")
     result: dict[str, Any] | None = Field(description="what `riverboat solve --json` has printed")
+
+
+class Move(BaseModel):
+    """A move at a node, and how it is played."""
+
+    name: str
+    kind: Literal["fold", "check", "call", "bet", "raise"]
+    chips: float = Field(description="what it adds to the pot")
+    share: float | None = Field(description="of a bet or raise: its size over the pot")
+    allin: bool
+    line: str = Field(description="of what follows")
+    frequency: float | None
+    combos: float | None
+    ev: float | None
+    equity: float | None
+    eqr: float | None
+
+
+class Step(BaseModel):
+    """A decision or a deal on the way to a node."""
+
+    line: str
+    kind: Literal["decision", "deal", "end"]
+    player: str | None
+    moves: list[str]
+    chosen: str | None
+
+
+class HandColumns(BaseModel):
+    """Arrays over the hands of the starting range that the board leaves."""
+
+    index: list[int]
+    weight: list[float]
+    deals: list[float] = Field(
+        description="how often each is dealt there; they sum to 1, and means take them as weights"
+    )
+    ev: list[float | None] = []
+    equity: list[float | None] = []
+    eqr: list[float | None] = []
+    strategy: list[list[float | None]] = Field([], description="one array for each move; none of who does not act")
+    action_ev: list[list[float | None]] = []
+    made: list[int] = []
+    draws: list[int] = []
+
+
+class Side(BaseModel):
+    """A player at a node."""
+
+    combos: float | None
+    ev: float | None
+    equity: float | None
+    eqr: float | None
+    hands: HandColumns
+
+
+class Node(BaseModel):
+    """A node of a solution, or a decision of a blueprint or an agent."""
+
+    run: str
+    line: str
+    kind: Literal["decision", "deal", "end"]
+    board: str
+    street: str
+    pot: float
+    stacks: list[float] | None
+    player: str | None
+    played: float | None
+    names: list[str]
+    joiner: str = Field(description="what stands between two moves of a line")
+    moves: list[Move]
+    cards: list[str]
+    path: list[Step]
+    players: dict[str, Side]
+
+
+class TableColumn(BaseModel):
+    """A column: `share` is 0 to 1, `chips` chips."""
+
+    name: str
+    title: str
+    kind: Literal["text", "prose", "figure", "share", "chips", "count"]
+
+
+class Table(BaseModel):
+    """A table of the library; the first column names the row, and a last row `all` has the means."""
+
+    title: str
+    columns: list[TableColumn]
+    rows: list[list[str | float | None]]
+
+
+class RunTold(BaseModel):
+    """A run of the data folder."""
+
+    name: str
+    kind: Literal["solution", "blueprint", "boards", "other"]
+    game: str | None
+    board: str | None
+    state: str = Field(description="of its job; of others running or done")
+    running: bool
+    job: bool = Field(description="whether this server can stop it and go on with it")
+    ready: bool = Field(description="whether something can be read yet")
+    changed: float
+    iterations: int | None
+    seconds: float | None
+    exploitability: float | None
+    unit: str | None
+
+
+class Series(BaseModel):
+    """A run's log."""
+
+    name: str
+    rows: list[dict[str, Any]]
+    units: dict[str, str]
+    memory: int | None = Field(description="bytes that its process holds now, where the system tells")
+    seconds_left: float | None
+    snapshots: list[str] = Field(description="of a training; each is a run, NAME/snapshots/NUMBER")

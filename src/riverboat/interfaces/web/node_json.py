@@ -9,7 +9,6 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards.classes import classify_all
 from riverboat.cards.deck import card_name
-from riverboat.cards.grid import CLASS_NAMES
 from riverboat.cards.notation import show_cards
 from riverboat.games.base import CHANCE
 from riverboat.report_table import Cell
@@ -17,7 +16,6 @@ from riverboat.strategy import node_report
 from riverboat.strategy.solution import Solution, Spotlight
 
 DIGITS = 5
-GROUPS = ("made", "draws", "equity")
 KINDS = {"f": "fold", "x": "check", "c": "call", "b": "bet", "r": "raise", "a": "bet"}
 
 
@@ -50,6 +48,7 @@ def solution_node(solution: Solution, line: str) -> dict[str, Any]:
         "player": told.player,
         "played": number(node.played, 8),
         "names": list(told.names),
+        "joiner": node.tree.game.joiner,
         "moves": [_move(node, row) for row in told.actions],
         "cards": _cards(node) if cards else [],
         "path": path(node),
@@ -102,13 +101,14 @@ def path(node: Spotlight) -> list[dict[str, Any]]:
 
 
 def _side(node: Spotlight, told: node_report.Summary, who: int) -> dict[str, Any]:
-    """One player: means, every hand, cells, groups and the equity graph."""
+    """One player: means, and every hand."""
     mine, acts = node_report.figures(node, who), node.player == who
     hands = np.flatnonzero(mine.here)
     side: dict[str, Any] = {key: number(getattr(told, key)[who]) for key in ("combos", "ev", "equity", "eqr")}
     side["hands"] = {
         "index": hands.tolist(),
         "weight": numbers(mine.reach[hands]),
+        "deals": numbers(mine.deals[hands] / max(mine.deals.sum(), 1e-300), 7),
         "ev": numbers(mine.ev[hands], 3),
         "equity": numbers(mine.equity[hands], 4),
         "eqr": numbers(mine.eqr[hands], 3),
@@ -121,32 +121,4 @@ def _side(node: Spotlight, told: node_report.Summary, who: int) -> dict[str, Any
             "made": made[hands].tolist(),
             "draws": (draws[hands] @ (1 << np.arange(draws.shape[1]))).tolist(),
         }
-        side["groups"] = {by: _rows(node, by, who) for by in GROUPS}
-    side["cells"] = cells(node, who)
-    side["graph"] = [[number(x, 4), number(y, 4)] for x, y in node_report.equity_graph(node, who)]
     return side
-
-
-def _rows(node: Spotlight, by: str, who: int) -> list[dict[str, Any]]:
-    table = node_report.table(node, by, who)
-    first = table.names[0]
-    return [
-        {"name": row[first], "strategy": [number(row[a]) for a in node.actions] if node.player == who else []}
-        | {key: number(row[key]) for key in ("combos", "ev", "equity", "eqr")}
-        for row in table
-    ]
-
-
-def cells(node: Spotlight, who: int) -> dict[str, Any]:
-    """The 169 cells: weight, frequencies of the moves, EV and equity."""
-    grid, table = node_report.grid(node, who), node_report.table(node, "classes", who)
-    found = {name: np.full(169, np.nan) for name in ("ev", "equity")}
-    for row in table:
-        at = CLASS_NAMES.index(str(row["class"]))
-        for name, column in found.items():
-            value = row[name]
-            column[at] = np.nan if value is None else value
-    shares = [numbers(grid.frequencies[name].ravel(), 4) for name in node.actions] if node.player == who else []
-    return {"weight": numbers(grid.weight.ravel()), "strategy": shares, "ev": numbers(found["ev"], 3)} | {
-        "equity": numbers(found["equity"], 4)
-    }

@@ -47,6 +47,9 @@ class Server:
         finally:
             self._waiting -= 1
 
+    def warm(self, run: str, line: str) -> None:
+        """Compute what is likely to be asked next, while nobody waits."""
+
     def close(self) -> None:
         """Let jobs save and end."""
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Solutions that are open, and nodes as they were sent: a node is computed once, and read again from memory."""
+"""What is read from runs: opened once, and every answer kept as it was sent, so that it is computed once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from riverboat import artefact
+from riverboat.agents.registry import make_agent, names_agent
 from riverboat.errors import InputError, shown
 from riverboat.interfaces.web.data_folder import DataFolder
+from riverboat.interfaces.web.names import agent_name
 from riverboat.interfaces.web.node_json import solution_node
-from riverboat.strategy import files
+from riverboat.interfaces.web.place_json import agent_node, blueprint_node
+from riverboat.interfaces.web.runs import place_of
+from riverboat.strategy import blueprint, files
+from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.solution import Solution
+from riverboat.verbs.seating import rules_for
 
 MOST_BYTES = 128 << 20  # of answers that are kept
 MOST_OPEN = 4  # solutions
+Mark = tuple[Any, ...]
 
 
 class Answers:
@@ -25,17 +32,17 @@ class Answers:
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self.most, self.size = most, 0
-        self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
+        self._kept: OrderedDict[Mark, bytes] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[Any, ...]) -> bytes | None:
+    def get(self, key: Mark) -> bytes | None:
         """What is kept, and now the last to be let go."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def put(self, key: tuple[Any, ...], body: bytes) -> bytes:
+    def put(self, key: Mark, body: bytes) -> bytes:
         """Keep an answer."""
         with self._lock:
             self.size += len(body) - len(self._kept.pop(key, b""))
@@ -50,15 +57,19 @@ class Shelf:
 
     def __init__(self, data: DataFolder) -> None:
         self.data, self.answers = data, Answers()
-        self._open: OrderedDict[tuple[Any, ...], tuple[Solution, threading.Lock]] = OrderedDict()
+        self._open: OrderedDict[Mark, tuple[Solution, threading.Lock]] = OrderedDict()
         self._lock, self._opening = threading.Lock(), threading.Lock()
 
-    def mark(self, name: str) -> tuple[Any, ...]:
-        """What changes when a run does: which artefact is its newest, and when that was written."""
-        return self._place(name)[1]
+    def mark(self, name: str) -> Mark:
+        """What changes when a run does: which artefact is its newest, and when that was written. Agents do not change."""
+        return ("agent", name) if self.is_agent(name) else self._place(name)[1]
 
-    def _place(self, name: str) -> tuple[Path, tuple[Any, ...]]:
-        place = files.newest(self.data.run(name))
+    def is_agent(self, name: str) -> bool:
+        """Whether a name is an agent's: a yardstick, the demo, or a run with options."""
+        return "?" in name or (names_agent(name) and ":" not in name)
+
+    def _place(self, name: str) -> tuple[Path, Mark]:
+        place = place_of(self.data.run(name))
         return place, (str(place), *artefact.stamp(place / artefact.MANIFEST))
 
     def solution(self, name: str) -> tuple[Solution, threading.Lock]:
@@ -69,13 +80,11 @@ class Shelf:
                 if mark in self._open:
                     self._open.move_to_end(mark)
                     return self._open[mark]
-            found = files.load_solved(place)
-            if not isinstance(found, Solution):
-                raise InputError(
-                    f"run {shown(name)}: holds {found.tree.name}, which is no hold'em and has no nodes to draw"
-                )
+            solved = files.load_solved(place)
+            if not isinstance(solved, Solution):
+                raise InputError(f"run {shown(name)}: holds {solved.tree.name}, which has no nodes of hold'em to draw")
             with self._lock:
-                self._open[mark] = found, threading.Lock()
+                self._open[mark] = solved, threading.Lock()
                 while len(self._open) > MOST_OPEN:
                     self._open.popitem(last=False)
                 return self._open[mark]
@@ -85,18 +94,31 @@ class Shelf:
         return self.answers.get((self.mark(name), *key))
 
     def read(self, name: str, *key: Any, make: Callable[[Solution], Any]) -> bytes:
-        """An answer as JSON, computed where it is not known yet."""
+        """An answer about a solution as JSON, computed where it is not known yet."""
         whole = (self.mark(name), *key)
-        found = self.answers.get(whole)
-        if found is None:
+        known = self.answers.get(whole)
+        if known is None:
             solution, lock = self.solution(name)
             with lock:
-                found = self.answers.get(whole) or self.answers.put(whole, to_bytes(make(solution)))
-        return found
+                known = self.answers.get(whole) or self.answers.put(whole, to_bytes(make(solution)))
+        return known
 
-    def node(self, name: str, line: str) -> bytes:
-        """A node of a solution."""
-        return self.read(name, "node", line, make=lambda solution: solution_node(solution, line) | {"run": name})
+    def node(self, name: str, line: str, board: str = "") -> bytes:
+        """A node of a solution, or a decision of a blueprint or an agent on a board."""
+        key = (self.mark(name), "node", line, board)
+        if self.is_agent(name):
+            agent = make_agent(agent_name(name, self.data))
+            if not isinstance(agent, Answering):
+                raise InputError(f"agent {shown(name)}: does not say what it plays with all hands")
+            told = agent_node(agent, rules_for([agent], None), line, board)
+        else:
+            place = self._place(name)[0]
+            if artefact.manifest(place)["kind"] not in blueprint.KINDS:
+                if board:
+                    raise InputError(f"board {shown(board)}: the cards of a spot stand in its lines, such as x-x/8h")
+                return self.read(name, "node", line, board, make=lambda one: solution_node(one, line) | {"run": name})
+            told = blueprint_node(blueprint.load_blueprint(place), line, board)
+        return self.answers.put(key, to_bytes(told | {"run": name}))
 
 
 def to_bytes(value: Any) -> bytes:

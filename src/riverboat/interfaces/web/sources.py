@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from riverboat.agents.base import Agent
-from riverboat.agents.registry import DEFAULT, DEMO, make_agent
-from riverboat.agents.yardsticks import YARDSTICKS
+from riverboat.agents.registry import make_agent
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError, shown
 from riverboat.games import spot_file
@@ -20,6 +18,7 @@ from riverboat.interfaces import table_states
 from riverboat.interfaces.solve_options import TableFlags
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.models import Source
+from riverboat.interfaces.web.names import agent_name
 from riverboat.interfaces.web.shelf import Shelf
 from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.table_spot import table_spot
@@ -107,26 +106,6 @@ def _line(source: Source, data: DataFolder, shelf: Shelf) -> Found:
 
 
 _READERS = {"spot": _entries, "text": _text, "file": _file, "run": _run, "state": _state, "line": _line}
-
-
-# --- agents ---------------------------------------------------------------------------------------
-
-
-def agent_name(text: str | None, data: DataFolder) -> str:
-    """An agent as the library names it: a yardstick, the demo, or a blueprint of the data folder. Never code by its name."""
-    if not text:
-        raise InputError("agent: name one, such as demo, or a run with a blueprint")
-    base, mark, options = text.partition("?")
-    if "abstraction" in options:
-        raise InputError(f"agent {shown(text)}: abstraction=… names a folder; here a run has its own")
-    if base in (*YARDSTICKS, DEMO, DEFAULT):
-        return text
-    return f"{data.run(base)}{mark}{options}"
-
-
-def open_agent(text: str | None, data: DataFolder) -> Agent:
-    """The agent itself."""
-    return make_agent(agent_name(text, data))
 
 
 def told(found: Found) -> dict[str, Any]:
