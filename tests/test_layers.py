@@ -65,6 +65,8 @@ LATER = {
     "interfaces/explain_cli.py": {"*": "as cli.py"},
     "interfaces/files_cli.py": {"*": "as cli.py"},
     "interfaces/explaining.py": {"interfaces.explain_plots": "loads matplotlib"},
+    "interfaces/hands_cli.py": {"*": "as cli.py"},
+    "interfaces/hand_facts.py": {"interfaces.hand_plots": "loads matplotlib"},
     "interfaces/match_cli.py": {"*": "as cli.py"},
     "interfaces/models_cli.py": {"*": "as cli.py"},
     "interfaces/matching.py": {"interfaces.plots": "loads matplotlib"},

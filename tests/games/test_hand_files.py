@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,12 @@ from riverboat.evaluation.matches import play_match
 from riverboat.games import phh
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.betting import Betting
-from riverboat.games.hand_files import open_hands, read_hands, write_hands
+from riverboat.games.hand_files import BROKEN_LINE, gather_hands, open_hands, read_hands, write_hands
 from riverboat.games.match_state import settled
 from riverboat.games.moves import HIDDEN
+from riverboat.games.phh_text import plain_table
 from riverboat.games.records import UNKNOWN, Hands, Played, join, record
+from riverboat.texts import parse_toml
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")
 GAMES = pytest.mark.parametrize(
@@ -207,7 +210,7 @@ def test_cents_unseen_cards_and_mucks(tmp_path: Path) -> None:
         (("'NT'", "'PO'"), "another game"),
         (("variant = 'NT'", ""), "a field is missing"),
         (("[404.50, 395]", "[404.50, 395, 100]"), "not for two players"),
-        (("antes = [0, 0]", "antes = [1, 1]"), "antes"),
+        (("antes = [0, 0]", "antes = [0, 10]"), "antes that differ"),
         (("404.50", "404.505"), "an amount that is no whole number of chips"),
         (("404.50", "-3"), "an amount that is no whole number of chips"),
         (("404.50", "'x'"), "an amount that is no whole number of chips"),
@@ -238,6 +241,80 @@ def test_a_hand_that_cannot_be_read_is_counted_and_spoils_no_other(
     assert found.examples[reason][0].startswith("[2] ")
     with pytest.raises(InputError, match=r"none can be read: .*\(2\)"):
         read_hands(_file(tmp_path, broken, broken))
+
+
+def test_antes(tmp_path: Path) -> None:
+    """Both pay an ante beside the blinds; amounts of moves count what is bet on the street, without it."""
+    with_antes = PLAIN.replace("antes = [0, 0]", "antes = [1, 1]")
+    found = read_hands(_file(tmp_path, with_antes, PLAIN))
+    hands = found.hands
+    assert (found.refused, hands.ante.tolist()) == ({}, [100, 0])
+    assert hands.betting(0).line == "r3100c/cr7125f"
+    assert hands.betting(0, 0).pot == 1700
+    assert hands.won.tolist() == [[-3100, 3100], [-3000, 3000]]
+    text = phh.show_hand(hands, 0)
+    assert pokerkit.HandHistory.loads(text).antes == [1, 1]
+    assert phh.read_hand(text).betting == phh.read_hand(with_antes).betting
+
+
+_PLAIN = ["true", "false", "19:52:40", "'a b'", '"a # b"', "[]", "[1, 2.50,]", "['x', 'y']", "['p1 f']"]
+_NOT_PLAIN = [
+    "'''a'''",
+    r'"a\n"',
+    "[1, [2]]",
+    "{a = 1}",
+    "1_000",
+    "0x10",
+    "007",
+    "1 # one",
+    "''x''",
+    "'",
+    "nan",
+    "1e3",
+    "",
+]
+VALUES = st.one_of(
+    st.integers(-(10**6), 10**6).map(str),
+    st.decimals(0, 10**6, places=2, allow_nan=False).map(str),
+    st.sampled_from(_PLAIN + _NOT_PLAIN),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(entries=st.lists(st.tuples(st.sampled_from(["a", "b", "hand", "x-y", "a.b", "'q'"]), VALUES), max_size=4))
+def test_plain_tables_are_those_of_toml(entries: list[tuple[str, str]]) -> None:
+    text = "\n".join(f"{key} = {value}" for key, value in entries)
+    found = plain_table(text, {"a", "b", "hand", "x-y"})
+    if found is None:
+        return  # TOML is asked
+    true = parse_toml(text, parse_float=Decimal)
+    assert {key: str(value) for key, value in true.items()} == {key: str(value) for key, value in found.items()}
+
+
+@pytest.mark.parametrize("text", [PLAIN, ALL_IN])
+def test_real_tables_are_plain(text: str) -> None:
+    """Whoever breaks this reads collections three times as slowly."""
+    assert plain_table(text, {"players"}) is not None
+
+
+def test_many_files_are_one_record(tmp_path: Path) -> None:
+    """What is broken or of another game is counted, and spoils nothing."""
+    one = match(tmp_path / "a.phhs", NOLIMIT, 8, ("random", "always-call"))
+    match(tmp_path / "b.log", NOLIMIT, 4, ("random", "always-call"))
+    match(tmp_path / "c.phhs", LIMIT, 4, ("random", "always-call"))
+    (tmp_path / "d.phhs").write_text("no hands at all")
+    lines = (tmp_path / "b.log").read_text().splitlines()
+    (tmp_path / "e.log").write_text("\n".join([*lines[:3], "STATE:9:r5f:9s8h|KdKc:-1|1:random|always-call"]))
+    names = ("a.phhs", "b.log", "c.phhs", "d.phhs", "e.log")
+    found = gather_hands([tmp_path / name for name in names])
+    assert found.hands is not None
+    assert len(found.hands) == len(one) == 8
+    assert found.refused == {"another game": 4 + 4 + 2, "no TOML": 1, BROKEN_LINE: 1}  # logs count whole chips
+    alone = gather_hands([tmp_path / "d.phhs"])
+    assert (alone.hands, sum(alone.refused.values())) == (None, 1)
+    logs = gather_hands([tmp_path / "b.log", tmp_path / "e.log"])
+    assert logs.hands is not None
+    assert len(logs.hands) == 6
 
 
 @pytest.mark.parametrize("body", [b"", b"\x1f\x8b", b"\x1f\x8b\x08\x00torn", b"\xff\xfe\x00", b"no toml at all"])

@@ -79,7 +79,7 @@ def all_hands(first, second, rules, way=0):
     player = np.tile(np.array([way, 1 - way], np.int32), (n, 1))
     record = Hands(
         rules, 1, ("first", "second"), player, np.arange(n), np.tile(rules.blinds, (n, 1)),
-        np.tile(rules.stacks or (0, 0), (n, 1)), np.array(cards, np.uint8), moves,
+        np.tile(rules.stacks or (0, 0), (n, 1)), np.full(n, rules.ante), np.array(cards, np.uint8), moves,
         np.array([len(line) for line in lines], np.int32), np.array(won, np.int64),
     )  # fmt: skip
     return record, np.array(chances)

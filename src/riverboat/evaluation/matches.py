@@ -195,7 +195,8 @@ def _record(
         np.broadcast_to(np.array(chips, np.int64), (n, 2)) for chips in (rules.blinds, rules.stacks or (0, 0))
     )
     by_seat = np.stack([won, -won], axis=1)
-    return Hands(rules, 1, shown, player, number, blinds, stacks, cards, tables.moves, tables.length, by_seat)
+    ante = np.full(n, rules.ante, np.int64)
+    return Hands(rules, 1, shown, player, number, blinds, stacks, ante, cards, tables.moves, tables.length, by_seat)
 
 
 def _views(rules: Rules, dealer: kernels.Dealer, tables: kernels.Tables, chosen: Array, begin: int) -> Views:

@@ -12,7 +12,7 @@ SCORE has totals and names by player, in the order of the first hand; a match th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,8 +106,16 @@ def read_log(path: str | Path, rules: Rules | None = None) -> MatchLog:
     return parse_log(read_text(path, "log", most=1 << 30), rules, str(path))
 
 
-def parse_log(text: str, rules: Rules | None = None, where: str = "log") -> MatchLog:
-    """A log from its text; lines are checked against the rules of the game, values by `replay` alone."""
+def parse_log(
+    text: str,
+    rules: Rules | None = None,
+    where: str = "log",
+    refuse: Callable[[InputError], None] | None = None,
+) -> MatchLog:
+    """A log from its text; lines are checked against the rules of the game, values by `replay` alone.
+
+    With `refuse`, hands that cannot be read are told to it and left out.
+    """
     lines: Lines | None = None
     hands: list[LoggedHand] = []
     score: tuple[Pair, Names] | None = None
@@ -124,7 +132,12 @@ def parse_log(text: str, rules: Rules | None = None, where: str = "log") -> Matc
             raise InputError(f"{place}: {raw!r}: nothing stands behind the SCORE")
         kind, *fields = raw.split(":")
         if kind == "STATE" and len(fields) == 5:
-            hands.append(_hand(fields, lines, place))
+            try:
+                hands.append(_hand(fields, lines, place))
+            except InputError as error:
+                if refuse is None:
+                    raise
+                refuse(error)
         elif kind == "SCORE" and len(fields) == 2:
             score = _pair(fields[0], place), _names(fields[1], place)
         else:

@@ -10,22 +10,24 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.games import acpc_log, phh
 from riverboat.games.acpc import Rules
 from riverboat.games.match_state import show_deal
-from riverboat.games.records import UNKNOWN, Hands, Played, record
+from riverboat.games.records import UNKNOWN, Hands, Played, join, kind_of_game, record
 from riverboat.texts import read_text
 
 MOST = 1 << 30  # bytes of text
 EXAMPLES = 3  # of each reason, with their places
 KINDS = (".phh", ".phhs", ".log")
+BROKEN_LINE, BROKEN_LOG = "a line of a log that cannot be read", "a log that cannot be read"
 
 
 @dataclass(frozen=True)
@@ -57,26 +59,77 @@ def read_hands(path: str | Path, rules: Rules | None = None, scale: int | None =
     text = _text(path)
     if kind_of(path) == ".log":
         return Found(acpc_log.parse_log(text, rules, str(path)).record(scale or 1), {}, {})
-    taken: dict[bool, list[Played]] = {False: [], True: []}
-    refused: Counter[str] = Counter()
-    examples: dict[str, tuple[str, ...]] = {}
-    for number, section in phh.sections(text):
-        try:
-            hand = phh.read_hand(section, scale or phh.SCALE)
-            taken[hand.betting.rules.limit].append(hand)
-        except phh.Unreadable as error:
-            refused[error.reason] += 1
-            if refused[error.reason] <= EXAMPLES:
-                examples[error.reason] = (*examples.get(error.reason, ()), f"[{number}] {error}")
-    limit = len(taken[True]) > len(taken[False])
-    if taken[not limit]:
-        refused["another game"] += len(taken[not limit])
-    if not taken[limit]:
-        why = ", ".join(f"{reason} ({count:,})" for reason, count in refused.most_common()) or "it is empty"
+    pile = _Pile()
+    pile.add_phh(text, scale or phh.SCALE)
+    if not pile.records:
+        why = ", ".join(f"{reason} ({count:,})" for reason, count in pile.refused.most_common()) or "it is empty"
         raise InputError(f"hands {str(path)!r}: none can be read: {why}")
-    return Found(
-        record(taken[limit], taken[limit][0].betting.rules, scale or phh.SCALE), dict(refused.most_common()), examples
-    )
+    found = pile.found()
+    assert found.hands is not None
+    return Found(found.hands, found.refused, found.examples)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What some files hold."""
+
+    hands: Hands | None  # None: no hand could be taken
+    refused: dict[str, int]
+    examples: dict[str, tuple[str, ...]]
+
+
+def gather_hands(paths: Iterable[str | Path], rules: Rules | None = None) -> Gathered:
+    """The hands of many files as one record. A broken hand, line or file, or one of another game, is counted and spoils
+    nothing; what is not there or is no file of hands by its name is refused.
+    """
+    pile = _Pile()
+    for path in paths:
+        text = _text(path)
+        if kind_of(path) != ".log":
+            pile.add_phh(text, phh.SCALE, f"{Path(path).name} ")
+            continue
+        try:
+            log = acpc_log.parse_log(text, rules, Path(path).name, lambda e: pile.refuse(BROKEN_LINE, str(e)))
+        except InputError as error:
+            pile.refuse(BROKEN_LOG, str(error))
+            continue
+        if log.hands:
+            pile.records.append(log.record(1))
+    return pile.found()
+
+
+class _Pile:
+    """Records of all kinds, and what was refused."""
+
+    def __init__(self) -> None:
+        self.records: list[Hands] = []
+        self.refused: Counter[str] = Counter()
+        self.examples: dict[str, tuple[str, ...]] = {}
+
+    def refuse(self, reason: str, what: str) -> None:
+        self.refused[reason] += 1
+        if self.refused[reason] <= EXAMPLES:
+            self.examples[reason] = (*self.examples.get(reason, ()), what)
+
+    def add_phh(self, text: str, scale: int, where: str = "") -> None:
+        taken: dict[bool, list[Played]] = {False: [], True: []}
+        for number, section in phh.sections(text):
+            try:
+                hand = phh.read_hand(section, scale)
+                taken[hand.betting.rules.limit].append(hand)
+            except phh.Unreadable as error:
+                self.refuse(error.reason, f"{where}[{number}] {error}")
+        self.records += [record(hands, hands[0].betting.rules, scale) for hands in taken.values() if hands]
+
+    def found(self) -> Gathered:
+        """The kind of game with the most hands; the others are another game."""
+        kinds: dict[Any, list[Hands]] = {}
+        for part in self.records:
+            kinds.setdefault(kind_of_game(part), []).append(part)
+        order = sorted(kinds.values(), key=lambda parts: -sum(map(len, parts)))
+        for parts in order[1:]:
+            self.refused["another game"] += sum(map(len, parts))
+        return Gathered(join(order[0]) if order else None, dict(self.refused.most_common()), self.examples)
 
 
 def _text(path: str | Path) -> str:

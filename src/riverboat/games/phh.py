@@ -15,18 +15,24 @@ from typing import Any
 
 from riverboat.cards.notation import parse_cards, show_cards
 from riverboat.errors import InputError
+from riverboat.games import betting_rules as core
 from riverboat.games.acpc import Rules
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.betting import Betting
+from riverboat.games.betting_rules import DEAL, GOING, SHOWDOWN
+from riverboat.games.labels import acpc_label
 from riverboat.games.moves import CALL, FOLD, play_move
-from riverboat.games.records import UNKNOWN, Hands, Played
+from riverboat.games.phh_text import plain_table
+from riverboat.games.records import UNKNOWN, Hands, Played, with_chips
 from riverboat.texts import parse_toml
 
 SCALE = 100  # chips of one unit of money: histories of real games count in cents
 DEEP = 1000  # big blinds that are written as stacks where the rules have none
+NO_LIMIT = Rules(blinds=(2, 1), stacks=(400, 400), name="hold'em")
 VARIANTS = {"NT": False, "FT": True}  # no-limit and fixed-limit hold'em; whether it is a limit game
 _SECTION = re.compile(r"^\s*\[\s*(\d+)\s*\]\s*$", re.MULTILINE)
 _LEAST = ("variant", "blinds_or_straddles", "starting_stacks", "actions")
+_READ = {*_LEAST, "antes", "small_bet", "big_bet", "players", "hand"}
 
 
 class Unreadable(InputError):
@@ -50,10 +56,12 @@ def sections(text: str) -> Iterator[tuple[str, str]]:
 
 def read_hand(text: str, scale: int = SCALE) -> Played:
     """One hand; `Unreadable` where it is broken or of another game."""
-    try:
-        table = parse_toml(text, parse_float=Decimal)
-    except InputError as error:
-        raise Unreadable("no TOML", str(error)[:80]) from None
+    table = plain_table(text, _READ)
+    if table is None:
+        try:
+            table = parse_toml(text, parse_float=Decimal)
+        except InputError as error:
+            raise Unreadable("no TOML", str(error)[:80]) from None
     missing = [key for key in _LEAST if key not in table]
     if missing:
         raise Unreadable("a field is missing", missing[0])
@@ -73,11 +81,12 @@ def _played(table: dict[str, Any], scale: int) -> Played:
     stacks, blinds = (_amounts(table[key], scale, key) for key in ("starting_stacks", "blinds_or_straddles"))
     if len(stacks) != 2 or len(blinds) != 2:
         raise Unreadable("not for two players", f"{len(stacks)} stacks")
-    if any(_amounts(table.get("antes", [0, 0]), scale, "antes")):
-        raise Unreadable("antes")
-    rules = _rules(table, (max(blinds), min(blinds)), (stacks[0], stacks[1]), scale)
-    state = Betting.start(rules)
-    board: list[int] = []
+    antes = _amounts(table.get("antes", [0, 0]), scale, "antes")
+    if len(set(antes)) > 1:
+        raise Unreadable("antes that differ", f"{antes} of {scale} to the unit")
+    rules = _rules(table, (max(blinds), min(blinds)), (stacks[0], stacks[1]), antes[0] if antes else 0, scale)
+    state, moves = Betting.start(rules), []
+    shown, board = rules.board_sizes, list[int]()
     holes: list[tuple[int, ...]] = [(), ()]
     mucked: list[int] = []  # seats that showed nothing at the end
     for action in table["actions"]:
@@ -97,14 +106,31 @@ def _played(table: dict[str, Any], scale: int) -> Played:
             continue
         if state.actor != _seat(who):
             raise Unreadable("illegal betting or cards", f"{action!r} at {state.line!r}: it is not the turn of {who}")
-        if len(board) != rules.board_sizes[state.street]:
+        if len(board) != shown[state.street]:
             raise Unreadable("illegal betting or cards", f"{len(board)} board cards at {state.line!r}")
-        state = play_move(state, _move(verb, rest, state, scale))
-    return _ended(table, state, board, holes, mucked)
+        moves.append(_move(verb, rest, state, scale))
+        state = _after(state, moves[-1])
+    return _ended(table, state, moves, board, holes, mucked)
+
+
+def _after(state: Betting, move: int) -> Betting:
+    """The state after a move and the deals that are due, by the rules themselves: labels would have to be read again."""
+    book, s = state.rules.book, state.at
+    if s.over != GOING or not core.allowed(core.price(book, s), *core.span(book, s), move):
+        return play_move(state, move)  # says what is wrong
+    s, line = core.step(book, s, move), state.line + acpc_label(book.limit, move)
+    while s.over in (DEAL, SHOWDOWN) and s.street < len(book.first) - 1:
+        s, line = core.deal(book, s), line + "/"
+    return Betting(state.rules, s, line)
 
 
 def _ended(
-    table: dict[str, Any], state: Betting, board: list[int], holes: list[tuple[int, ...]], mucked: list[int]
+    table: dict[str, Any],
+    state: Betting,
+    moves: list[int],
+    board: list[int],
+    holes: list[tuple[int, ...]],
+    mucked: list[int],
 ) -> Played:
     if state.actor != TERMINAL:
         raise Unreadable("the hand breaks off", f"at {state.line!r}")
@@ -120,17 +146,17 @@ def _ended(
     if not isinstance(number, int):
         number = int(str(number)) if str(number).isdecimal() else 0
     loser = mucked[0] if len(mucked) == 1 else None
-    return Played(number, (names[0], names[1]), state, (holes[0], holes[1], tuple(board)), loser)
+    return Played(number, (names[0], names[1]), state, (holes[0], holes[1], tuple(board)), loser, tuple(moves))
 
 
-def _rules(table: dict[str, Any], blinds: tuple[int, int], stacks: tuple[int, int], scale: int) -> Rules:
-    if min(stacks) <= max(blinds):
+def _rules(table: dict[str, Any], blinds: tuple[int, int], stacks: tuple[int, int], ante: int, scale: int) -> Rules:
+    if min(stacks) <= max(blinds) + ante:
         raise Unreadable("a stack within the big blind", f"stacks {stacks} of {scale} to the unit")
     if not VARIANTS[table["variant"]]:
-        return Rules(blinds=blinds, stacks=stacks, name="hold'em")
+        return with_chips(NO_LIMIT, blinds, stacks, ante)
     small, big = (_amounts([table[key]], scale, key)[0] for key in ("small_bet", "big_bet"))
     return Rules(
-        limit=True, blinds=blinds, stacks=stacks, raise_sizes=(small, small, big, big), most_raises=(3, 4, 4, 4),
+        limit=True, blinds=blinds, stacks=stacks, raise_sizes=(small, small, big, big), most_raises=(3, 4, 4, 4), ante=ante,
         name="limit hold'em",
     )  # fmt: skip
 
@@ -156,6 +182,9 @@ def _amounts(given: Any, scale: int, what: str) -> list[int]:
     """Amounts of money as chips."""
     amounts = []
     for amount in given:
+        if type(amount) is int and amount >= 0:
+            found.append(amount * scale)
+            continue
         try:
             chips = Decimal(str(amount)) * scale
             if not chips.is_finite() or chips < 0 or chips != chips.to_integral_value():
@@ -187,7 +216,7 @@ def show_hand(hands: Hands, i: int) -> str:
 
     lines = [
         f"variant = {'FT' if rules.limit else 'NT'!r}",
-        "antes = [0, 0]",
+        f"antes = {listed([rules.ante] * 2)}",
         f"blinds_or_straddles = {listed(sorted(rules.blinds))}",  # heads-up they are posted from the last player on
         *(f"{key} = {money(value)}" for key, value in sizes.items()),
         f"starting_stacks = {listed(stacks)}",

@@ -39,6 +39,7 @@ class Hands:
     number: Array  # int64 [n]: what the file or the match calls it
     blinds: Array  # int64 [n, 2]: chips, by seat
     stacks: Array  # int64 [n, 2]: chips, by seat, blinds included
+    ante: Array  # int64 [n]: chips of each seat, beside its blind
     cards: Array  # uint8 [n, 2 hands and board]: seat 0, seat 1, board; HIDDEN where nobody saw them
     moves: Array  # int32 [n, most]: FOLD, CALL or the total of a raise; END behind the last
     length: Array  # int32 [n]
@@ -71,7 +72,7 @@ class Hands:
 
     def rules_of(self, i: int) -> Rules:
         """The rules of one hand, with its blinds and stacks."""
-        return _with_chips(self.rules, tuple(self.blinds[i].tolist()), tuple(self.stacks[i].tolist()))
+        return with_chips(self.rules, tuple(self.blinds[i].tolist()), tuple(self.stacks[i].tolist()), int(self.ante[i]))
 
     def betting(self, i: int, moves: int | None = None) -> Betting:
         """The betting of a hand, at its end or after so many moves."""
@@ -105,10 +106,15 @@ class Hands:
         cards[:, 2 * hole :][folded[:, None] & undealt] = HIDDEN
         return replace(self, cards=cards)
 
+    @property
+    def chips(self) -> Array:
+        """What tells the rules of hands apart: blinds, stacks and ante. int64 [n, 5]"""
+        return np.concatenate([self.blinds, self.stacks, self.ante[:, None]], axis=1)
+
     def _ends(self) -> Array:
         """States of the betting at the end, as `games.batches` has them. int64 [n, 9]"""
         out = np.empty((len(self), FIELDS), np.int64)
-        chips, kind = np.unique(np.concatenate([self.blinds, self.stacks], axis=1), axis=0, return_inverse=True)
+        chips, kind = np.unique(self.chips, axis=0, return_inverse=True)
         for k in range(len(chips)):
             some = np.flatnonzero(kind.reshape(-1) == k)
             moves, length = np.ascontiguousarray(self.moves[some]), np.ascontiguousarray(self.length[some])
@@ -122,8 +128,9 @@ _SHARED = ("rules", "scale", "names")
 
 
 @lru_cache(maxsize=1 << 14)
-def _with_chips(rules: Rules, blinds: tuple[int, int], stacks: tuple[int, int]) -> Rules:
-    return replace(rules, blinds=blinds, stacks=stacks if rules.stacks is not None else None)
+def with_chips(rules: Rules, blinds: tuple[int, int], stacks: tuple[int, int], ante: int) -> Rules:
+    """The same game with other blinds, stacks and ante; one without stacks keeps none."""
+    return replace(rules, blinds=blinds, stacks=stacks if rules.stacks is not None else None, ante=ante)
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,7 @@ class Played:
     betting: Betting
     cards: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # of seat 0, of seat 1, on the board; () unseen
     folds: int | None = None  # the seat that showed nothing at the end, and so lost
+    moves: tuple[int, ...] | None = None  # those of the betting, where they are at hand
 
 
 def record(played: Sequence[Played], rules: Rules, scale: int = 1) -> Hands:
@@ -143,7 +151,7 @@ def record(played: Sequence[Played], rules: Rules, scale: int = 1) -> Hands:
     place = {name: k for k, name in enumerate(names)}
     n, hole, board = len(played), rules.hole, rules.board_sizes[-1]
     cards = np.full((n, 2 * hole + board), HIDDEN, np.uint8)
-    lines = [moves_of(hand.betting.rules, hand.betting.line) for hand in played]
+    lines = [moves_of(hand.betting.rules, hand.betting.line) if hand.moves is None else hand.moves for hand in played]
     moves = np.full((n, max([1, *map(len, lines)])), END, np.int32)
     for i, hand in enumerate(played):
         if hand.betting.actor != TERMINAL:
@@ -160,6 +168,7 @@ def record(played: Sequence[Played], rules: Rules, scale: int = 1) -> Hands:
         np.array([hand.number for hand in played], np.int64),
         np.array([hand.betting.rules.blinds for hand in played], np.int64).reshape(n, 2),
         np.array(stacks, np.int64).reshape(n, 2),
+        np.array([hand.betting.rules.ante for hand in played], np.int64),
         cards,
         moves,
         np.array([len(line) for line in lines], np.int32),
@@ -190,12 +199,13 @@ def join(parts: Iterable[Hands]) -> Hands:
     if not hands:
         raise InputError("no hands: a record has at least one part")
     first = hands[0]
-    if any(p.scale != first.scale or _kind(p.rules) != _kind(first.rules) for p in hands):
+    if any(kind_of_game(p) != kind_of_game(first) for p in hands):
         raise InputError("records of different games or units of money cannot be joined")
     names = tuple(dict.fromkeys(name for p in hands for name in p.names))
     most = max(p.moves.shape[1] for p in hands)
     arrays = {
-        name: np.concatenate([getattr(p, name) for p in hands]) for name in ("number", "blinds", "stacks", "cards")
+        name: np.concatenate([getattr(p, name) for p in hands])
+        for name in ("number", "blinds", "stacks", "ante", "cards")
     }
     return Hands(
         first.rules,
@@ -211,6 +221,7 @@ def join(parts: Iterable[Hands]) -> Hands:
     )
 
 
-def _kind(rules: Rules) -> tuple[object, ...]:
-    """What all hands of a record share."""
-    return rules.limit, rules.suits, rules.ranks, rules.hole, rules.board, rules.stacks is None
+def kind_of_game(hands: Hands) -> tuple[object, ...]:
+    """What all hands of a record share; records that differ in it cannot be joined."""
+    rules = hands.rules
+    return hands.scale, rules.limit, rules.suits, rules.ranks, rules.hole, rules.board, rules.stacks is None

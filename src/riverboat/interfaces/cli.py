@@ -10,7 +10,16 @@ import typer
 from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.growth import heard
-from riverboat.interfaces import endings, evaluation_cli, explain_cli, files_cli, match_cli, models_cli, serve_cli
+from riverboat.interfaces import (
+    endings,
+    evaluation_cli,
+    explain_cli,
+    files_cli,
+    hands_cli,
+    match_cli,
+    models_cli,
+    serve_cli,
+)
 from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
 from riverboat.interfaces.terminal import duration
 
@@ -497,7 +506,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli, serve_cli):
+for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli, hands_cli, serve_cli):
     for _command in _some.COMMANDS:
         app.command()(_command)
 

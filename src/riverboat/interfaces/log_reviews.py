@@ -94,7 +94,7 @@ def _players(log: Path, hands: Hands, given: list[str]) -> tuple[Agent, Agent]:
 
 def _rules(log: Path, hands: Hands, players: tuple[Agent, Agent]) -> Rules:
     """The rules that all hands share; everything must have been seen."""
-    chips = np.concatenate([hands.blinds, hands.stacks], axis=1)
+    chips = hands.chips
     if (chips != chips[0]).any():
         raise InputError(f"{log}: blinds or stacks change from hand to hand; a match of equal hands is needed")
     hole = hands.cards[:, : 2 * hands.rules.hole]
