@@ -183,7 +183,7 @@ def _amounts(given: Any, scale: int, what: str) -> list[int]:
     amounts = []
     for amount in given:
         if type(amount) is int and amount >= 0:
-            found.append(amount * scale)
+            amounts.append(amount * scale)
             continue
         try:
             chips = Decimal(str(amount)) * scale
