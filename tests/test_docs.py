@@ -44,6 +44,9 @@ UNTRIED = {  # no test can run these as they stand: why, and where the command i
     "riverboat serve --port 8765 --data runs --no-open": "waits for scripts: tests/interfaces/test_web.py",
     "riverboat play demo": "a person sits at the table: tests/interfaces/test_playing.py",
     "riverboat play runs/spot --seat ip --review": "a person sits at the table: tests/interfaces/test_playing.py",
+    "riverboat drill runs/spot --questions 2 --only mixed --record runs/drills.jsonl --seed 1": (
+        "a person answers: tests/practice/test_drills.py"
+    ),
     'riverboat match demo "acpc:./their_player.sh"': "somebody's program: tests/interfaces/test_acpc_match.py",
     "riverboat train demo --abstraction runs/tiny --out runs/demo --time 10m --resume": (
         "ten minutes: tests/solving/test_training.py"

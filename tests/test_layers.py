@@ -69,6 +69,7 @@ LATER = {
     "interfaces/hand_facts.py": {"interfaces.hand_plots": "loads matplotlib"},
     "interfaces/match_cli.py": {"*": "as cli.py"},
     "interfaces/models_cli.py": {"*": "as cli.py"},
+    "interfaces/practice_cli.py": {"*": "as cli.py"},
     "interfaces/matching.py": {"interfaces.plots": "loads matplotlib"},
     "interfaces/serve_cli.py": {"*": "as cli.py"},
     "interfaces/solving.py": {"interfaces.plots": "loads matplotlib"},

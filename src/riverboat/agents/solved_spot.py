@@ -105,6 +105,19 @@ class SolutionAgent:
         parts[0] = parts[0].removeprefix(before).removeprefix("-")
         return "/".join(parts)
 
+    def behind(self, line: str) -> tuple[Betting, tuple[int, ...]]:
+        """The state of a table at a line of the solution, `b120-c/8h`, and its board."""
+        state, here = self.start, self.solution[line]
+        for number, part in enumerate(line.split("/")):
+            labels = part.split(STREET.joiner) if part else []
+            if number:
+                state, labels = state.next_street(), labels[1:]  # the cards stand first
+            for label in labels:
+                move = STREET.read(self.rules.book, state.at, label)
+                assert move is not None  # the solution has this line
+                state = state.play(show_move(move, self.rules))
+        return state, here.board
+
     def node(self, state: Betting, board: Sequence[int]) -> Spotlight:
         """The solution at a state of a table, which the board says the cards of."""
         shown_cards = tuple(int(card) for card in board[: self.rules.board_sizes[state.street]])

@@ -239,10 +239,15 @@ class Grid:
     def figure(self) -> Any:
         """A matplotlib figure."""
         from matplotlib.figure import Figure
-        from matplotlib.patches import Patch, Rectangle
 
         figure = Figure(figsize=(8, 8.4 if self.title or self.frequencies else 8), layout="constrained")
-        axes = figure.add_subplot()
+        self.draw(figure.add_subplot())
+        return figure
+
+    def draw(self, axes: Any) -> None:
+        """Draw into axes of matplotlib, with title and legend: several grids may share a figure."""
+        from matplotlib.patches import Patch, Rectangle
+
         axes.set(xlim=(0, 13), ylim=(13, 0), aspect="equal")
         axes.set_axis_off()
         for row in range(13):
@@ -259,8 +264,8 @@ class Grid:
             axes.set_title(self.title)
         if self.frequencies:
             marks = [Patch(color=colour, label=text) for colour, text in self._shares()]
-            figure.legend(handles=marks, loc="outside lower center", ncols=min(len(marks), 5), frameon=False)
-        return figure
+            below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "ncols": min(len(marks), 5)}
+            axes.legend(handles=marks, frameon=False, **below)
 
     def save(self, path: str | Path) -> None:
         """Draw the grid into a .png, .svg or .pdf file."""

@@ -18,6 +18,7 @@ from riverboat.interfaces import (
     hands_cli,
     match_cli,
     models_cli,
+    practice_cli,
     serve_cli,
 )
 from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
@@ -506,7 +507,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli, hands_cli, serve_cli):
+for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli, hands_cli, practice_cli, serve_cli):
     for _command in _some.COMMANDS:
         app.command()(_command)
 

@@ -25,7 +25,7 @@ from riverboat.interfaces.decision_reviews import print_sitting
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.practice.sitting import Sitting
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
-from riverboat.verbs.playing import Event, Table, agent_move
+from riverboat.verbs.playing import Event, Table, agent_move, described, opened
 from riverboat.verbs.seating import rules_for
 
 WORDS = {"fold": "f", "call": "c", "check": "c", "k": "c", "x": "c", "all-in": "a", "allin": "a", "all": "a"}
@@ -174,7 +174,7 @@ def _options(table: Table) -> str:
     if span is not None and state.rules.limit:
         parts.append(f"r {described('r', state)}")
     elif span is not None:
-        verb = "raise" if _opened(state) else "bet"
+        verb = "raise" if opened(state) else "bet"
         totals = f"r{span.least}" if span.least == span.most else f"r{span.least} to r{span.most}"
         parts.append(f"{totals} {verb}, in all")
     return ", ".join(parts)
@@ -223,25 +223,6 @@ def understood(text: str, state: Betting, menu: Sequence[str] | None = None) -> 
     if menu is not None and label not in menu:
         raise InputError(f"{text!r}: not in the tree that was solved: {', '.join(menu)}")
     return label
-
-
-def described(label: str, state: Betting) -> str:
-    """A legal move in words: fold, check, call 50, bet 300, raise to 900."""
-    if label == "f":
-        return "fold"
-    after = state.move(label)
-    mine = after.spent[state.turn]
-    all_in = " (all-in)" if state.rules.stacks is not None and mine == state.rules.stacks[state.turn] else ""
-    if label == "c":
-        return f"call {state.to_call:,}{all_in}" if state.to_call else "check"
-    if not _opened(state):
-        return f"bet {mine - state.spent[state.turn]:,}{all_in}"
-    return f"raise to {mine - state.before:,}{all_in}"  # on this street, as players say it
-
-
-def _opened(state: Betting) -> bool:
-    """Whether somebody has bet on this street; a big blind is a bet, antes are none."""
-    return bool(state.to_call) or (state.street == 0 and state.rules.blinds[0] != state.rules.blinds[1])
 
 
 def _past(text: str) -> str:

@@ -36,6 +36,8 @@ class Verdict:
     source: str  # where the EVs come from
     pot: float
     least: float = 0.0  # moves that are made less often are no measure: their values are hardly known
+    unit: str = "chips"
+    share_of: str = "the pot"  # what `pot` is, for figures in %
     played: Mapping[str, float] | None = None  # what the agent itself would have played, where that is another strategy
 
     @property
@@ -104,5 +106,6 @@ class Verdict:
             "source": self.source,
             "pot": self.pot,
             "agent": None if self.played is None else dict(self.played),
-            "unit": "chips",
+            "unit": self.unit,
+            "share_of": self.share_of,
         }

@@ -33,6 +33,10 @@ class Game(Protocol):
         """Worth of going all-in and of folding. float64 [lines, 2, classes]"""
         ...
 
+    def reach(self, strategy: Array) -> Array:
+        """The chance to get to each line with each class. float64 [lines, classes]"""
+        ...
+
     def values(self, strategy: Array) -> Array:
         """What each player gets. float64 [players]"""
         ...

@@ -88,6 +88,12 @@ class Ring:
             self._showdowns = self._large_showdowns(strategy)
         return self._evaluated(strategy)[0]
 
+    def reach(self, strategy: Array) -> Array:
+        """The chance to get to each line with each class. float64 [lines, classes]"""
+        seen = strategy @ self.tables.other.T
+        chances = np.stack([self._chance(line, seen, len(line)) for line in self.lines])
+        return np.asarray(chances * self.tables.dealt)
+
     def values(self, strategy: Array) -> Array:
         """What each player gets, as it reckons. float64 [players]"""
         self._showdowns = self._large_showdowns(strategy)

@@ -91,6 +91,10 @@ class Stage:
         lead there. float64 [lines, 2, classes]. It is always fresh."""
         return self.seen(strategy).worth(self.pay)
 
+    def reach(self, strategy: Array) -> Array:
+        """The chance that chance and the others lead to each line with each class. float64 [lines, classes]"""
+        return self.seen(strategy).worth(np.ones_like(self.pay))[:, 1]  # whatever is paid, one of the ends is reached
+
     def values(self, strategy: Array) -> Array:
         """What each player gets. float64 [players]"""
         worth: Array = (self.seen(strategy).chances(strategy) * self.pay).sum(axis=1)

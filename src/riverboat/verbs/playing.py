@@ -252,3 +252,25 @@ def play(agent: str | Agent, *, seed: int = 0, game: str | Rules | None = None, 
     """
     made = seating.agent(agent, seed)
     return Table(made, seating.rules_for([made], game), seed, seat)
+
+
+# --- moves in words ---------------------------------------------------------------------------
+
+
+def described(label: str, state: Betting) -> str:
+    """A legal move in words: fold, check, call 50, bet 300, raise to 900."""
+    if label == "f":
+        return "fold"
+    after = state.move(label)
+    mine = after.spent[state.turn]
+    all_in = " (all-in)" if state.rules.stacks is not None and mine == state.rules.stacks[state.turn] else ""
+    if label == "c":
+        return f"call {state.to_call:,}{all_in}" if state.to_call else "check"
+    if not opened(state):
+        return f"bet {mine - state.spent[state.turn]:,}{all_in}"
+    return f"raise to {mine - state.before:,}{all_in}"  # on this street, as players say it
+
+
+def opened(state: Betting) -> bool:
+    """Whether somebody has bet on this street; a big blind is a bet, antes are none."""
+    return bool(state.to_call) or (state.street == 0 and state.rules.blinds[0] != state.rules.blinds[1])

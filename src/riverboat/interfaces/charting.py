@@ -1,0 +1,64 @@
+"""`riverboat charts`: what is done with each starting hand, as grids on the screen and as one picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from riverboat import disk
+from riverboat.errors import InputError
+from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.practice.charts import Chart, charts_of, difference, save_sheet
+from riverboat.report_table import FIGURE, Column, ReportTable
+
+WIDEST = 12  # cells of a comparison that are shown
+
+
+def charts(source: str, lines: list[str], against: str | None, out: Path | None, list_only: bool, json: bool) -> None:
+    """Print charts, compare them with those of another source, or draw them."""
+    if out is not None:
+        disk.check_picture(out)
+    book = charts_of(source)
+    chosen = [book[line] for line in lines] if lines else list(book.charts)
+    if out is not None:
+        save_sheet(chosen if lines else chosen[:6], out)
+        say(f"picture: {out}")
+    if against is not None:
+        _compare(chosen if lines else chosen[:1], source, against, json)
+        return
+    if json:
+        emit({"source": source, "charts": [chart.to_dict() for chart in chosen]})
+        return
+    console = plain_console()
+    columns = Column("line"), Column("who"), Column("reached", FIGURE), Column("moves")
+    console.print(ReportTable("", columns, tuple(_row(chart) for chart in (chosen if lines else book.charts))))
+    for chart in chosen if lines else () if list_only else chosen[:1]:
+        console.print(chart.grid)
+
+
+def _row(chart: Chart) -> tuple[str, ...]:
+    reached = "" if chart.reached is None else f"{100 * chart.reached:.1f} %"
+    moves = ", ".join(f"{name} {100 * chart.grid.share(name):.0f} %" for name in chart.moves)
+    return chart.line or "–", chart.who, reached, moves
+
+
+def _compare(chosen: list[Chart], source: str, against: str, json: bool) -> None:
+    other = charts_of(against)
+    told = [difference(chart, other[chart.line]) for chart in chosen]
+    if json:
+        emit({"source": source, "against": against, "charts": told})
+        return
+    if not told:
+        raise InputError(f"{source}: no charts to compare")
+    console = plain_console()
+    for found in told:
+        console.print(
+            f"{found['lines'][0] or 'first decision'}: {100 * found['mean']:.1f} % of hands differ", highlight=False
+        )
+        order = sorted(range(169), key=lambda cell: -found["apart"][cell])[:WIDEST]
+        rows = []
+        for cell in order:
+            change = ", ".join(
+                f"{m} {100 * found['change'][m][cell]:+.0f} %" for m in found["moves"] if found["change"][m][cell]
+            )
+            rows.append((found["cells"][cell], f"{100 * found['apart'][cell]:.0f} %", change))
+        console.print(ReportTable("", (Column("hand"), Column("differs", FIGURE), Column("change")), tuple(rows)))
