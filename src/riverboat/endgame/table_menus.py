@@ -16,7 +16,7 @@ from riverboat.errors import InputError, shown
 from riverboat.games.base import CHANCE
 from riverboat.games.betting import Betting
 from riverboat.games.betting_rules import deal, step
-from riverboat.games.menus import Choices, Level, Levels, Menu, menu_from, trimmed
+from riverboat.games.menus import Choices, Level, Levels, Menu, menu_from, totals, trimmed
 from riverboat.games.sizes import Size, parse_sizes, show_sizes
 
 LADDER: tuple[tuple[Sequence[str], Sequence[str]], ...] = (  # turn, river: first bet, first raise, from then on
@@ -31,10 +31,15 @@ LADDER: tuple[tuple[Sequence[str], Sequence[str]], ...] = (  # turn, river: firs
 
 
 @lru_cache(maxsize=1 << 12)
-def table_menu(state: Betting, work: float) -> Menu:
-    """The richest menu whose tree takes at most so much work: decisions and terminals, times boards, times hands."""
+def table_menu(state: Betting, work: float, total: int | None = None) -> Menu:
+    """The richest menu whose tree takes at most so much work: decisions and terminals, times boards, times hands.
+
+    With `total` the seat to act may also raise to that.
+    """
     for turn, river in LADDER:
         menu = menu_from({"preflop": list(turn), "river": list(river)})
+        if total is not None and total not in totals(menu, state):
+            menu = with_total(menu, state, total)
         if work_of(state, menu, work) <= work:
             return menu
     return menu

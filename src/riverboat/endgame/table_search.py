@@ -50,6 +50,7 @@ WORK_A_SECOND = 5e6  # of one core, so that some sixty iterations are made
 LEAST_SECONDS = 0.05
 ITERATIONS = {"turn": 100, "river": 300}
 MOST = 1_000_000  # iterations, where time decides
+CHECK_EVERY = 20  # iterations: a look costs about two
 LEAST = 1e-4  # own hands of less weight are left out of a subgame
 
 
@@ -151,7 +152,9 @@ class Search:
             some = {key: subgame for key, subgame in needed.items() if subgame.spot.streets[0] == street}
             spots, s = [subgame.spot for subgame in some.values()], self.settings
             most = s.iterations or (usual if s.seconds is None else MOST)
-            solutions = solve_many(spots, iterations=most, until=s.until, seconds=s.seconds, threads=s.threads)
+            solutions = solve_many(
+                spots, iterations=most, until=s.until, seconds=s.seconds, check_every=CHECK_EVERY, threads=s.threads
+            )
             for (key, subgame), solution in zip(some.items(), solutions, strict=True):
                 positions[key] = self.cache.keep(key, subgame.solved(solution, s.play))
         return positions
@@ -193,7 +196,7 @@ class Search:
         menu, behind, added = self._menu(state), None, ""
         if move is not None and move > CALL and move not in totals(menu, state):
             if self.nested == "expensive" and state.turn != seat:
-                menu, added = with_total(menu, state, move), show_move(move, state.rules)
+                menu, added = self._menu(state, move), show_move(move, state.rules)
             else:
                 behind = move
                 state = state.play(show_move(move, state.rules))
@@ -205,8 +208,10 @@ class Search:
         known = entry if outset.behind is None else entry.after(outset.behind)
         return Subgame.make(known, seat, outset.menu, self.settings.method, self.settings.floor, LEAST)
 
-    def _menu(self, state: Betting) -> Menu:
-        return self.settings.menu or table_menu(state, self.settings.work)
+    def _menu(self, state: Betting, total: int | None = None) -> Menu:
+        if self.settings.menu is None:
+            return table_menu(state, self.settings.work, total)
+        return self.settings.menu if total is None else with_total(self.settings.menu, state, total)
 
     @cached_property
     def _reader(self) -> Played:

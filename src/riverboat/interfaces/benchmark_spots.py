@@ -12,6 +12,7 @@ import tempfile
 import time as clock
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,12 @@ from riverboat.games import registry
 from riverboat.games.base import TERMINAL
 from riverboat.games.spot import Spot
 from riverboat.interfaces.terminal import say
+from riverboat.solving.batches import solve_many
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.run import Run, default_schedule
 from riverboat.solving.run_loop import below
 from riverboat.strategy.node_report import summary
+from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.tables import FORMATS
 
@@ -39,6 +42,7 @@ TITLES = {
     "spot_bytes": "spots: bytes an infoset-action",
     "spot_speed": "spots: an iteration for both players",
     "spot_targets": "spots: time to an exploitability in % of the pot, checks included",
+    "all_hands": "subgames with all hands, time to an exploitability in % of the pot",
     "spot_values": "three-bet pot: values at the last target",
     "holdem": "[2-1] hold'em, unabstracted, to 1 mbb/g",
     "calibration": "a river with 1,081 hands each and 122 actions, one thread, against plain C++",
@@ -73,6 +77,13 @@ RUST_BYTES = {"compact": 8, "16-bit": 4}  # an infoset-action: its float32 table
 PLAIN_MILLISECONDS = (0.70, 0.75)
 THREE_BET = {"ev_oop": 105.11, "ev_ip": 74.89, "equity_oop": 0.55347}  # answers that authors of solvers agree on
 THREE_BET_WITHIN = {"ev_oop": 0.2, "ev_ip": 0.2, "equity_oop": 0.5e-5}
+ALL_HANDS = (  # board, pots behind, bets, raises, target in % of the pot, seconds that it may take on two threads
+    ("Ks7d5h2c9s", 5, "50%, 100%, a", "100%, a", 0.3, 0.03),
+    ("Ks7d5h2c9s", 20, "50%, 100%, a", "100%, a", 0.3, 0.03),
+    ("Ks7d5h2c", 5, "50%, 100%, a", "100%, a", 0.5, 2.0),
+    ("Ks7d5h2c", 40, "66%", "100%", 0.3, 4.0),
+    ("Ks7d5h2c", 40, "50%, 100%", "100%", 0.3, 4.0),
+)
 HOLDEM_SECONDS = 120.0  # what [2-1] hold'em may take on two threads
 
 
@@ -100,6 +111,7 @@ def run(full: bool) -> dict[str, list[Row]]:
     if full:
         say("bench: holdem:2-1")
         tables["holdem"] = [holdem()]
+    tables["all_hands"] = [all_hands(*each) for each in ALL_HANDS if full or len(each[0]) == 10]
     tables["calibration"] = calibration()
     return {table: rows for table, rows in tables.items() if rows}
 
@@ -237,6 +249,36 @@ def _runs(tree: BoardTree, goals: Sequence[float], threads: int) -> Iterator[tup
             reached.append(task.history[-1])
         yield reached, task
         spent += max(task.seconds, 0.1)
+
+
+def all_hands(
+    board: str, pots: int, bets: str, raises: str, goal: float, allowed: float, threads: int = 2, checks: int = 10
+) -> Row:
+    """A subgame as search solves it, with every hand that the board leaves on both sides."""
+    spot = Spot.make(board=board, pot=100, stack=100 * pots, bets=bets, raises=raises, oop="random", ip="random")
+    solve = partial(solve_many, [spot], until=goal, check_every=checks, threads=threads)
+    solve(iterations=1)
+    timed: list[tuple[float, float, Solution]] = []
+    while not timed or sum(wall for wall, _, _ in timed) < 1:
+        began, processor = clock.perf_counter(), clock.process_time()
+        solution = solve()[0]
+        timed.append((clock.perf_counter() - began, clock.process_time() - processor, solution))
+    seconds, processor, solution = min(timed, key=lambda each: each[0])
+    return {
+        "board": board,
+        "pots": pots,
+        "bets": bets,
+        "raises": raises,
+        "threads": threads,
+        "infoset_actions": solution.tree.table,
+        "target": goal,
+        "exploitability": _short(solution.provenance["exploitability"]),
+        "iterations": solution.provenance["iterations"],
+        "seconds": _short(seconds),
+        "processor_seconds": _short(processor),
+        "target_seconds": allowed,
+        "share_of_it": _short(seconds / allowed),
+    }
 
 
 def values(run: Run) -> list[Row]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
 from riverboat.solving import schedules
-from riverboat.solving.boards import BOARD_SCHEDULE, quality_of, step_rows
+from riverboat.solving.boards import STAKES_SCHEDULE, quality_of, step_rows
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy.solution import Solution
 from riverboat.walks.batches import BatchWalker, alike_trees
@@ -27,7 +27,7 @@ def solve_many(
     until: float | None = None,
     seconds: float | None = None,
     check_every: int = 50,
-    schedule: str | AnySchedule = BOARD_SCHEDULE,
+    schedule: str | AnySchedule = STAKES_SCHEDULE,
     threads: int = 1,
     dtype: str = "compact",
     memory: int | None = None,
@@ -64,6 +64,7 @@ def solve_many(
             threads=own,
             rule=rule.rule,
             memory=memory,
+            stakes=rule.stakes,
         )
         for n, solution in zip(numbers, _solve(walker, rule, goal, dtype), strict=True):
             solutions[n] = solution

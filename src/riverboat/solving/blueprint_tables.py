@@ -204,7 +204,7 @@ class Weighting:
 
     def __post_init__(self) -> None:
         given = schedules.parse("vanilla" if self.schedule == "none" else self.schedule)
-        if not isinstance(given, schedules.Schedule) or given.floored or given.predictive:
+        if not isinstance(given, schedules.Schedule) or given.floored or given.predictive or given.stakes:
             raise InputError(
                 f"weighting {self.schedule}: sampled walks take none, linear or dcfr:alpha=…,beta=…,gamma=…"
             )

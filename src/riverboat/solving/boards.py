@@ -26,6 +26,9 @@ from riverboat.walks.tables import table_format
 from riverboat.walks.ties import Ties
 
 BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-schedule-of-spots.md
+STAKES_SCHEDULE = dcfr(
+    alpha=1.2, beta=0.25, gamma=4.0, stakes=0.8
+)  # docs/decisions/0041-moves-weigh-by-their-stakes.md
 
 
 def table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "compact") -> int:
@@ -98,6 +101,7 @@ class BoardCFR:
             threads=threads,
             rule=self.schedule.rule,
             memory=memory,
+            stakes=self.schedule.stakes,
         )
         self.threads = self.walker.threads
 

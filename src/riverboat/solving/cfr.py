@@ -85,7 +85,7 @@ class CFR:
         if tick is not None and tick < 1:
             raise InputError(f"tick={tick}: must be at least one iteration")
         self.tree, self.dtype, self.epsilon = tree, dtype, epsilon
-        self.schedule = schedules.parse(schedule)
+        self.schedule = schedules.without_stakes(schedules.parse(schedule), tree.name)
         self.traversal = sampling.parse(traversal)
         sampling.check(tree, self.traversal)
         # With no public chance to sample, PCS is the full walk.

@@ -60,7 +60,8 @@ class SampledBoards:
         if traversal not in SAMPLERS:
             raise unknown(f"traversal of {tree.name}", traversal, ("full", *SAMPLERS))
         self.tree, self.dtype, self.seed, self.threads = tree, dtype, seed, threads
-        self.schedule, self.traversal, self.cards = schedules.parse(schedule), traversal, cards
+        self.schedule = schedules.without_stakes(schedules.parse(schedule), f"traversal {traversal!r}")
+        self.traversal, self.cards = traversal, cards
         boards = tree.street_at[-1] - tree.street_at[-2]
         period = boards if traversal in ("opcs", "spcs", "pcs") else min(tree.infoset_count // 10, PERIOD)
         self.actions = compile_actions(game.rules, game.menu)

@@ -25,6 +25,7 @@ from riverboat.errors import InputError, shown, unknown
 from riverboat.games.base import Array
 
 NEVER = math.inf  # an exponent: the factor is one, nothing is discounted
+MOST_STAKES = 2.0
 
 
 class Step(NamedTuple):
@@ -48,6 +49,7 @@ class Schedule:
     floored: bool = False
     predictive: bool = False
     alternating: bool = True
+    stakes: float = 0.0  # power of pots by which the regrets of large moves count less; betting × boards only
 
     rule: ClassVar[None] = None
 
@@ -56,6 +58,8 @@ class Schedule:
         for what, exponent in (("alpha", self.alpha), ("beta", self.beta)):
             if math.isnan(exponent):
                 raise InputError(f"schedule {self.name!r}: {what} is not a number")
+        if not 0 <= self.stakes <= MOST_STAKES:
+            raise InputError(f"schedule {self.name!r}: stakes={self.stakes:g}: from 0 to {MOST_STAKES:g}")
 
     def step(self, t: int) -> Step:
         """The numbers of iteration t (from 1)."""
@@ -105,6 +109,7 @@ class Rule:
     predictive: bool = False  # whether a prediction table is kept
     alternating: bool = True
     discounts: ClassVar[bool] = True
+    stakes: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         _check_gamma(self.name, self.gamma)
@@ -176,9 +181,11 @@ def linear(*, alternating: bool = True) -> Schedule:
     return replace(_TABLE["linear"], alternating=alternating)
 
 
-def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, *, alternating: bool = True) -> Schedule:
+def dcfr(
+    alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, *, alternating: bool = True, stakes: float = 0.0
+) -> Schedule:
     """Discounted CFR."""
-    return replace(_TABLE["dcfr"], alpha=alpha, beta=beta, gamma=gamma, alternating=alternating)
+    return replace(_TABLE["dcfr"], alpha=alpha, beta=beta, gamma=gamma, alternating=alternating, stakes=stakes)
 
 
 def pcfr_plus(*, gamma: float = 2.0, alternating: bool = True) -> Schedule:
@@ -200,6 +207,13 @@ def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
     if imports and tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
         return _import(text, head, tail)
     raise unknown("schedule", head, [*SCHEDULES, *(["module:object"] if imports else [])])
+
+
+def without_stakes(schedule: AnySchedule, where: str) -> AnySchedule:
+    """The schedule, refused where it weighs moves by pots and the solver cannot."""
+    if schedule.stakes:
+        raise InputError(f"schedule {schedule}: {where} cannot weigh moves by their pots: leave out stakes")
+    return schedule
 
 
 def _with_options(schedule: Schedule, text: str, tail: str) -> Schedule:

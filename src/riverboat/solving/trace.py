@@ -138,7 +138,7 @@ def trace(
     """Write out iteration number `iterations`, under one deal of the hands or, without `deal`, in the whole tree."""
     tree = as_tree(game_or_tree)
     pair = None if deal is None else find_deal(tree, deal)
-    plan = schedules.parse(schedule)
+    plan = schedules.without_stakes(schedules.parse(schedule), "a trace")
     if not isinstance(plan, Schedule):
         raise InputError(
             f"schedule {plan.name!r}: a trace knows regret matching only: {', '.join(schedules.SCHEDULES)}"

@@ -36,6 +36,7 @@ class Forest(NamedTuple):
     root_at: Array  # int32 [batches + 1]: roots of a batch, in root
     root: Array  # int32 [roots]: nodes, street after street
     slots: Array  # int32 [streets, 2]: rows of each player on a street
+    share: Array  # float64 [nodes]: the least stake of the moves at the decision above, over the node's own (`stakes`)
 
 
 class Seat(NamedTuple):
@@ -132,7 +133,32 @@ def forest(betting: BettingTree, streets: int) -> Forest:
         np.array(root_at, np.int32),
         np.array(roots, np.int32),
         slots,
+        _shares(betting)[order],
     )
+
+
+def stakes(betting: BettingTree) -> Array:
+    """The pot that hands would be shown for if everybody checked and called from a node on. float64 [nodes]"""
+    pot: Array = np.ptp(betting.pay.reshape(len(betting.actor), -1), axis=1).astype(
+        float
+    )  # of who wins and who loses it
+    for node in reversed(range(len(betting.actor))):
+        if betting.actor[node] != TERMINAL:
+            pot[node] = pot[next((n for n in betting.children(node) if not _folds(betting, n)), node + 1)]
+    return pot
+
+
+def _folds(betting: BettingTree, node: int) -> bool:
+    return bool(betting.actor[node] == TERMINAL and not betting.showdown[node])
+
+
+def _shares(betting: BettingTree) -> Array:
+    pot, share = stakes(betting), np.ones(len(betting.actor))
+    for node in np.flatnonzero(betting.actor >= 0).tolist():
+        below = [*betting.children(node)]
+        if (least := pot[below].min()) > 0:
+            share[below] = least / pot[below]
+    return share
 
 
 def _groups(roots: list[int], end: Array, actor: Array, last: bool) -> list[list[int]]:

@@ -40,6 +40,7 @@ class Frames(NamedTuple):
     gained: Array  # float […]: what was collected there
     pay: Array  # float [chunks, 3, 16]
     kids: Array  # int64 [MAX_WIDTH] scratch
+    weight: Array  # float [MAX_WIDTH] scratch
     board: Array  # int64 [streets]: boards that are open
     next: Array  # int64 [streets]: their children that come next
 

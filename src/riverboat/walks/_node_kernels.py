@@ -113,8 +113,12 @@ def absorb(
     node,  # offset in value of the node's own value
     room,  # float: the node's strategy, no longer needed
     to,
+    weight,  # float [width]: how much each action counts
 ):
-    """Discount the regrets, add what each action would have gained, floor."""
+    """Discount the regrets, add what each action would have gained, floor.
+
+    Regret matching may weigh actions as it likes: the potential that falls is then a weighted sum of squares.
+    """
     kind = value.dtype.type
     up, down, floor = same(value, kind(step[0])), same(value, kind(step[1])), same(value, kind(step[2]))
     zero, dust = same(value, kind(0)), same(value, kind(DUST))
@@ -124,7 +128,7 @@ def absorb(
         mean = load(value, node + h)
         for a in range(width):
             here = at + a * rows + h
-            gain = load(value, U(kids[a]) + h) - mean
+            gain = (load(value, U(kids[a]) + h) - mean) * same(value, weight[a])
             r = fetch(regret, here, some)
             r = (r * where_above(r, zero, up, down) + gain + dust) - dust
             keep(regret, here, larger(r, floor), some, turn)
@@ -218,7 +222,7 @@ def up(
     f,
 ):
     """Values at all nodes of a street, from values at its leaves; regrets and averages on the way."""
-    kids, value = f.kids, f.value
+    kids, weight, value = f.kids, f.weight, f.value
     count = U(rows[me])
     for k in range(end - first):
         n = end - 1 - k
@@ -229,6 +233,7 @@ def up(
         child = n + 1
         for a in range(width):
             kids[a] = seat.value[child]
+            weight[a] = forest.share[child]
             child = forest.end[child]
         if who != me:
             for h in range(U(0), count, L):
@@ -251,7 +256,21 @@ def up(
                 store(value, to + h, total)
         at = U(base[me]) + U(forest.slot[n]) * count
         if mode == LEARN:
-            absorb(tables.regret, tables.prediction, at, width, count, step, stride, value, kids, to, f.sigma, below)
+            absorb(
+                tables.regret,
+                tables.prediction,
+                at,
+                width,
+                count,
+                step,
+                stride,
+                value,
+                kids,
+                to,
+                f.sigma,
+                below,
+                weight,
+            )
             add_average(tables.average, at, width, count, step, stride, f.own, below)
         if len(tables.lock) > 0 and mode != EVALUATE:
             hold(tables, find_lock(tables.lock, board, n), at, width, count, mode, value, kids, to)

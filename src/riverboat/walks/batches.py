@@ -49,6 +49,7 @@ class BatchWalker:
         threads: int = 1,
         rule: LocalRule | None = None,
         memory: int | None = None,
+        stakes: float = 0.0,
     ) -> None:
         if not trees or any(tree.shape is not trees[0].shape for tree in trees):
             raise InputError("a batch needs trees of one shape, one at least: make them with alike_trees")
@@ -70,6 +71,7 @@ class BatchWalker:
                 threads=threads,
                 rule=rule,
                 rooms=None if alone and threads > 1 else self.rooms,
+                stakes=stakes,
             )
             for tree in trees
         ]

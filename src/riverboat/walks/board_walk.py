@@ -38,12 +38,17 @@ class BoardWalker:
         threads: int = 1,
         rule: LocalRule | None = None,
         rooms: Rooms | None = None,
+        stakes: float = 0.0,
     ) -> None:
-        """Where `rooms` are given, walks of other trees share them: this one is walked by one thread at a time."""
+        """Where `rooms` are given, walks of other trees share them: this one is walked by one thread at a time.
+
+        `stakes`: regrets of a move count by this power of the pot that the smallest move leads to over its own.
+        """
         check_threads(threads)
         if int(tree.forest.width.max(initial=0)) > kernels.MAX_WIDTH:
             raise InputError(f"{tree.name}: {tree.forest.width.max()} moves at one node, more than {kernels.MAX_WIDTH}")
         self.tree, self.form, self._tables = tree, form, tables
+        self._forest = tree.forest._replace(share=tree.forest.share**stakes)
         self.loops = board_loops(rule, form)
         self._rooms = Rooms(tree, form.work, threads if tree.streets > 1 else 1) if rooms is None else rooms
         self.threads, self.scale = self._rooms.threads if rooms is None else 1, self._rooms.scale
@@ -68,11 +73,12 @@ class BoardWalker:
         threads: int = 1,
         rule: LocalRule | None = None,
         memory: int | None = None,
+        stakes: float = 0.0,
     ) -> BoardWalker:
         """A walker with tables of its own. `simultaneous`: both players of an iteration answer the same profile."""
         check_threads(threads)
         tables = allocate(tree, form, predictive=predictive, apart=simultaneous, memory=memory)
-        return BoardWalker(tree, form, tables, threads=threads, rule=rule)
+        return BoardWalker(tree, form, tables, threads=threads, rule=rule, stakes=stakes)
 
     @staticmethod
     def reader(tree: BoardTree, average: Array, threads: int = 1, root: Array | None = None) -> BoardWalker:
@@ -134,7 +140,7 @@ class BoardWalker:
     ) -> None:
         t, root, rooms = self.tree, self.root, self._rooms
         self.loops.work(
-            t.forest, t.seats, t.boards, self._parents, self._dealt, root.state, self._stride, self._tables, steps, mode,
+            self._forest, t.seats, t.boards, self._parents, self._dealt, root.state, self._stride, self._tables, steps, mode,
             *players, *phases, self._blocks, self._counter, rooms.out(home), rooms.frames[thread],
             rooms.dealt[home], place,
         )  # fmt: skip

@@ -50,12 +50,22 @@ def learner(
     threads: int = 1,
     rule: LocalRule | None = None,
     memory: int | None = None,
+    stakes: float = 0.0,
 ) -> AnyWalker:
     """A walker with tables of its own on a device, `cpu` or `cuda`."""
     if device == CPU:
         return BoardWalker.learner(
-            tree, form, predictive=predictive, simultaneous=simultaneous, threads=threads, rule=rule, memory=memory
+            tree,
+            form,
+            predictive=predictive,
+            simultaneous=simultaneous,
+            threads=threads,
+            rule=rule,
+            memory=memory,
+            stakes=stakes,
         )
+    if stakes:
+        raise InputError(f"{tree.name}: schedules with stakes run on processors: take device='cpu', or stakes=0")
     if rule is not None:
         raise InputError(f"{tree.name}: rule {rule.name!r} of one's own runs on processors: take device='cpu'")
     from riverboat.walks.cuda_walk import CudaWalker

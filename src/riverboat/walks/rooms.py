@@ -81,6 +81,7 @@ class Rooms:
             gained=aligned(deals, dtype),
             pay=pay,
             kids=np.zeros(kernels.MAX_WIDTH, np.int64),
+            weight=np.zeros(kernels.MAX_WIDTH, dtype),
             board=np.zeros(tree.streets, np.int64),
             next=np.zeros(tree.streets, np.int64),
         )

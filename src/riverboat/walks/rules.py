@@ -77,7 +77,7 @@ def _specialise(rule: LocalRule, dtype: str) -> SimpleNamespace:
 
     @njit(nogil=True)
     def absorb(  # type: ignore[no-untyped-def]
-        regret, prediction, at, width, rows, step, stride, value, kids, node, room, to
+        regret, prediction, at, width, rows, step, stride, value, kids, node, room, to, weight
     ):
         instant = room[to : to + width * stride].reshape(width, stride)[:, :rows]
         for a in range(width):
