@@ -23,7 +23,9 @@ def drill(
     scope: Annotated[
         str, typer.Option(help="one decision of a hand, to the end of the street, or to the end.")
     ] = "one",
-    focus: Annotated[bool, typer.Option("--focus/--no-focus", help="Deal more of what was expensive so far.")] = True,
+    no_focus: Annotated[
+        bool, typer.Option("--no-focus", help="Deal as it comes, not more of what was expensive so far.")
+    ] = False,
     record: Annotated[Path | None, typer.Option(help="The file of answers; in the data folder by default.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Show the record: where EV is lost, and over time.")] = False,
     seed: Annotated[int | None, typer.Option(min=0, max=SEED, help="Of cards; a new one by default.")] = None,
@@ -33,7 +35,7 @@ def drill(
     from riverboat.interfaces import drilling
     from riverboat.practice.drills import DrillOptions
 
-    asked = DrillOptions(line, seat, only, scope, focus)
+    asked = DrillOptions(line, seat, only, scope, not no_focus)
     drilling.drill(source, drilling.Options(questions, asked, record, seed, show, json))
 
 
