@@ -58,6 +58,28 @@ def test_with_rake_nodes_tell_what_enumeration_gives():
         assert pot - 6.001 <= sum(chips) < pot - 2  # a share of every final pot, and never more than the cap
 
 
+def test_one_walk_of_a_street_tells_what_a_walk_from_each_node_would():
+    """Nodes that hardly anybody gets to as well: there numbers are small, and the walk from the node scales them."""
+    solution = solved(Spot.make(**TURN), 30)
+    for line in ("", "x", "x-b50", "b50", "b50-c/2s", "b50-c/2s-x", "x-x/Ac-b50", "x-x/Ac-b50-a"):
+        node = solution[line]
+        for player in (0, 1):
+            start = node.start_at(node.place)
+            alone = solution.walker.evaluate(player, start)
+            shared = solution.street(node).values(player, start.node)
+            assert shared == pytest.approx(alone, rel=1e-4, abs=1e-4 * np.abs(alone).max()), (line, player)
+
+
+def test_prepared_equities_are_those_of_the_runouts():
+    for cards in ({}, {"board": "Td9d6h"}, {"board": "Td9d6hQc2s"}):
+        spot = Spot.make(**TURN | cards)
+        plain, prepared = (solved(spot, 3) for _ in range(2))
+        prepared.prepare()
+        for player in (0, 1):
+            assert prepared["x"].equity[player] == pytest.approx(plain["x"].equity[player], abs=1e-6, nan_ok=True)
+        assert np.isfinite(plain["x"].equity[0]).any()
+
+
 def test_folding_is_worth_nothing_and_wins_the_pot():
     solution = solved(Spot.make(**TURN))
     facing = solution["b50"]

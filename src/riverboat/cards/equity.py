@@ -226,7 +226,8 @@ def spread(
     parts = [slice(k, min(k + chunk, count)) for k in range(0, count, chunk)]
     done: list[tuple[Array, ...]] = []
     with ThreadPoolExecutor(threads) as pool:
-        for k, answer in enumerate(pool.map(work, parts), start=1):
+        each = map(work, parts) if min(threads, len(parts)) == 1 else pool.map(work, parts)  # one needs no thread
+        for k, answer in enumerate(each, start=1):
             done.append(answer)
             if progress is not None:
                 progress(k / len(parts))

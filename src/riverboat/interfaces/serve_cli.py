@@ -19,11 +19,9 @@ def serve(
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the link.")] = False,
 ) -> None:
     """Open a page in the browser: build spots, solve, read, and watch runs."""
-    from riverboat.interfaces.solving import size_of_memory
     from riverboat.interfaces.web import serving
 
-    most = None if memory is None else size_of_memory(memory)
-    serving.serve(port, host, data, jobs, most, opens=not no_open)
+    serving.serve(port, host, data, jobs, memory, opens=not no_open)
 
 
 COMMANDS = (serve,)

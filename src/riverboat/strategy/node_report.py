@@ -52,7 +52,14 @@ class Figures(NamedTuple):
 
 
 def figures(node: Spotlight, player: int) -> Figures:
-    """The arrays of a player."""
+    """The arrays of a player; made once for each node."""
+    kept: dict[int, Figures] = node.__dict__.setdefault("_figures", {})
+    if player not in kept:
+        kept[player] = _figures(node, player)
+    return kept[player]
+
+
+def _figures(node: Spotlight, player: int) -> Figures:
     reach, ev = node.reach[player], node.ev(player)
     here = (node.tree.game.weights[player] > 0) & _live(node)
     equity = node.equity[player] if _has_equity(node) else np.full(HANDS, np.nan)

@@ -7,9 +7,11 @@ and are those of the cards as they were dealt, whatever board stands for them in
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -27,12 +29,15 @@ from riverboat.games.base import Array
 from riverboat.games.board_game import Place
 from riverboat.report_table import ReportTable
 from riverboat.strategy import card_report, node_export, node_report
+from riverboat.strategy.street_figures import PairEquities, StreetFigures
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.protocol import Start
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
+
+MOST_STREETS = 64  # whose walks are kept
 
 
 class Solution:
@@ -45,6 +50,7 @@ class Solution:
             raise InputError(f"{tree.name}: {table.shape} numbers for a table of {tree.table}")
         self.tree, self.table, self.root = tree, table, root  # root: averages of what stands there, if known
         self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
+        self._streets: OrderedDict[tuple[Any, ...], StreetFigures] = OrderedDict()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Solution, (self.tree, np.asarray(self.table), dict(self.provenance), self.root)
@@ -59,6 +65,27 @@ class Solution:
     def walker(self) -> BoardWalker:
         """Walks that evaluate the table."""
         return BoardWalker.reader(self.tree, self.table, root=self.root)
+
+    def street(self, node: Spotlight) -> StreetFigures:
+        """What the nodes of a node's street share; kept for the streets that were read last."""
+        first = next(place for place in node.way if self.tree.betting.street[place] == len(node.dealt))
+        key = first, node.dealt
+        if key not in self._streets:
+            self._streets[key] = StreetFigures(self.walker, node.start_at(first))
+            while len(self._streets) > MOST_STREETS:
+                self._streets.popitem(last=False)
+        self._streets.move_to_end(key)
+        return self._streets[key]
+
+    def prepare(self, line: str = "") -> None:
+        """Compute what takes time for all nodes of a line's street at once, so that each is read in milliseconds."""
+        node = self[line]
+        street, game = self.street(node), self.tree.game
+        street.walk()
+        if street.pairs is None and node.board and len(game.board) + sum(game.deals) == 5:
+            live = ~np.isin(HAND_CARDS, node.board).any(axis=1)
+            held = np.flatnonzero(live & (game.weights[0] > 0)), np.flatnonzero(live & (game.weights[1] > 0))
+            street.pairs = PairEquities(node.board, held, game.deck)
 
     def earnings(self, player: int, *, respond: bool = False) -> float:
         """What a player wins on average from the root, in chips; with `respond`, by the best response."""
@@ -173,10 +200,14 @@ class Spotlight:
     @cached_property
     def reach(self) -> tuple[Array, Array]:
         """How often each player holds each hand there: its weight times the chance that it played so. float64 [1326] each"""
+        return self._reach_at(self.place)
+
+    def _reach_at(self, place: int) -> tuple[Array, Array]:
+        """The same at a node on the way, of hands that the cards dealt up to here leave."""
         betting = self.tree.betting
         live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
         weights = [np.where(live, w, 0.0) for w in self.tree.game.weights]
-        for node, after in zip(self.way[:-1], self.way[1:], strict=True):
+        for node, after in pairwise(self.way[: self.way.index(place) + 1]):
             who = int(betting.actor[node])
             if who >= 0:
                 street = int(betting.street[node])
@@ -190,9 +221,13 @@ class Spotlight:
         """How many hands each player holds there, weighted."""
         return float(self.reach[0].sum()), float(self.reach[1].sum())
 
+    @cached_property
+    def _compatible(self) -> tuple[Array, Array]:
+        return without_shared(self.reach[1]), without_shared(self.reach[0])
+
     def compatible(self, player: int) -> Array:
         """Weight of the opponent's hands that leave each hand possible. float64 [1326]"""
-        return without_shared(self.reach[1 - player])
+        return self._compatible[player]
 
     @cached_property
     def pairs(self) -> tuple[float, float]:
@@ -215,19 +250,27 @@ class Spotlight:
 
     def _walked(self, me: int, *, respond: bool = False) -> Array:
         """EV of each hand of a player, then of each move; with `respond`, by its best response. float64 [1 + moves, 1326]"""
-        tree, street, walker = self.tree, len(self.dealt), self.solution.walker
-        (boards, maps), node = self.boards, self._forest_node(self.place)
-        board = boards[street]
-        back = np.empty(HANDS, np.int64)
-        back[maps[street]] = np.arange(HANDS)
-        first, second = (self.reach[p][back[tree.reps(board, p)]] for p in (0, 1))
-        raw = (walker.respond if respond else walker.evaluate)(me, Start(board, node, (first, second)))
-        values, mass = self._hands(raw, street, me, np.nan), self.compatible(me)
+        tree, solution = self.tree, self.solution
+        if respond:
+            raw = solution.walker.respond(me, self.start_at(self.place))
+        else:
+            raw = solution.street(self).values(me, self._forest_node(self.place))
+        values, mass = self._hands(raw, len(self.dealt), me, np.nan), self.compatible(me)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.where(mass > 0, values / mass, np.nan)
         values += tree.betting.spent[self.place, me] - tree.betting.spent[0, me]
         values[:, ~(tree.game.weights[me] > 0)] = np.nan
         return values
+
+    def start_at(self, place: int) -> Start:
+        """Where a walk begins at a node on the way that has the cards of this one: its board, and the reach of both there."""
+        street = len(self.dealt)
+        boards, maps = self.boards
+        back = np.empty(HANDS, np.int64)
+        back[maps[street]] = np.arange(HANDS)
+        reach = self._reach_at(place)
+        first, second = (reach[p][back[self.tree.reps(boards[street], p)]] for p in (0, 1))
+        return Start(boards[street], self._forest_node(place), (first, second))
 
     def best(self, player: int) -> Array:
         """What each hand of a player could win at best from the pot as it stands, the other playing on. float64 [1326]"""
@@ -255,6 +298,9 @@ class Spotlight:
         game = self.tree.game
         if len(game.board) + sum(game.deals) != 5:
             raise InputError(f"{game.name}: equities are of boards of five cards")
+        pairs = self.solution.street(self).pairs
+        if pairs is not None:
+            return pairs.of(self.reach)
         boards = runouts(self.board, game.deck)
         shares = []
         for me in (0, 1):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import threading
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
@@ -30,6 +31,7 @@ Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PAGE = Path(__file__).parent / "page"
 MOST_BODY = 1 << 20  # bytes of a request
+LATER = 0.3  # seconds after the page that what computes is loaded, so that the page does not wait for it
 KINDS = {
     ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon", ".json": "application/json",
@@ -60,6 +62,7 @@ class Door:
     def __init__(self, inside: Callable[[], Application], token: str, hosts: frozenset[str], port: int) -> None:
         self.inside, self.token, self.hosts = inside, token, hosts
         self._application: Application | None = None
+        self._called = False
         self.cookie = f"riverboat-{port}"  # browsers keep one jar for all ports of an address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,6 +87,11 @@ class Door:
             await _tell(send, 405, f"{method} {path}: the page is only read; scripts write under /api/")
         else:
             await _file(send, path, head=method == "HEAD")
+            if not self._called:  # the page is on its way: what it will ask is loaded meanwhile
+                self._called = True
+                later = threading.Timer(LATER, self.inside)
+                later.daemon = True
+                later.start()
 
     # --- who comes in ---------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.classes import classify_all
+from riverboat.cards.classes import Classes, classify_all
 from riverboat.cards.deck import card_name
 from riverboat.cards.notation import show_cards
 from riverboat.games.base import CHANCE
@@ -36,6 +36,7 @@ def number(value: Cell, digits: int = DIGITS) -> float | None:
 def solution_node(solution: Solution, line: str) -> dict[str, Any]:
     """A node, whoever acts there."""
     node = solution[line]
+    solution.street(node).walk()
     told = node_report.summary(node)
     cards = node.player == CHANCE
     return {
@@ -50,9 +51,9 @@ def solution_node(solution: Solution, line: str) -> dict[str, Any]:
         "names": list(told.names),
         "joiner": node.tree.game.joiner,
         "moves": [_move(node, row) for row in told.actions],
-        "cards": _cards(node) if cards else [],
+        "cards": cards_of(node) if cards else [],
         "path": path(node),
-        "players": {name: _side(node, told, who) for who, name in enumerate(told.names)},
+        "players": _sides(node, told),
     }
 
 
@@ -76,7 +77,7 @@ def move_facts(node: Spotlight, name: str) -> dict[str, Any]:
     return {"kind": kind, "chips": paid, "share": number(share, 4), "allin": everything}
 
 
-def _cards(node: Spotlight) -> list[str]:
+def cards_of(node: Spotlight) -> list[str]:
     """The cards that may come."""
     return [card_name(int(c)) for c in node.tree.game.deck.cards if int(c) not in node.board]
 
@@ -100,7 +101,12 @@ def path(node: Spotlight) -> list[dict[str, Any]]:
     return found
 
 
-def _side(node: Spotlight, told: node_report.Summary, who: int) -> dict[str, Any]:
+def _sides(node: Spotlight, told: node_report.Summary) -> dict[str, Any]:
+    classes = classify_all(node.board, node.tree.game.deck) if node.board else None
+    return {name: _side(node, told, who, classes) for who, name in enumerate(told.names)}
+
+
+def _side(node: Spotlight, told: node_report.Summary, who: int, classes: Classes | None) -> dict[str, Any]:
     """One player: means, and every hand."""
     mine, acts = node_report.figures(node, who), node.player == who
     hands = np.flatnonzero(mine.here)
@@ -115,8 +121,8 @@ def _side(node: Spotlight, told: node_report.Summary, who: int) -> dict[str, Any
         "strategy": [numbers(row[hands], 4) for row in node.strategy] if acts else [],
         "action_ev": [numbers(row[hands], 3) for row in node.action_ev()] if acts else [],
     }
-    if node.board:
-        made, draws = classify_all(node.board, node.tree.game.deck)
+    if classes is not None:
+        made, draws = classes
         side["hands"] |= {
             "made": made[hands].tolist(),
             "draws": (draws[hands] @ (1 << np.arange(draws.shape[1]))).tolist(),

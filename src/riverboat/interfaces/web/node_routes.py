@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time as clock
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -69,11 +70,14 @@ def routes(server: Server) -> APIRouter:
     @router.get("/node", response_model=Node)
     async def node(run: Run, line: Line = "", board: Annotated[str, Query(max_length=30)] = "") -> Response:
         """A node: who acts, moves, and for both players every hand with weight, strategy, EV and equity."""
+        begun = clock.perf_counter()
         known = shelf.kept(run, "node", line, board)
         if known is None:
             known = await server.compute(lambda: shelf.node(run, line, board))
-            server.warm(run, line)
-        return as_json(known)
+        if server.last != (run, line):
+            server.look_ahead(run, line)
+        took = 1e3 * (clock.perf_counter() - begun)
+        return Response(known, media_type="application/json", headers={"server-timing": f"read;dur={took:.3f}"})
 
     @router.get("/table", response_model=Table)
     async def table(

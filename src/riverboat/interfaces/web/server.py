@@ -35,6 +35,8 @@ class Server:
         self.jobs = Jobs(self.data, most=jobs, memory=int(SHARE * free) if memory is None else memory)
         self.shelf = Shelf(self.data)
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="reading")
+        self._ahead = ThreadPoolExecutor(1, thread_name_prefix="ahead")
+        self.last: tuple[str, str] | None = None  # the node that was read last
         self._waiting = 0
 
     async def compute(self, work: Callable[[], T]) -> T:
@@ -47,10 +49,20 @@ class Server:
         finally:
             self._waiting -= 1
 
-    def warm(self, run: str, line: str) -> None:
-        """Compute what is likely to be asked next, while nobody waits."""
+    def look_ahead(self, run: str, line: str) -> None:
+        """Compute what is likely to be asked next, while nobody waits: only after the node that was read last."""
+        self.last = (run, line)
+        self._ahead.submit(self._look_ahead, run, line)
+
+    def _look_ahead(self, run: str, line: str) -> None:
+        for work in self.shelf.next_nodes(run, line):
+            if self.last != (run, line):
+                return
+            work()
 
     def close(self) -> None:
         """Let jobs save and end."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self.last = None
+        for pool in (self._pool, self._ahead):
+            pool.shutdown(wait=False, cancel_futures=True)
         self.jobs.close()

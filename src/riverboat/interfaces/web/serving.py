@@ -25,7 +25,7 @@ NAMES = ("127.0.0.1", "localhost", "[::1]")  # that mean this machine, as browse
 class Inside:
     """The server and its interface for scripts, made on a thread while the page is on its way already."""
 
-    def __init__(self, data: Path, jobs: int, memory: int | None) -> None:
+    def __init__(self, data: Path, jobs: int, memory: str | None) -> None:
         self.data, self.jobs, self.memory = data, jobs, memory
         self.server: Server | None = None
         self._lock = threading.Lock()
@@ -35,10 +35,12 @@ class Inside:
         """The application, imported on first use."""
         with self._lock:
             if self._made is None:
+                from riverboat.interfaces.solving import size_of_memory
                 from riverboat.interfaces.web.application import application
                 from riverboat.interfaces.web.server import Server
 
-                self.server = Server(self.data, jobs=self.jobs, memory=self.memory)
+                most = None if self.memory is None else size_of_memory(self.memory)
+                self.server = Server(self.data, jobs=self.jobs, memory=most)
                 self._made = application(self.server)
             return self._made
 
@@ -89,7 +91,7 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
-def serve(port: int, host: str, data: Path, jobs: int, memory: int | None, *, opens: bool) -> None:
+def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, opens: bool) -> None:
     """Serve until interrupted; jobs that run then write a checkpoint."""
     try:
         import uvicorn
@@ -116,7 +118,6 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: int | None, *, op
             limit_concurrency=2_000, timeout_keep_alive=30, timeout_graceful_shutdown=2, ws="none",
         )
     )  # fmt: skip
-    threading.Thread(target=inside, daemon=True).start()
     if opens:
         threading.Timer(0.3, webbrowser.open, (link,)).start()
     try:
