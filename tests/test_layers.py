@@ -67,6 +67,7 @@ LATER = {
     "interfaces/explaining.py": {"interfaces.explain_plots": "loads matplotlib"},
     "interfaces/hands_cli.py": {"*": "as cli.py"},
     "interfaces/hand_facts.py": {"interfaces.hand_plots": "loads matplotlib"},
+    "interfaces/player_models.py": {"interfaces.hand_plots": "loads matplotlib"},
     "interfaces/match_cli.py": {"*": "as cli.py"},
     "interfaces/models_cli.py": {"*": "as cli.py"},
     "interfaces/practice_cli.py": {"*": "as cli.py"},

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 
 from riverboat import disk
 from riverboat.exploit.habits import HABITS, POSITIONS, Habits, Share
+from riverboat.exploit.judging import EQUILIBRIUM, FREQUENCIES, POPULATION, SHOWDOWNS, Judged
 
 _WORDS = {key: key.replace("_", " ") for key in HABITS} | {"vpip": "VPIP", "pfr": "PFR"}
 _COLOURS = tuple(f"C{k}" for k in range(10))
@@ -48,3 +49,26 @@ def _points(axis: Axes, shares: list[Share], shift: float, k: int, label: str) -
         middle, [row + shift for row, _ in known], xerr=[low, high], fmt="o", markersize=4, capsize=2,
         color=_COLOURS[k % len(_COLOURS)], label=label or None,
     )  # fmt: skip
+
+
+def calibration(players: list[Judged], path: Path) -> None:
+    """How often moves were made, by what was said of them: on the diagonal, shares mean what they say."""
+    disk.check_picture(path)
+    shown = (EQUILIBRIUM, FREQUENCIES, "l1", f"{POPULATION}, {SHOWDOWNS}")
+    figure, axes = plt.subplots(
+        1, len(players), figsize=(1 + 3.6 * len(players), 4.4), squeeze=False, sharey=True, layout="constrained"
+    )
+    for axis, player in zip(axes[0], players, strict=True):
+        axis.plot([0, 1], [0, 1], color="#8a8f98", linewidth=1)
+        for k, key in enumerate(shown):
+            said, made, times = zip(*player.calibration(key), strict=True)
+            half = [1.96 * (m * (1 - m) / n) ** 0.5 for m, n in zip(made, times, strict=True)]
+            axis.errorbar(said, made, yerr=half, marker="o", markersize=3, capsize=2, linewidth=1, color=_COLOURS[k],
+                          label=f"{key}: {player.loss(key)[0]:.3f}")  # fmt: skip
+        axis.set(xlim=(0, 1), ylim=(0, 1), xlabel="said", title=player.name[:22])
+        axis.title.set_fontsize(9)
+        axis.grid(visible=True, alpha=0.3)
+        axis.legend(fontsize=7, title="log-loss", title_fontsize=7)
+    axes[0][0].set_ylabel("made")
+    disk.save_picture(figure, path)
+    plt.close(figure)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from riverboat.interfaces.options import Game, Json
+from riverboat.interfaces.options import Agent, Game, Json
 
 
 def hands(
@@ -23,4 +23,25 @@ def hands(
     hand_facts.hands(files, player or [], plot, game, json)
 
 
-COMMANDS = (hands,)
+def model(
+    agent: Agent,
+    files: Annotated[list[Path], typer.Argument(help="Hands on record, as for `riverboat hands`.")],
+    player: Annotated[
+        list[str] | None, typer.Option(help="Who is modelled; those with the most hands by default.")
+    ] = None,
+    fit: Annotated[str, typer.Option(help="How rows are moved in the model of --out: l1, l2 or em.")] = "l1",
+    learn: Annotated[float, typer.Option(help="Share of a player's hands that is learnt from.")] = 0.8,
+    out: Annotated[
+        Path | None, typer.Option(help="Save the model of one --player, learnt from all hands: a blueprint.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw what was foretold beside what was done.")] = None,
+    json: Json = False,
+) -> None:
+    """Models of players in a blueprint's tree, judged by what they say of hands not seen."""
+    from riverboat.interfaces import player_models
+
+    options = player_models.Options(players=player or [], fit=fit, learn=learn, out=out, plot=plot, json=json)
+    player_models.model(agent, files, options)
+
+
+COMMANDS = (hands, model)

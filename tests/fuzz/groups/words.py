@@ -140,6 +140,8 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "worst hands without AIVAT": said("match always-call always-fold --game leduc --hands 4 --worst 2"),
     "bounds the wrong way round": said("match always-call always-fold --game leduc --until-settled 5,-5"),
     "bounds of three": said("match always-call always-fold --game leduc --until-settled 1,2,3"),
+    "a model of nothing": ("model", "always-call", "nowhere.phhs"),
+    "a model by no fit": ("model", "always-call", "nowhere.phhs", "--fit", "l3"),
     "hands of nothing": ("hands", "nowhere.phhs"),
     "hands of a file of another kind": ("hands", "../world/boards.txt"),
     "hands drawn as a table": ("hands", "nowhere.phhs", "--plot", "facts.csv"),
