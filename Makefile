@@ -19,6 +19,7 @@ test: .venv/.dev  # side by side: types are checked by one process alone
 
 tests: .venv/.dev
 	@echo "== the tests, on every core"
+	@command -v chromium > /dev/null || echo "no Chromium here: tests that drive a browser are left out"
 	$(TESTS) --durations=15
 
 test-slow: .venv/.cluster

@@ -15,7 +15,7 @@ from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces import many_boards, spots
 from riverboat.interfaces.solve_options import SpotFlags, TableFlags, target
-from riverboat.interfaces.solving import size_of_memory
+from riverboat.interfaces.terminal import size_of_memory
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.run import BOARD_SCHEDULE
 from riverboat.strategy.solution import Solution

@@ -22,7 +22,7 @@ from riverboat.interfaces import (
     serve_cli,
 )
 from riverboat.interfaces.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
-from riverboat.interfaces.terminal import duration
+from riverboat.interfaces.terminal import duration, size_of_memory
 
 app = typer.Typer(
     help="Solve imperfect-information games, with a proof of how good the answer is.",
@@ -127,7 +127,7 @@ def solve(
     schedules: list[str | None] = [*schedule] if schedule else [None]
     options = SolveOptions(
         traversal=traversal, method=method, iterations=iterations, time=None if time is None else duration(time),
-        until=until, memory=None if memory is None else solving.size_of_memory(memory), out=out, resume=resume, log=log,
+        until=until, memory=None if memory is None else size_of_memory(memory), out=out, resume=resume, log=log,
         threads=threads, seed=seed, dtype=dtype, device=device, cards=cards, check_every=check_every,
         checkpoint_seconds=duration(checkpoint),
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time as clock
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -114,15 +113,6 @@ def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object =
     if isinstance(tree, BoardTree):
         return boards.table_bytes(tree, parsed, kind)
     return table_bytes(tree, parsed, kind)
-
-
-def size_of_memory(text: str) -> int:
-    """Bytes from `2GB`, `512MB` or `1.5GiB`."""
-    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
-    if match is None:
-        raise InputError(f"--memory {shown(text)}: write 2GB, 512MB or 1.5GiB")
-    power = " kmgt".index(match[2].lower() or " ")
-    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
 
 
 def _announce(tree: AnyTree, size: int) -> None:

@@ -1,4 +1,4 @@
-"""What commands share: durations, and where they write.
+"""What commands share: durations and sizes, and where they write.
 
 Results go to stdout, everything else to stderr.
 """
@@ -6,11 +6,13 @@ Results go to stdout, everything else to stderr.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from riverboat.errors import InputError, shown
 from riverboat.words import duration as duration
 
 if TYPE_CHECKING:
@@ -55,3 +57,12 @@ def plain_console(*, stderr: bool = False) -> Console:
 def emit(value: dict[str, Any]) -> None:
     """The one JSON object of a command, on stdout."""
     print(json.dumps(value, allow_nan=False, default=str))
+
+
+def size_of_memory(text: str) -> int:
+    """Bytes from `2GB`, `512MB` or `1.5GiB`."""
+    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
+    if match is None:
+        raise InputError(f"--memory {shown(text)}: write 2GB, 512MB or 1.5GiB")
+    power = " kmgt".index(match[2].lower() or " ")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)

@@ -184,6 +184,19 @@ def _programs() -> Iterator[Case]:
         "ports in use": ("--ports", "1,1"),
     }.items():
         yield Case("match states", f"dealer {label}", (*dealer, *more), missed | REFUSED | {4})
+    for label, more in {  # what is accepted waits for a browser
+        "no address": ("--host", "[/red]"),
+        "a name": ("--host", "no.such.host.invalid"),
+        "host of others": ("--host", "192.0.2.1"),
+        "port too large": ("--port", "65536"),
+        "negative port": ("--port", "-1"),
+        "port in words": ("--port", "http"),
+        "no jobs": ("--jobs", "0"),
+        "memory in words": ("--memory", "much"),
+        "data in a file": ("--data", "../world/river.toml"),
+        "data below a file": ("--data", "../world/river.toml/x"),
+    }.items():
+        yield Case("match states", f"serve {label}", ("serve", "--no-open", *more), REFUSED | {4})
     for label, host, port in [
         ("nobody", "127.0.0.1", "9"),
         ("port zero", "127.0.0.1", "0"),

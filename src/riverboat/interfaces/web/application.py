@@ -37,6 +37,10 @@ def application(server: Server) -> FastAPI:
         status = next(code for kind, code in STATUS if isinstance(error, kind))
         return JSONResponse({"error": str(error)}, status)
 
+    @app.exception_handler(Exception)
+    async def fault(request: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"error": f"{type(error).__name__}: {error} (a fault of Riverboat)"[:500]}, 500)
+
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]

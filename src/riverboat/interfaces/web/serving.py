@@ -10,8 +10,9 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from riverboat import disk
 from riverboat.errors import InputError, shown
-from riverboat.interfaces.terminal import say
+from riverboat.interfaces.terminal import say, size_of_memory
 from riverboat.interfaces.web.door import Application, Door
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ NAMES = ("127.0.0.1", "localhost", "[::1]")  # that mean this machine, as browse
 class Inside:
     """The server and its interface for scripts, made on a thread while the page is on its way already."""
 
-    def __init__(self, data: Path, jobs: int, memory: str | None) -> None:
+    def __init__(self, data: Path, jobs: int, memory: int | None) -> None:
         self.data, self.jobs, self.memory = data, jobs, memory
         self.server: Server | None = None
         self._lock = threading.Lock()
@@ -35,12 +36,10 @@ class Inside:
         """The application, imported on first use."""
         with self._lock:
             if self._made is None:
-                from riverboat.interfaces.solving import size_of_memory
                 from riverboat.interfaces.web.application import application
                 from riverboat.interfaces.web.server import Server
 
-                most = None if self.memory is None else size_of_memory(self.memory)
-                self.server = Server(self.data, jobs=self.jobs, memory=most)
+                self.server = Server(self.data, jobs=self.jobs, memory=self.memory)
                 self._made = application(self.server)
             return self._made
 
@@ -97,11 +96,14 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, op
         import uvicorn
     except ImportError:
         raise InputError("riverboat serve needs FastAPI and uvicorn: pip install 'riverboat[web]'") from None
+    most = None if memory is None else size_of_memory(memory)
     alone = check_host(host)
+    with disk.told(data):
+        data.mkdir(parents=True, exist_ok=True)
     bound = listen(host, port)
     port = bound.getsockname()[1]
     token = secrets.token_urlsafe(24)
-    inside = Inside(data, jobs, memory)
+    inside = Inside(data, jobs, most)
     door = Door(inside, token, hosts(host, port), port)
     shown_host = "127.0.0.1" if host in ("0.0.0.0", "localhost") else f"[{host}]" if ":" in host else host
     link = f"http://{shown_host}:{port}/?token={token}"
