@@ -39,6 +39,13 @@ KINDS = {"python", "sh", "toml", "text"}  # what a fence may be tagged with
 SLOW = re.compile(
     r"riverboat ((demo|bench|abstract|train|pushfold|tournament)\b(?! --list)|.*\b(default|demo)\b)"
 )  # minutes, or after minutes
+LONG_PAGES = {  # of their own work, not of compiling: ten seconds each, for the slow run
+    "docs/algorithms/continuous.md",
+    "docs/algorithms/explanation.md",
+    "docs/algorithms/many-players.md",
+    "docs/cards.md",
+    "docs/practice.md",
+}
 UNTRIED = {  # no test can run these as they stand: why, and where the command is tested
     "riverboat serve": "waits for a browser: tests/interfaces/test_web.py",
     "riverboat serve --port 8765 --data runs --no-open": "waits for scripts: tests/interfaces/test_web.py",
@@ -134,7 +141,14 @@ def follow(page: Path, said: pytest.CaptureFixture[str], slow: bool) -> None:
             json.loads(out)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python") or list(commands(p))], ids=show)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(p, marks=[pytest.mark.slow] if show(p) in LONG_PAGES else [], id=show(p))
+        for p in PAGES
+        if blocks(p, "python") or list(commands(p))
+    ],
+)
 def test_code(page: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     follow(page, capsys, slow=False)
 

@@ -180,6 +180,7 @@ def test_loops_of_others_stand_on_their_own_modules(tmp_path: Path, name: str) -
     assert stamp(one / loops) == stamp(checkout(tmp_path / "three") / loops) != stamp(two / loops)
 
 
+@pytest.mark.slow
 def test_checkouts_with_one_cache_folder_keep_their_code(tmp_path: Path) -> None:
     one, two = checkout(tmp_path / "one"), checkout(tmp_path / "two")
     (two / "house" / "limits.py").write_text("LIMIT = 20\n")
@@ -189,6 +190,7 @@ def test_checkouts_with_one_cache_folder_keep_their_code(tmp_path: Path) -> None
     assert said_in(one, tmp_path / "code") == "25 0\n"
 
 
+@pytest.mark.slow
 def test_parts_are_loaded_from_disk_into_new_kernels(tmp_path: Path) -> None:
     """A kernel that is compiled in one process inlines what another has left: parts with parts of their own, and errors."""
     (tmp_path / "loops.py").write_text(

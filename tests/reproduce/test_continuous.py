@@ -45,6 +45,7 @@ def test_three_players(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "b x b x b" in notes[1]  # at a pot of 3 there is a thin bet in the middle
 
 
+@pytest.mark.slow
 def test_holdem_rivers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rivers of one solved turn: shares add up, and losses are above zero and small."""
     monkeypatch.setattr(continuous_holdem_rivers, "MODELS", dict(list(continuous_holdem_rivers.MODELS.items())[:2]))

@@ -102,7 +102,11 @@ def assert_unbiased(samples: Array, expected: Array, what: str) -> None:
 @pytest.mark.parametrize("traversal", SAMPLED)
 @pytest.mark.parametrize(
     ("game", "batches", "size"),
-    [(make("kuhn"), 100, 1000), (make("leduc"), 40, 1000), (random_public_game(1), 100, 500)],
+    [
+        (make("kuhn"), 100, 1000),
+        pytest.param(make("leduc"), 40, 1000, marks=pytest.mark.slow),
+        (random_public_game(1), 100, 500),
+    ],
     ids=["kuhn", "leduc", "random"],
 )
 def test_unbiased(game: Any, batches: int, size: int, traversal: str) -> None:

@@ -31,7 +31,7 @@ def random_strategy(tree: PublicTree, seed: int) -> Strategy:
         (kuhn(stack=5, menu="100%/a"), kuhn(stack=5)),
         (kuhn(stack=4, menu="100%"), kuhn(stack=4)),  # all-in is no size of the menu
         (leduc(stack=3, menu="100%/a", ranks=2), leduc(stack=3, ranks=2)),
-        (leduc(stack=4, menu="a", ranks=2), leduc(stack=4, ranks=2)),
+        pytest.param(leduc(stack=4, menu="a", ranks=2), leduc(stack=4, ranks=2), marks=pytest.mark.slow),
         (leduc(stack=5, menu="50%", cap=1, ranks=2, suits=2), leduc(stack=5, ranks=2)),  # fewer raises too
     ],
     ids=["kuhn", "kuhn without all-in", "leduc", "leduc all-in", "leduc capped"],

@@ -12,7 +12,7 @@ from riverboat.cards.deck import Deck
 from riverboat.errors import InputError
 from riverboat.tournaments.orders import ORDERS, count, count_two, triple_index
 
-DECKS = [(4, 2, 2), (3, 3, 3), (5, 2, 1)]
+DECKS = [(4, 2, 2), (3, 3, 3), pytest.param(5, 2, 1, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("ranks", "suits", "board"), DECKS)

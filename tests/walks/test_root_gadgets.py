@@ -149,7 +149,7 @@ def test_choosing_iterates_as_the_vectors_of_small_games_do() -> None:
 # --- linear programs --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("kind", ["stop", "choose", "choose with weights"])
 @pytest.mark.parametrize("name", ["river", "turn"])
