@@ -184,6 +184,20 @@ def test_a_line_that_hardly_falls_leads_far():
     assert ladder.expected_at([(10, 1.0), (20, 1.5)], 0.125) is None
 
 
+def test_a_patient_run_does_not_overshoot_its_target() -> None:
+    """Curves on boards fall in steps: a line through two checks may promise far too little or too much."""
+    for bumps in (0.0, 0.3, -0.3):
+        curve = [math.inf] + [1e4 * t**-1.7 * math.exp(bumps * math.sin(6 * math.log(t))) for t in range(1, 2000)]
+        for target in (20.0, 3.0, 0.7):
+            checks: list[ladder.Check] = []
+            while not checks or checks[-1][1] > target:
+                due = ladder.next_check(checks[-1][0] if checks else 0, checks, target=target, patient=True)
+                checks.append((due, curve[due]))
+            first = next(t for t, e in enumerate(curve) if e <= target)
+            assert checks[-1][0] <= 1.3 * first
+            assert len(checks) < 0.15 * checks[-1][0] + 8
+
+
 def test_a_run_that_stalls_ends():
     checks = [(t, 1.0 / min(t, 1_000)) for t in range(100, 3_900, 100)]
     assert not ladder.stalls(checks)

@@ -233,19 +233,36 @@ def test_streets_are_cut_from_the_betting(tree: BoardTree) -> None:
     assert (f.actor == CHANCE).sum() == len(f.root) - 1
     exits, roots = f.node[f.actor == CHANCE], f.node[f.root]
     np.testing.assert_array_equal(roots[1:], exits + 1)  # exit k and root k + 1 are the two ends of a deal
-    ends = 0
-    for low, high, first, mixed, last in f.batch:
-        terminals = int((f.actor[low:high] == TERMINAL).sum())
-        shows = int(betting.showdown[f.node[low:high]].sum())
-        assert (mixed - first, last - first) == (-(-shows // 16), -(-terminals // 16))
-        ends += terminals
-    assert ends == (betting.actor == TERMINAL).sum()
+    assert sum(int((f.actor[low:high] == TERMINAL).sum()) for low, high in f.batch) == (betting.actor == TERMINAL).sum()
+
+
+def test_every_terminal_is_paid_once_and_by_its_own_hands(tree: BoardTree) -> None:
+    f, betting = tree.forest, tree.betting
+    for me, seat in enumerate(tree.seats):
+        for (low, high), (first, mixed, last) in zip(f.batch, seat.chunk, strict=True):
+            by_value = {int(seat.value[n]): n for n in range(low, high) if f.actor[n] == TERMINAL}
+            paid = []
+            for chunk in range(first, last):
+                for lane in range(16):
+                    shown = by_value.get(int(seat.lane_value[chunk, lane]))
+                    beside = by_value.get(int(seat.lane_fold[chunk, lane]))
+                    for n in (shown, beside):
+                        if n is not None:
+                            paid.append(n)
+                            assert seat.opp[n] == seat.lane_opp[chunk, lane]
+                    if shown is not None and betting.showdown[f.node[shown]]:
+                        assert chunk < mixed
+                    if beside is not None:
+                        assert betting.showdown[f.node[shown]]
+                        assert not betting.showdown[f.node[beside]]
+                        assert (seat.pay[chunk, 3, lane] == betting.pay[f.node[beside], :, me]).all()
+            assert sorted(paid) == sorted(by_value.values())
 
 
 def test_batches_are_not_larger_than_they_should_be() -> None:
     tree = spot("AsKsTs", oop="QQ", ip="JJ", stack=300, bets="30%, 70%, a", raises="50%, a")
     f = tree.forest
-    last = [int((f.actor[low:high] == TERMINAL).sum()) for low, high, *_ in f.batch[f.batch_at[-2] : f.batch_at[-1]]]
+    last = [int((f.actor[low:high] == TERMINAL).sum()) for low, high in f.batch[f.batch_at[-2] : f.batch_at[-1]]]
     assert len(last) > 1
     single = max(int((f.actor[r : f.end[r]] == TERMINAL).sum()) for r in f.root)
     assert max(last) <= max(BATCH, single)

@@ -13,6 +13,7 @@ from riverboat.errors import InputError
 
 GROWTH = 1.25  # between the iterations of two checks
 FIRST = 16  # iteration of the first check on boards, where a target was given
+NEAR, NEARLY = 3.0, 1.08  # on boards: so near to a target, in shares of it, checks come at this factor of iterations
 CLOSER = 1.03  # the least factor between the iterations of two checks before a target
 FAR = 1 << 62  # an iteration that no run reaches
 STALL_FACTOR, STALL_GAIN, STALL_FIRST = 4, 0.99, 1_000
@@ -26,7 +27,8 @@ def next_check(
     """The iteration of the next check: 1 to 8, 10, 12, 15, 18, … growing by a quarter, or every `every`.
 
     Where a target is near, the check comes when the last two, on a line in logarithms, say that it is met. A `patient` run
-    (on boards, where a check costs half an iteration) also waits while it is far.
+    (on boards, where a check costs half an iteration) also waits while it is far, and looks often when it is near: the line
+    is not straight there, and iterations that nobody needed cost more than checks.
     """
     if every is not None:
         if every < 1:
@@ -39,8 +41,10 @@ def next_check(
     while due <= last:
         due = max(due + 1, int(due * GROWTH))
     expected = expected_at(checks, target)
+    if patient and target is not None and checks and checks[-1][1] <= NEAR * target:
+        return max(iteration + 1, math.ceil(last * NEARLY))
     if expected is not None and patient:
-        due = max(due, min(2 * last, int(0.85 * expected)))
+        due = max(due, min(int(1.5 * last), int(0.85 * expected)))
     if expected is not None:
         due = min(due, expected)
     return max(iteration + 1, due)

@@ -146,3 +146,56 @@ def order_hands(
             rep[i, 8] = start[cards[h, 0] + 1] - 1
             rep[i, 9] = start[cards[h, 1] + 1] - 1
         low = high
+
+
+@kernel
+def lay_showdown(
+    order,  # int16 [1326]: hands from weak to strong
+    strength,  # uint16 [1326]
+    cards,  # uint8 [1326, 2]
+    own_row,  # uint16 [1326]: my rows
+    own_rep,  # uint16 [rows]: hands that stand for them
+    opp_row,  # uint16 [1326]: the opponent's
+    zero,  # row of the opponent that is always zero
+    place,  # int32 [52] scratch
+    hand,  # uint16 [opponent hands, 3] OUT
+    rep,  # uint16 [rows, 7] OUT
+    group,  # uint16 [groups at most, 2] OUT
+    touched,  # uint8 [cards at most] OUT; see `riverboat.trees.boards.Boards`
+):
+    """Lay out a showdown: the opponent's hands in groups of equal strength. How many groups and cards of groups there are."""
+    count, mine, groups, cards_met = 0, 0, 0, 0
+    low = 0
+    while low < len(order):
+        high = low
+        place[:] = -1
+        while high < len(order) and strength[order[high]] == strength[order[low]]:
+            high += 1
+        for k in range(low, high):
+            h = order[k]
+            shown = own_row[h] != NOWHERE and own_rep[own_row[h]] == h
+            if shown:
+                for i in range(2):
+                    if place[cards[h, i]] < 0:
+                        place[cards[h, i]] = cards_met
+                        touched[cards_met] = cards[h, i]
+                        cards_met += 1
+                rep[mine, 0] = own_row[h]
+                rep[mine, 1] = opp_row[h] if opp_row[h] != NOWHERE else zero
+                rep[mine, 2] = cards[h, 0]
+                rep[mine, 3] = cards[h, 1]
+                rep[mine, 4] = groups
+                rep[mine, 5] = place[cards[h, 0]]
+                rep[mine, 6] = place[cards[h, 1]]
+                mine += 1
+            if opp_row[h] != NOWHERE:
+                hand[count, 0] = opp_row[h]
+                hand[count, 1] = cards[h, 0]
+                hand[count, 2] = cards[h, 1]
+                count += 1
+        if groups == 0 or group[groups - 1, 0] < count or group[groups - 1, 1] < cards_met:
+            group[groups, 0] = count
+            group[groups, 1] = cards_met
+            groups += 1
+        low = high
+    return groups, cards_met

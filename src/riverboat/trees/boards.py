@@ -9,6 +9,7 @@ so that whoever walks a board reads one piece of memory.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -49,11 +50,15 @@ class Boards(NamedTuple):
     chance: Array  # float64 [boards]: probability of one member, given two hands that it leaves
     hand_at: Array  # int64 [boards, 2]: where player p's hands begin in hand
     hands: Array  # int32 [boards, 2]: how many there are
-    hand: Array  # uint16 [hands, 3]: from weak to strong: row, places in the running sums of its two cards
+    hand: Array  # uint16 [hands, 3]: from weak to strong: row, its two cards
     rep_at: Array  # int64 [boards, 2]: where player p's rows begin in rep
-    rep: Array  # uint16 [rows, 10]: row, the opponent's row with the same cards; then places in the opponent's
-    # running sums: of all hands and of each card up to those that lose to mine, up to those that do not beat mine,
-    # and of each card up to the end
+    rep: Array  # uint16 [rows, 7]: from weak to strong: row, the opponent's row with the same cards, its two cards, its
+    # group of strength, the places of its cards among the group's
+    group_at: Array  # int64 [boards, 2]: where the groups begin that player p's rows are in
+    groups: Array  # int32 [boards, 2]: how many there are
+    group: Array  # uint16 [groups, 2]: ends of the opponent's hands, and of the cards of p's rows, up to this strength
+    touched_at: Array  # int64 [boards, 2]: where those cards begin in touched
+    touched: Array  # uint8 [cards]: the cards of p's rows, group after group, each once in a group
 
 
 class BoardTree:
@@ -130,6 +135,8 @@ class BoardTree:
         self.table = int(table.sum())  # numbers in a table: one for each information set and action
         members = np.repeat(rows[d.parents], np.diff(d.member), axis=0)  # rows of the board before, for each member
         members[0] = 0  # the root has none
+        seats = 1 if self.alike else 2  # whose showdowns are laid out: those of alike seats once
+        hands, shown = self.hand_counts[:, :seats], rows[:, :seats]
         boards = Boards(
             rows=rows,
             base=_starts(table),
@@ -140,25 +147,40 @@ class BoardTree:
             down_at=_starts(members),
             down=np.zeros(int(members.sum()), np.uint16),
             chance=d.chance,
-            hand_at=_starts(self.hand_counts),
+            hand_at=_both(_starts(hands)),
             hands=self.hand_counts,
-            hand=np.zeros((int(self.hand_counts.sum()), 3), np.uint16),
-            rep_at=self.rep_at,
-            rep=np.zeros((int(rows.sum()), 10), np.uint16),
+            hand=np.zeros((int(hands.sum()), 3), np.uint16),
+            rep_at=_both(_starts(shown)),
+            rep=np.zeros((int(shown.sum()), 7), np.uint16),
+            group_at=np.zeros((0, 2), np.int64),
+            groups=np.zeros((0, 2), np.int32),
+            group=np.zeros((0, 2), np.uint16),
+            touched_at=np.zeros((0, 2), np.int64),
+            touched=np.zeros(0, np.uint8),
         )
         for b in range(1, count):
             grown(b)
             self._map(boards, b)
-        plain, alike = np.arange(HANDS, dtype=np.int16), np.zeros(HANDS, np.uint16)
-        last = self.street_at[-2]
-        for b in range(last):  # nobody shows a hand there
-            self._order(boards, b, plain, alike)
-        for low in range(last, count, 256):  # strengths of some boards at a time
-            grown(low)
-            strength, order = self._strengths(low, min(low + 256, count))
-            for k in range(len(order)):
-                self._order(boards, low + k, order[k], strength[k])
-        return boards
+        groups, touched = [], []
+        for b, order, strength in self._orders():
+            grown(b)
+            for p in range(seats):
+                group, cards = self._show(boards, b, p, order, strength)
+                groups.append(group)
+                touched.append(cards)
+        counts, met = (np.array([len(x) for x in some]).reshape(count, seats) for some in (groups, touched))
+        return boards._replace(
+            group_at=_both(_starts(counts)),
+            groups=_both(counts.astype(np.int32)),
+            group=np.concatenate(groups),
+            touched_at=_both(_starts(met)),
+            touched=np.concatenate(touched),
+        )
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether both players hold the same hands: then their rows are the same on every board."""
+        return np.array_equal(self.held[0], self.held[1])
 
     def _table_sizes(self) -> Array:
         """Numbers of each player on each board in a table. int64 [boards, 2]"""
@@ -179,16 +201,47 @@ class BoardTree:
                     self.row_of[b, p], n, boards.down[to : to + self.rows[above, p]],
                 )  # fmt: skip
 
-    def _order(self, boards: Boards, b: int, order: Array, strength: Array) -> None:
-        """Lay out the showdowns of a board, as each player sees them."""
+    def _orders(self) -> Iterator[tuple[int, Array, Array]]:
+        """All boards, each with the hands from weak to strong and their strengths: before the last street all are alike."""
+        last, count = self.street_at[-2], len(self.deals.masks)
+        for b in range(last):
+            yield b, np.arange(HANDS, dtype=np.int16), np.zeros(HANDS, np.uint16)
+        for low in range(last, count, 256):  # strengths of some boards at a time
+            strength, order = self._strengths(low, min(low + 256, count))
+            for k in range(len(order)):
+                yield low + k, order[k], strength[k]
+
+    def _show(self, boards: Boards, b: int, p: int, order: Array, strength: Array) -> tuple[Array, Array]:
+        """Lay out the showdowns of a board, as a player sees them. The groups, and the cards of each."""
+        at, n = boards.rep_at[b, p], self.rows[b, p]
+        begin, hands = boards.hand_at[b, 1 - p], self.hand_counts[b, 1 - p]
+        group, touched = np.empty((HANDS, 2), np.uint16), np.empty(2 * HANDS, np.uint8)
+        groups, met = kernels.lay_showdown(
+            order, strength, HAND_CARDS, self.row_of[b, p], self.reps(b, p), self.row_of[b, 1 - p], self.stride,
+            np.empty(52, np.int32), boards.hand[begin : begin + hands], boards.rep[at : at + n], group, touched,
+        )  # fmt: skip
+        return group[:groups].copy(), touched[:met].copy()
+
+    def running_lists(self) -> tuple[Array, Array, Array]:
+        """Showdowns for engines that keep running sums of all hands and of the hands of each card.
+
+        int64 [boards, 2]: where player p's hands begin. uint16 [hands, 3]: from weak to strong: row, places in the sums of
+        its two cards. uint16 [rows, 10]: row, the opponent's row with the same cards; then places in the opponent's sums: of
+        all hands and of each card up to those that lose to mine, up to those that do not beat mine, and of each card in all.
+        """
+        hand_at = _starts(self.hand_counts)
+        hand = np.zeros((int(self.hand_counts.sum()), 3), np.uint16)
+        rep = np.zeros((int(self.rows.sum()), 10), np.uint16)
         start, fill = np.zeros(53, np.int32), np.zeros(52, np.int32)
-        for p in (0, 1):
-            at, n = self.rep_at[b, p], self.rows[b, p]
-            begin, hands = boards.hand_at[b, 1 - p], self.hand_counts[b, 1 - p]
-            kernels.order_hands(
-                order, strength, HAND_CARDS, self.row_of[b, p], self.reps(b, p), self.row_of[b, 1 - p], self.stride,
-                start, fill, boards.hand[begin : begin + hands], boards.rep[at : at + n],
-            )  # fmt: skip
+        for b, order, strength in self._orders():
+            for p in (0, 1):
+                at, n = self.rep_at[b, p], self.rows[b, p]
+                begin, hands = hand_at[b, 1 - p], self.hand_counts[b, 1 - p]
+                kernels.order_hands(
+                    order, strength, HAND_CARDS, self.row_of[b, p], self.reps(b, p), self.row_of[b, 1 - p], self.stride,
+                    start, fill, hand[begin : begin + hands], rep[at : at + n],
+                )  # fmt: skip
+        return hand_at, hand, rep
 
     def _strengths(self, low: int, high: int) -> tuple[Array, Array]:
         """Strength of every hand on some boards of the last street, and the hands from weak to strong."""
@@ -329,6 +382,11 @@ class BoardTree:
         if any((w[held] == 0).any() for w, held in zip(self.game.weights, self.held, strict=True)):  # `with_weights`
             digest.update(b"".join(np.ascontiguousarray(held).tobytes() for held in self.held))
         return digest.hexdigest()
+
+
+def _both(numbers: Array) -> Array:
+    """Numbers of both seats, where those of one may stand for both. [boards, 2]"""
+    return np.repeat(numbers, 3 - numbers.shape[1], axis=1)
 
 
 def _starts(sizes: Array) -> Array:

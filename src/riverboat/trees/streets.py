@@ -31,7 +31,7 @@ class Forest(NamedTuple):
     width: Array  # int8 [nodes]
     slot: Array  # int32 [nodes]: decision: first row of its actor on this street; exit: its number on this street
     batch_at: Array  # int32 [streets + 1]: batches of street s
-    batch: Array  # int32 [batches, 5]: first node, end, first chunk, first chunk without showdowns, end of chunks
+    batch: Array  # int32 [batches, 2]: first node, end
     deal_at: Array  # int32 [batches + 1]: deals of a batch, sixteen roots each
     root_at: Array  # int32 [batches + 1]: roots of a batch, in root
     root: Array  # int32 [roots]: nodes, street after street
@@ -48,7 +48,9 @@ class Seat(NamedTuple):
     below: Array  # int64 [nodes]: decision: the vectors of its first child, in own (my node) or opp
     lane_opp: Array  # int64 [chunks, 16]: opponent's reach at the terminals of a chunk
     lane_value: Array  # int64 [chunks, 16]: where their values go
-    pay: Array  # float64 [chunks, 3, 16]: factor on what I beat, on what I do not lose to, on everything
+    lane_fold: Array  # int64 [chunks, 16]: where the value of my fold goes that faces the same hands as a showdown
+    pay: Array  # float64 [chunks, 4, 16]: factor on what I beat, on what I do not lose to, on everything; that of the fold
+    chunk: Array  # int32 [batches, 3]: first chunk, first without showdowns, end
     exit: Array  # int64 [3, deals, 16]: own, opp and value at the exits that lead to the roots of a deal
     root: Array  # int64 [3, deals, 16]: the same at the roots
     rows: Array  # int64 [3]: vectors needed in own, opp and value
@@ -107,18 +109,12 @@ def forest(betting: BettingTree, streets: int) -> Forest:
                 slot[n] = exits
                 exits += 1
     batch_at, batch, root_at, deal_at = [0], [], [0], [0]
-    chunk = 0
     for s in range(streets):
         here = [n for n, street in zip(roots, root_street, strict=True) if street == s]
         for group in _groups(here, end, actor, last=s == streets - 1):
-            low, high = group[0], int(end[group[-1]])
-            ends = np.flatnonzero(actor[low:high] == TERMINAL) + low
-            shows = int(betting.showdown[order[ends]].sum())
-            mixed, chunks = -(-shows // LANES), -(-len(ends) // LANES)
-            batch.append((low, high, chunk, chunk + mixed, chunk + chunks))
+            batch.append((group[0], int(end[group[-1]])))
             root_at.append(root_at[-1] + len(group))
             deal_at.append(deal_at[-1] + -(-len(group) // LANES))
-            chunk += chunks
         batch_at.append(len(batch))
     return Forest(
         first,
@@ -212,18 +208,13 @@ def seat(forest: Forest, betting: BettingTree, me: int, stride: int) -> Seat:
         base = list(most)
     # Lanes that nothing stands in read zeros and write where nobody reads: the last vectors of each kind.
     zero, spare = most[1], (most[0], most[1] + 1, most[2])
-    chunks = int(forest.batch[:, 4].max(initial=0))
-    lane_opp = np.full((chunks, LANES), zero, np.int64)
-    lane_value = np.full((chunks, LANES), spare[2], np.int64)
-    pay = np.zeros((chunks, 3, LANES))
-    for low, high, chunk, _, _ in forest.batch:
-        ends = np.flatnonzero(forest.actor[low:high] == TERMINAL) + low
-        shows = betting.showdown[forest.node[ends]]
-        for k, n in enumerate([*ends[shows], *ends[~shows]]):
-            c, lane = chunk + k // LANES, k % LANES
-            lane_opp[c, lane], lane_value[c, lane] = opp[n], value[n]
-            above, tie, under = betting.pay[forest.node[n]][:: 1 if me == 0 else -1, me]
-            pay[c, :, lane] = above - tie, tie - under, under
+    pieces = [_lanes(forest, betting, me, batch, opp, value, (zero, spare[2])) for batch in forest.batch]
+    lane_opp, lane_value, lane_fold, pay = (
+        np.concatenate(parts) for parts in zip(*(p[:4] for p in pieces), strict=True)
+    )
+    ends = np.cumsum([len(piece[0]) for piece in pieces])
+    starts = ends - [len(piece[0]) for piece in pieces]
+    chunk = np.stack([starts, starts + [piece[4] for piece in pieces], ends], axis=1).astype(np.int32)
     exits = [-1, *np.flatnonzero(forest.actor == CHANCE)]  # exit k of all streets leads to root k + 1
     deals = int(forest.deal_at[-1])
     exit_, root = (np.repeat(np.array(spare)[:, None, None], deals, 1).repeat(LANES, 2) for _ in range(2))
@@ -237,6 +228,36 @@ def seat(forest: Forest, betting: BettingTree, me: int, stride: int) -> Seat:
                 exit_[:, deal, lane] = own[n], opp[n], value[n]
     sizes = np.array([most[0] + 1, most[1] + 2, most[2] + 1])
     return Seat(
-        own * stride, opp * stride, value * stride, below * stride, lane_opp * stride, lane_value * stride, pay,
-        exit_ * stride, root * stride, sizes,
+        own * stride, opp * stride, value * stride, below * stride, lane_opp * stride, lane_value * stride,
+        lane_fold * stride, pay, chunk, exit_ * stride, root * stride, sizes,
     )  # fmt: skip
+
+
+def _lanes(
+    forest: Forest, betting: BettingTree, me: int, batch: Array, opp: Array, value: Array, unused: tuple[int, int]
+) -> tuple[Array, Array, Array, Array, int]:
+    """The terminals of a batch, sixteen side by side, showdowns first: where they read and write, what they pay, and how many
+    chunks have showdowns.
+
+    Where I may fold or call, both face the same hands, so the fold is paid beside the showdown.
+    """
+    low, high = batch
+    ends = np.flatnonzero(forest.actor[low:high] == TERMINAL) + low
+    shows = betting.showdown[forest.node[ends]]
+    facing: dict[int, list[int]] = {}  # folds by the hands that they face
+    for n in ends[~shows]:
+        facing.setdefault(int(opp[n]), []).append(int(n))
+    folds = [facing[int(opp[n])].pop() if facing.get(int(opp[n])) else -1 for n in ends[shows]]
+    single = sorted(n for rest in facing.values() for n in rest)
+    chunks = -(-(len(folds) + len(single)) // LANES)
+    lane_opp = np.full((chunks, LANES), unused[0], np.int64)
+    lane_value, lane_fold = (np.full((chunks, LANES), unused[1], np.int64) for _ in range(2))
+    pay = np.zeros((chunks, 4, LANES))
+    for k, n in enumerate([*ends[shows], *single]):
+        c, lane = k // LANES, k % LANES
+        lane_opp[c, lane], lane_value[c, lane] = opp[n], value[n]
+        above, tie, under = betting.pay[forest.node[n]][:: 1 if me == 0 else -1, me]
+        pay[c, :3, lane] = above - tie, tie - under, under
+        if k < len(folds) and folds[k] >= 0:
+            lane_fold[c, lane], pay[c, 3, lane] = value[folds[k]], betting.pay[forest.node[folds[k]], 1, me]
+    return lane_opp, lane_value, lane_fold, pay, -(-len(folds) // LANES)

@@ -33,16 +33,38 @@ class Frames(NamedTuple):
     value: Array  # float [vectors * stride]
     reach: Array  # float [(stride + 1) * 16]: the opponent's reach at sixteen terminals; the last row stays zero
     worth: Array  # float [(stride + 1) * 16]: their values
-    sums: Array  # float [hands * 16]: running sums over the opponent's hands
-    cards: Array  # float [entries * 16]: the same for the hands of each card
+    forgone: Array  # float [(stride + 1) * 16]: values of folds that face the same hands
+    held: Array  # float [52 * 16]: what the opponent's hands with each card weigh, so far
+    beaten: Array  # float [groups * 32]: what all hands weaker than each strength weigh, and those not stronger
+    blocked: Array  # float [places * 32]: the same of those hands that hold one of its cards
     dealt_own: Array  # float [deals * (stride + 1) * 16]: my reach at sixteen exits side by side, for each deal
     dealt_opp: Array  # float […]: the opponent's
     gained: Array  # float […]: what was collected there
-    pay: Array  # float [chunks, 3, 16]
+    pay: Array  # float [chunks, 4, 16]
     kids: Array  # int64 [MAX_WIDTH] scratch
     weight: Array  # float [MAX_WIDTH] scratch
     board: Array  # int64 [streets]: boards that are open
     next: Array  # int64 [streets]: their children that come next
+
+
+@part
+def clear(out, to, count):
+    """Zeros, in sixteens."""
+    zero = same(out, out.dtype.type(0))
+    for k in range(U(0), count, L):
+        store(out, to + k, zero)
+
+
+@part
+def weigh(hand, low, high, reach, held, total):
+    """Add some of the opponent's hands to what they weigh in all, and card by card."""
+    for k in range(low, high):
+        x = load(reach, U(hand[k, 0]) * L)
+        total = total + x
+        first, second = U(hand[k, 1]) * L, U(hand[k, 2]) * L
+        store(held, first, load(held, first) + x)
+        store(held, second, load(held, second) + x)
+    return total
 
 
 @part
@@ -56,55 +78,62 @@ def settle(
     stride,
     f,
 ):
-    """Pay sixteen terminals: O(hands), by running sums over the opponent's hands from weak to strong.
+    """Pay sixteen terminals: O(hands), by sums over the opponent's hands from weak to strong.
 
     What is weaker than my hand, less those of them that hold one of my cards: nobody holds both but my own hand, which
-    ties with itself.
+    ties with itself. Sums are only looked at where strength changes, for the cards that hands of that strength hold: so they
+    stay small. Beside a showdown the fold that faces the same hands is paid.
     """
     other = 1 - me
-    hands, hand_at = U(boards.hands[b, other]), U(boards.hand_at[b, other])
-    rows, rep_at = U(boards.rows[b, me]), U(boards.rep_at[b, me])
-    reach, sums, cards, worth = f.reach, f.sums, f.cards, f.worth
-    hand, rep = boards.hand, boards.rep
+    hand_at, rep_at = U(boards.hand_at[b, other]), U(boards.rep_at[b, me])
+    end, rows = hand_at + U(boards.hands[b, other]), U(boards.rows[b, me])
+    reach, held, beaten, blocked, worth = f.reach, f.held, f.beaten, f.blocked, f.worth
+    hand, rep, group, touched = boards.hand, boards.rep, boards.group, boards.touched
     for h in range(U(0), U(boards.rows[b, other]), L):
         transpose(f.opp, seat.lane_opp[chunk], reach, h * L, h)
-    total = same(reach, reach.dtype.type(0))
-    for k in range(hand_at, hand_at + hands):
-        x = load(reach, U(hand[k, 0]) * L)
-        total = total + x
-        if shows:
-            store(sums, (k - hand_at + U(1)) * L, total)
-        first, second = U(hand[k, 1]) * L, U(hand[k, 2]) * L
-        store(cards, first, load(cards, first - L) + x)
-        store(cards, second, load(cards, second - L) + x)
     pay = f.pay[chunk]
-    win, tie, lose = load(pay, U(0)), load(pay, L), load(pay, L + L)
+    win, tie, lose, fold = load(pay, U(0)), load(pay, L), load(pay, L + L), load(pay, L + L + L)
+    total = same(reach, reach.dtype.type(0))
+    clear(held, U(0), U(52) * L)
+    if shows:
+        k, first, base = hand_at, U(boards.touched_at[b, me]), U(boards.touched_at[b, me])
+        group_at = U(boards.group_at[b, me])
+        for g in range(U(boards.groups[b, me])):
+            high, last = hand_at + U(group[group_at + g, 0]), base + U(group[group_at + g, 1])
+            for j in range(first, last):
+                store(blocked, (j - base) * (L + L), load(held, U(touched[j]) * L))
+            store(beaten, g * (L + L), total)
+            total = weigh(hand, k, high, reach, held, total)
+            for j in range(first, last):
+                store(blocked, (j - base) * (L + L) + L, load(held, U(touched[j]) * L))
+            store(beaten, g * (L + L) + L, total)
+            k, first = high, last
+    else:
+        total = weigh(hand, hand_at, end, reach, held, total)
     for i in range(rep_at, rep_at + rows):
+        to = U(rep[i, 0]) * L
         mine = load(reach, U(rep[i, 1]) * L)
-        every = total - load(cards, U(rep[i, 8]) * L) - load(cards, U(rep[i, 9]) * L) + mine
+        every = total - load(held, U(rep[i, 2]) * L) - load(held, U(rep[i, 3]) * L) + mine
         x = lose * every
         if shows:
-            less = load(sums, U(rep[i, 2]) * L) - load(cards, U(rep[i, 3]) * L) - load(cards, U(rep[i, 4]) * L)
-            upto = load(sums, U(rep[i, 5]) * L) - load(cards, U(rep[i, 6]) * L) - load(cards, U(rep[i, 7]) * L)
-            x = x + win * less + tie * (upto + mine)
-        store(worth, U(rep[i, 0]) * L, x)
+            group_of, one, two = U(rep[i, 4]) * (L + L), U(rep[i, 5]) * (L + L), U(rep[i, 6]) * (L + L)
+            less = load(beaten, group_of) - load(blocked, one) - load(blocked, two)
+            upto = load(beaten, group_of + L) - load(blocked, one + L) - load(blocked, two + L)
+            x = x + win * less + tie * (upto + mine)  # in this order: what is equal stays equal to the bit
+            store(f.forgone, to, fold * every)
+        store(worth, to, x)
     for h in range(U(0), rows, L):
         transpose(worth, h * L, f.value, seat.lane_value[chunk], h)
+    if shows:
+        for h in range(U(0), rows, L):
+            transpose(f.forgone, h * L, f.value, seat.lane_fold[chunk], h)
 
 
 @part
-def settle_batch(forest, batch, boards, b, me, seat, stride, f):
+def settle_batch(batch, boards, b, me, seat, stride, f):
     """Pay all terminals of a batch."""
-    for chunk in range(forest.batch[batch, 2], forest.batch[batch, 4]):
-        settle(boards, b, me, seat, chunk, chunk < forest.batch[batch, 3], stride, f)
-
-
-@part
-def clear(out, to, count):
-    """Zeros, in sixteens."""
-    zero = same(out, out.dtype.type(0))
-    for k in range(U(0), count, L):
-        store(out, to + k, zero)
+    for chunk in range(seat.chunk[batch, 0], seat.chunk[batch, 2]):
+        settle(boards, b, me, seat, chunk, chunk < seat.chunk[batch, 1], stride, f)
 
 
 @part
@@ -173,12 +202,6 @@ def bring_back(forest, seat, street, boards, b, me, stride, f):
 
 
 @part
-def clear_sums(boards, b, me, f):
-    """Zero in front of every list of running sums: where they begin depends on the board."""
-    clear(f.cards, U(0), (U(2) * U(boards.hands[b, 1 - me]) + U(52)) * L)
-
-
-@part
 def visit(
     forest,
     seat,
@@ -217,12 +240,10 @@ def visit(
             above = parents[b] if whole else -1
             inner = street < streets - 1
             if descending:
-                if batch == forest.batch_at[street] or not whole:
-                    clear_sums(boards, b, me, f)
                 if above >= 0:
                     deal(forest, batch, boards, b, me, seat, stride, mode, f)
                 down(forest, seat, me, first, end, boards.base[b], boards.rows[b], stride, tables, step, mode, f)
-                settle_batch(forest, batch, boards, b, me, seat, stride, f)
+                settle_batch(batch, boards, b, me, seat, stride, f)
                 if inner:
                     lay_out(forest, seat, street, boards, b, me, stride, f)
                     if go == OPEN:

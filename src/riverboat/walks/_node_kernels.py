@@ -44,8 +44,12 @@ def matched(
     width,
     rows,
     stride,
-    out,  # float OUT: probabilities, one vector for each action
-    to,
+    reach,  # float: how hands come here
+    begin,
+    sigma,  # float OUT: probabilities, one vector for each action
+    keeps,  # whether they are wanted
+    out,  # float OUT: reach after each action
+    to,  # where both are written
 ):
     """Proportional to the positive part, uniform where there is none."""
     kind = out.dtype.type
@@ -64,39 +68,25 @@ def matched(
             total = total + x
         share = where_above(total, tiny, one / larger(total, tiny), zero)
         rest = where_above(total, tiny, zero, uniform)
+        weight = load(reach, begin + h)
         for a in range(width):
-            store(out, to + a * stride + h, load(out, to + a * stride + h) * share + rest)
+            x = load(out, to + a * stride + h) * share + rest
+            if keeps:
+                store(sigma, to + a * stride + h, x)
+            store(out, to + a * stride + h, x * weight)
 
 
 @part
-def play(regret, prediction, at, width, rows, t, stride, out, to):
+def play(regret, prediction, at, width, rows, t, stride, reach, begin, sigma, keeps, out, to):
     """Regret matching."""
-    matched(regret, prediction, len(prediction) > 0, at, width, rows, stride, out, to)
+    guesses = len(prediction) > 0
+    matched(regret, prediction, guesses, at, width, rows, stride, reach, begin, sigma, keeps, out, to)
 
 
 @part
-def mean_play(average, at, width, rows, stride, out, to):
+def mean_play(average, at, width, rows, stride, reach, begin, sigma, keeps, out, to):
     """The strategy that a table of averages stands for."""
-    matched(average, average, False, at, width, rows, stride, out, to)
-
-
-@part
-def times(
-    x,  # float: one vector
-    at,
-    y,  # float INOUT: `width` vectors
-    to,
-    width,
-    rows,
-    stride,
-    out,  # float OUT
-    out_to,
-):
-    """Reach after each action."""
-    for h in range(U(0), rows, L):
-        reach = load(x, at + h)
-        for a in range(width):
-            store(out, out_to + a * stride + h, reach * load(y, to + a * stride + h))
+    matched(average, average, False, at, width, rows, stride, reach, begin, sigma, keeps, out, to)
 
 
 @part
@@ -110,12 +100,12 @@ def absorb(
     stride,
     value,  # float: value of each action at offsets kids
     kids,  # int64 [width]
-    node,  # offset in value of the node's own value
-    room,  # float: the node's strategy, no longer needed
+    node,  # offset in value of the node's own value, which is written
+    sigma,  # float: the node's strategy; no longer needed afterwards
     to,
     weight,  # float [width]: how much each action counts
 ):
-    """Discount the regrets, add what each action would have gained, floor.
+    """The node's value; discount the regrets, add what each action would have gained, floor.
 
     Regret matching may weigh actions as it likes: the potential that falls is then a weighted sum of squares.
     """
@@ -125,7 +115,10 @@ def absorb(
     predicts, turn = len(prediction) > 0, U(step[4])
     for h in range(U(0), rows, L):
         some = min(rows - h, L)
-        mean = load(value, node + h)
+        mean = load(sigma, to + h) * load(value, U(kids[0]) + h)
+        for a in range(U(1), width):
+            mean = mean + load(sigma, to + a * stride + h) * load(value, U(kids[a]) + h)
+        store(value, node + h, mean)
         for a in range(width):
             here = at + a * rows + h
             gain = (load(value, U(kids[a]) + h) - mean) * same(value, weight[a])
@@ -190,19 +183,25 @@ def down(
         at = U(base[who]) + U(forest.slot[n]) * count
         below = U(seat.below[n])
         if who == me:
+            begin = U(seat.own[n])
             if mode == LEARN:
-                play(tables.regret, tables.prediction, at, width, count, step[4], stride, f.sigma, below)
-                times(f.own, U(seat.own[n]), f.sigma, below, width, count, stride, f.own, below)
+                play(
+                    tables.regret, tables.prediction, at, width, count, step[4], stride, f.own, begin, f.sigma, True,
+                    f.own, below,
+                )  # fmt: skip
                 for k in range(U(0), width * count, L):
                     prefetch(tables.average, at + k)  # for the way up
             elif mode == EVALUATE:
-                mean_play(tables.average, at, width, count, stride, f.sigma, below)
+                mean_play(tables.average, at, width, count, stride, f.own, begin, f.sigma, True, f.own, below)
         else:
+            begin = U(seat.opp[n])
             if mode == LEARN:
-                play(tables.opp_regret, tables.opp_prediction, at, width, count, step[4], stride, f.opp, below)
+                play(
+                    tables.opp_regret, tables.opp_prediction, at, width, count, step[4], stride, f.opp, begin, f.sigma,
+                    False, f.opp, below,
+                )  # fmt: skip
             else:
-                mean_play(tables.average, at, width, count, stride, f.opp, below)
-            times(f.opp, U(seat.opp[n]), f.opp, below, width, count, stride, f.opp, below)
+                mean_play(tables.average, at, width, count, stride, f.opp, begin, f.sigma, False, f.opp, below)
 
 
 @part
@@ -242,36 +241,24 @@ def up(
                     total = total + load(value, U(kids[a]) + h)
                 store(value, to + h, total)
             continue
+        at = U(base[me]) + U(forest.slot[n]) * count
         if mode == RESPOND:
             for h in range(U(0), count, L):
                 best = load(value, U(kids[0]) + h)
                 for a in range(U(1), width):
                     best = larger(best, load(value, U(kids[a]) + h))
                 store(value, to + h, best)
+        elif mode == LEARN:
+            absorb(
+                tables.regret, tables.prediction, at, width, count, step, stride, value, kids, to, f.sigma, below, weight
+            )  # fmt: skip
+            add_average(tables.average, at, width, count, step, stride, f.own, below)
         else:
             for h in range(U(0), count, L):
                 total = load(f.sigma, below + h) * load(value, U(kids[0]) + h)
                 for a in range(U(1), width):
                     total = total + load(f.sigma, below + a * stride + h) * load(value, U(kids[a]) + h)
                 store(value, to + h, total)
-        at = U(base[me]) + U(forest.slot[n]) * count
-        if mode == LEARN:
-            absorb(
-                tables.regret,
-                tables.prediction,
-                at,
-                width,
-                count,
-                step,
-                stride,
-                value,
-                kids,
-                to,
-                f.sigma,
-                below,
-                weight,
-            )
-            add_average(tables.average, at, width, count, step, stride, f.own, below)
         if len(tables.lock) > 0 and mode != EVALUATE:
             hold(tables, find_lock(tables.lock, board, n), at, width, count, mode, value, kids, to)
 

@@ -61,8 +61,7 @@ class BatchWalker:
                 "solve fewer at once"
             )
         alone = len(trees) == 1  # then threads share its boards
-        hands = max(int(tree.hand_counts.max()) for tree in trees)
-        self.rooms = Rooms(trees[0], form.work, 1 if alone else threads, hands)
+        self.rooms = Rooms(trees[0], form.work, 1 if alone else threads)
         self.walkers = [
             BoardWalker(
                 tree,

@@ -145,11 +145,12 @@ def _boards(trees: Sequence[BoardTree], offsets: dict[int, int], work: str) -> t
         per_value = np.array([int(f.first[s + 1] - f.first[s]) for s in range(tree.streets)])
         per_value[-1] = 0
         exit_at, value_at = (np.concatenate([[0], np.cumsum(x[street])]) for x in (per_exit, per_value))
+        hand_at, listed, rep = tree.running_lists()
         fields = {
             "rows": b.rows, "base": b.base + table[g], "child": b.child[:-1] + board, "child_end": b.child[1:] + board,
             "up_at": b.up_at + up, "up": b.up, "member": b.member[:-1] + member, "member_end": b.member[1:] + member,
-            "down_at": b.down_at + down, "down": b.down, "chance": b.chance.astype(work), "hand_at": b.hand_at + hand,
-            "hands": b.hands, "hand": _hands(tree), "rep": _by_row(tree), "list_at": _lists(tree),
+            "down_at": b.down_at + down, "down": b.down, "chance": b.chance.astype(work), "hand_at": hand_at + hand,
+            "hands": b.hands, "hand": _hands(tree, listed), "rep": _by_row(tree, rep), "list_at": _lists(tree),
             "exit_at": exit_at[:-1] + exits, "value_at": value_at[:-1] + inner,
             "first": f.first[street] + np.int32(offsets[id(tree.shape)]), "game": np.full(n, g, np.int32),
         }  # fmt: skip
@@ -160,7 +161,7 @@ def _boards(trees: Sequence[BoardTree], offsets: dict[int, int], work: str) -> t
             member + len(b.down_at),
             up + len(b.up),
             down + len(b.down),
-            hand + len(b.hand),
+            hand + len(listed),
         )
         exits, inner = exits + int(exit_at[-1]), inner + int(value_at[-1])
     arrays = {name: np.concatenate(numbers).ravel() for name, numbers in parts.items() if numbers}
@@ -170,9 +171,8 @@ def _boards(trees: Sequence[BoardTree], offsets: dict[int, int], work: str) -> t
     return Boards(**arrays), table, exits, inner
 
 
-def _by_row(tree: BoardTree) -> Array:
-    """`Boards.rep` by row, a hand that the opponent cannot hold being NONE. uint16 [9 * rows]"""
-    rep = tree.boards.rep
+def _by_row(tree: BoardTree, rep: Array) -> Array:
+    """Lists of rows (`BoardTree.running_lists`) by row, a hand that the opponent cannot hold being NONE. uint16 [9 * rows]"""
     begin = np.repeat(tree.rep_at.ravel(), tree.rows.ravel())
     by_row = np.empty((len(rep), 9), np.uint16)
     by_row[begin + rep[:, 0]] = rep[:, 1:]
@@ -180,9 +180,9 @@ def _by_row(tree: BoardTree) -> Array:
     return _by_column(by_row, tree.rows)
 
 
-def _hands(tree: BoardTree) -> Array:
-    """`Boards.hand` by row, with the place from weak to strong. uint16 [4 * hands]"""
-    hand, counts = tree.boards.hand, tree.boards.hands.ravel().astype(np.int64)
+def _hands(tree: BoardTree, hand: Array) -> Array:
+    """Lists of hands (`BoardTree.running_lists`) by row, with the place from weak to strong. uint16 [4 * hands]"""
+    counts = tree.boards.hands.ravel().astype(np.int64)
     piece = np.repeat(np.arange(len(counts)), counts)
     place = np.arange(len(hand)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
     order = np.lexsort((hand[:, 0], piece))

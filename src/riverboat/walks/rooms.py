@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.cards.deck import HANDS
 from riverboat.errors import check_threads
 from riverboat.games.base import Array
 from riverboat.games.board_game import BettingTree
@@ -36,11 +37,10 @@ def scale_of(betting: BettingTree) -> float:
 class Rooms:
     """Room for walks of a tree on some threads. Pay-offs are kept here as walks see them, times `scale`."""
 
-    def __init__(self, tree: BoardTree, dtype: Any, threads: int = 1, hands: int | None = None) -> None:
+    def __init__(self, tree: BoardTree, dtype: Any, threads: int = 1) -> None:
         check_threads(threads)
         self.tree, self.dtype = tree, np.dtype(dtype)
         self.threads = min(threads, os.cpu_count() or 1)
-        self.hands = int(tree.hand_counts.max()) if hands is None else hands
         self.scale = scale_of(tree.betting)
         self._outs: dict[int, Array] = {}
 
@@ -74,8 +74,10 @@ class Rooms:
             value=aligned(seat.rows[2] * stride, dtype),
             reach=aligned((stride + 1) * LANES, dtype),
             worth=aligned((stride + 1) * LANES, dtype),
-            sums=aligned((self.hands + 1) * LANES, dtype),
-            cards=aligned((2 * self.hands + 53) * LANES, dtype),
+            forgone=aligned((stride + 1) * LANES, dtype),
+            held=aligned(52 * LANES, dtype),
+            beaten=aligned(2 * HANDS * LANES, dtype),
+            blocked=aligned(4 * HANDS * LANES, dtype),
             dealt_own=aligned(deals, dtype),
             dealt_opp=aligned(deals, dtype),
             gained=aligned(deals, dtype),

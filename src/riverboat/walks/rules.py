@@ -70,18 +70,29 @@ def _specialise(rule: LocalRule, dtype: str) -> SimpleNamespace:
     strategy, update = rule.strategy, rule.update
 
     @njit(nogil=True)
-    def play(regret, prediction, at, width, rows, t, stride, out, to):  # type: ignore[no-untyped-def]
+    def play(  # type: ignore[no-untyped-def]
+        regret, prediction, at, width, rows, t, stride, reach, begin, sigma, keeps, out, to
+    ):
         block = regret[at : at + width * rows].reshape(width, rows)
         guess = prediction[at : at + width * rows].reshape(width, rows) if len(prediction) > 0 else block
-        strategy(block, guess, t, out[to : to + width * stride].reshape(width, stride)[:, :rows])
+        after = out[to : to + width * stride].reshape(width, stride)[:, :rows]
+        strategy(block, guess, t, after)
+        for a in range(width):
+            for h in range(rows):
+                if keeps:
+                    sigma[to + a * stride + h] = after[a, h]
+                after[a, h] *= reach[begin + h]
 
     @njit(nogil=True)
     def absorb(  # type: ignore[no-untyped-def]
-        regret, prediction, at, width, rows, step, stride, value, kids, node, room, to, weight
+        regret, prediction, at, width, rows, step, stride, value, kids, node, sigma, to, weight
     ):
-        instant = room[to : to + width * stride].reshape(width, stride)[:, :rows]
-        for a in range(width):
-            for h in range(rows):
+        instant = sigma[to : to + width * stride].reshape(width, stride)[:, :rows]
+        for h in range(rows):
+            value[node + h] = 0
+            for a in range(width):
+                value[node + h] += instant[a, h] * value[kids[a] + h]
+            for a in range(width):
                 instant[a, h] = value[kids[a] + h] - value[node + h]
         block = regret[at : at + width * rows].reshape(width, rows)
         guess = prediction[at : at + width * rows].reshape(width, rows) if len(prediction) > 0 else block
