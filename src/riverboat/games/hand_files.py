@@ -172,6 +172,11 @@ def open_hands(path: str | Path) -> Iterator[Callable[[Hands], None]]:
         yield write
 
 
+def phhs_text(hands: Hands) -> str:
+    """A record as the text of a `.phhs` file."""
+    return "\n".join(f"[{i + 1}]\n{phh.show_hand(hands, i)}\n" for i in range(len(hands)))
+
+
 def write_hands(path: str | Path, hands: Hands) -> None:
     """Write a record to a file, whole or not at all."""
     with open_hands(path) as write:

@@ -95,15 +95,16 @@ class Drill:
         self.question: Question | None = None
         self._rng = np.random.default_rng(seed)
         self._hand: Asking | None = None
+        self._answered: tuple[Question, str] | None = None  # behind which the hand may go on
 
     def ask(self) -> Question:
         """The question on the table, or the next one."""
         if self.question is None:
-            self.question = self._next()
+            self.question = self._go_on() or self._next()
         return self.question
 
     def answer(self, move: str, when: str = "") -> Grade:
-        """Grade an answer, keep it, and go on with the hand where the drill does so."""
+        """Grade an answer and keep it; nothing new is worked out for that."""
         question = self.question
         if question is None:
             raise InputError("nothing was asked: ask first")
@@ -117,7 +118,7 @@ class Drill:
         self.record.add(
             Entry(self.source.name, question.kinds, move, lost, grade.percent, verdict.mixed, grade.followed, when)
         )
-        self.question = self._go_on(question, move)
+        self.question, self._answered = None, (question, move)
         return grade
 
     @property
@@ -127,10 +128,11 @@ class Drill:
 
     # --- what is asked next -----------------------------------------------------------------------
 
-    def _go_on(self, question: Question, move: str) -> Question | None:
-        """The next decision of the hand, where the drill stays with it; the filter asks no less of it."""
-        if self.options.scope == "one" or self._hand is None:
+    def _go_on(self) -> Question | None:
+        """The next decision of the hand, where the drill stays with it."""
+        if self.options.scope == "one" or self._hand is None or self._answered is None:
             return None
+        question, move = self._answered
         try:
             after = self._hand.send(move)
         except StopIteration:

@@ -67,13 +67,14 @@ class Sitting:
         seed: int = 0,
         game: str | Rules | None = None,
         seat: int | None = None,
+        name: str | None = None,
     ) -> Sitting:
-        """Sit down; the file is new. Without a path nothing is kept."""
+        """Sit down; the file is new. Without a path nothing is kept. `name` is what the file calls the agent."""
         if path is not None and Path(path).exists():
             raise InputError(f"{path}: is there already; open it to go on, or choose another name")
         made = seating.agent(agent, seed)
         table = Table(made, seating.rules_for([made], game), seed, seat)
-        sitting = Sitting(table, made.name, None if path is None else Path(path))
+        sitting = Sitting(table, name or made.name, None if path is None else Path(path))
         sitting._save()
         return sitting
 
@@ -94,6 +95,22 @@ class Sitting:
             table.replay(hand.holes, hand.board, _moves(table.start, hand.line))
         table.go_on()
         return Sitting(table, name, Path(path), hands[:-1])
+
+    @staticmethod
+    def named(path: str | Path) -> tuple[str, int]:
+        """Who plays in a file, and the seed."""
+        entries = _read(Path(path))
+        return entries.text("agent"), entries.whole("seed")
+
+    @staticmethod
+    def told(path: str | Path) -> dict[str, Any]:
+        """What a list says of a file, without opening the table."""
+        entries = _read(Path(path))
+        return {
+            "agent": entries.text("agent"),
+            "game": entries.text("game_name"),
+            "hands": len(entries.tables("hands")),
+        }
 
     def __repr__(self) -> str:
         return f"<Sitting with {self.agent}: {self.table.won:+,} chips in {self.table.hands:,} hands>"

@@ -11,12 +11,20 @@ from starlette.exceptions import HTTPException
 
 from riverboat import __version__
 from riverboat.errors import DiskError, MemoryLimitError, RiverboatError
-from riverboat.interfaces.web import job_routes, node_routes, spot_routes, watch_routes
+from riverboat.interfaces.web import (
+    chart_routes,
+    drill_routes,
+    job_routes,
+    node_routes,
+    play_routes,
+    spot_routes,
+    watch_routes,
+)
 from riverboat.interfaces.web.data_folder import MissingError
 from riverboat.interfaces.web.models import Failed
 from riverboat.interfaces.web.server import BusyError, Server
 
-PARTS = (spot_routes, job_routes, node_routes, watch_routes)
+PARTS = (spot_routes, job_routes, node_routes, watch_routes, play_routes, drill_routes, chart_routes)
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (MissingError, 404), (BusyError, 503), (MemoryLimitError, 507), (DiskError, 507), (RiverboatError, 400),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TypeVar
 from riverboat.errors import RiverboatError
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.jobs import Jobs
+from riverboat.interfaces.web.practice_desk import Desk
 from riverboat.interfaces.web.shelf import Shelf
 from riverboat.memory import available_memory
 
@@ -34,6 +35,7 @@ class Server:
         free = available_memory() or 4 << 30
         self.jobs = Jobs(self.data, most=jobs, memory=int(SHARE * free) if memory is None else memory)
         self.shelf = Shelf(self.data)
+        self.desk = Desk(self.data)
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="reading")
         self._ahead = ThreadPoolExecutor(1, thread_name_prefix="ahead")
         self.last: tuple[str, str] | None = None  # the node that was read last

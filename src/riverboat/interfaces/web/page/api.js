@@ -55,6 +55,25 @@ export const stopJob = (name) => post(`jobs/${part(name)}/stop`);
 export const resumeJob = (name, limits = {}) => post(`jobs/${part(name)}/resume`, limits);
 export const removeJob = (name) => ask("DELETE", `/api/jobs/${part(name)}`);
 
+export const opponents = () => get("play/agents");
+export const sittings = () => get("play/sittings");
+export const sitDown = (wanted) => post("play/sittings", wanted);
+export const sitting = (name) => get(`play/sittings/${part(name)}`);
+export const move = (name, made) => post(`play/sittings/${part(name)}/move`, { move: made });
+export const deal = (name) => post(`play/sittings/${part(name)}/deal`);
+export const leave = (name) => ask("DELETE", `/api/play/sittings/${part(name)}`);
+export const results = (name, aivat) => get(`play/sittings/${part(name)}/results`, { aivat });
+export const review = (name, hand) => get(`play/sittings/${part(name)}/review`, { hand: String(hand) });
+export const handsLink = (name) => `/api/play/sittings/${part(name)}/hands.phhs`;
+export const beginDrill = (wanted) => post("drills", wanted);
+export const question = (name) => get(`drills/${part(name)}`);
+export const answer = (name, made) => post(`drills/${part(name)}/answer`, { move: made });
+export const drillRecord = (source) => get("drills/record", { source });
+export const chartBook = (source) => get("charts", { source });
+export const chart = (source, line) => get("charts/chart", { source, line });
+export const chartDifference = (source, against, line) => get("charts/difference", { source, against, line });
+export const pictureLink = (source, lines, kind) => `/api/charts/picture?${new URLSearchParams([["source", source], ["kind", kind], ...lines.map((line) => ["line", line])])}`;
+
 /** Follow a job: `change(job)` whenever something new is known, the last time when it has ended. Returns what stops it. */
 export function follow(name, change) {
   const source = new EventSource(`/api/jobs/${part(name)}/events`);

@@ -19,7 +19,7 @@ async function openFile(file) {
 }
 
 /** The form is opened with what the server has read. */
-function keep(told) {
+export function keep(told) {
   sessionStorage.setItem("spot", JSON.stringify(told.spot));
   go("study", { new: "1", from: "opened", at: String(Date.now() % 100000) });
 }

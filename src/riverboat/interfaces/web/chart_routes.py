@@ -1,0 +1,62 @@
+"""Routes for charts: books, one chart, comparisons, pictures."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from riverboat.interfaces.web.server import Server
+from riverboat.practice.charts import MOST, difference, save_sheet
+
+Source = Annotated[str, Query(max_length=200, description="an agent, a run, or push:10,10,15?payouts=50,30,20")]
+Line = Annotated[str, Query(max_length=300)]
+Lines = Annotated[list[Annotated[str, Query(max_length=300)]] | None, Query(max_length=MOST)]
+KINDS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
+
+
+def routes(server: Server) -> APIRouter:
+    """The routes of this module."""
+    router, desk = APIRouter(tags=["charts"], prefix="/charts"), server.desk
+
+    @router.get("")
+    async def book(source: Source, root: Line = "") -> dict[str, Any]:
+        """All decisions of a source, without their cells; of a solved spot those from `root` on."""
+
+        def work() -> dict[str, Any]:
+            charts = [chart.to_dict() for chart in desk.book(source, root).charts]
+            kept = ("line", "who", "title", "reached", "moves", "totals", "colours")
+            return {"source": source, "charts": [{key: chart[key] for key in kept} for chart in charts]}
+
+        return await server.compute(work)
+
+    @router.get("/chart")
+    async def chart(source: Source, line: Line = "", root: Line = "") -> dict[str, Any]:
+        """One chart with the 169 cells."""
+        return await server.compute(lambda: {"source": source, **desk.book(source, root)[line].to_dict()})
+
+    @router.get("/difference")
+    async def compared(source: Source, against: Source, line: Line = "") -> dict[str, Any]:
+        """The second source's chart at a line less the first's."""
+        return await server.compute(lambda: difference(desk.book(source)[line], desk.book(against)[line]))
+
+    @router.get("/picture", response_class=Response)
+    async def picture(
+        source: Source, line: Lines = None, root: Line = "", kind: Literal["png", "svg", "pdf"] = "png"
+    ) -> Response:
+        """Charts side by side in one picture; the first six where no lines are named."""
+
+        def work() -> bytes:
+            charts = desk.book(source, root)
+            chosen = [charts[one] for one in line] if line else list(charts.charts[:6])
+            with tempfile.TemporaryDirectory() as folder:
+                return save_sheet(chosen, Path(folder) / f"charts.{kind}").read_bytes()
+
+        body = await server.compute(work)
+        return Response(
+            body, media_type=KINDS[kind], headers={"content-disposition": f'inline; filename="charts.{kind}"'}
+        )
+
+    return router

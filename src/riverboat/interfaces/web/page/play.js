@@ -1,0 +1,42 @@
+// Play: hands against an agent. The list of opponents and sittings, or the table of one sitting.
+
+import * as api from "./api.js";
+import { attempt, choice, fill, h } from "./dom.js";
+import { ago } from "./figures.js";
+import { go } from "./place.js";
+import { PlayTable } from "./play_table.js";
+
+const KINDS = { spot: "Solved spots", blueprint: "Blueprints", search: "With search", yardstick: "Simple players" };
+
+async function openStart(root) {
+  const [agents, kept] = (await attempt(() => Promise.all([api.opponents(), api.sittings()]))) ?? [[], []];
+  let seat = "";
+  const sit = (agent) => attempt(async () => go("play", { sitting: (await api.sitDown(seat ? { agent, seat } : { agent })).name }));
+  const groups = Object.entries(KINDS).map(([kind, title]) => {
+    const some = agents.filter((agent) => agent.kind === kind);
+    if (!some.length) return null;
+    return h("section", { class: "stack" }, h("h2", {}, title), h("div", { class: "runs" }, some.map((agent) =>
+      h("button", { type: "button", class: "run", on: { click: () => sit(agent.name) } }, h("b", {}, agent.name), h("small", {}, agent.about)))));
+  });
+  const old = kept.map((one) => h("a", { class: "run", href: `#play?sitting=${one.name}` },
+    h("div", { class: "spread" }, h("b", {}, one.agent), h("span", { class: "badge" }, `${one.hands} hand${one.hands === 1 ? "" : "s"}`)), h("small", {}, `${one.game} · ${ago(one.changed)}`)));
+  fill(root, h("div", { class: "stack" },
+    h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "Play"), h("p", { class: "soft" }, "Sit down with an agent of this machine. Every move is kept; afterwards each decision is judged by the EV that it cost.")),
+      choice("Your seat", [["", "Both seats"], ["oop", "Out of position"], ["ip", "In position"]], seat, (value) => { seat = value; })),
+    old.length ? h("section", { class: "stack" }, h("h2", {}, "Go on"), h("div", { class: "runs" }, old.slice(0, 8))) : null,
+    groups));
+}
+
+export async function open(root, params) {
+  let table = null;
+  async function update(next) {
+    table?.close();
+    table = null;
+    if (!next.sitting) return openStart(root);
+    table = new PlayTable(root, next.sitting, () => go("play", {}));
+    return table.load();
+  }
+  await update(params);
+  return { update, close: () => table?.close() };
+}
+

@@ -1,0 +1,63 @@
+// One hand looked at again: every decision with what it cost, what there was instead, and a way into Study.
+
+import * as api from "./api.js";
+import { cards } from "./card_parts.js";
+import { splitBoard } from "./cards.js";
+import { attempt, button, fill, h } from "./dom.js";
+import { go } from "./place.js";
+import { keep } from "./study_start.js";
+
+export const chips = (number) => Number(number).toLocaleString("en", { maximumFractionDigits: 1 });
+export const percent = (share) => `${Math.round(100 * share)} %`;
+
+/** A colour for EV lost: green, amber, red by its share of the pot. */
+export function tone(lost, pot) {
+  const share = lost / Math.max(pot, 1e-9);
+  return share < 0.005 ? "fine" : share < 0.05 ? "slip" : "blunder";
+}
+
+/** The options of a verdict as bars: how often each is right, and its EV; `made` is marked. */
+export function optionTable(verdict, made, words = (option) => option.words ?? option.move) {
+  const best = verdict.best;
+  return h("table", { class: "figures options" }, h("thead", {}, h("tr", {}, ["Move", "How often", `EV, ${verdict.unit}`].map((title) => h("th", { scope: "col" }, title)))),
+    h("tbody", {}, verdict.options.map((option) => h("tr", { class: option.move === made ? "made" : "" },
+      h("td", {}, words(option), option.move === made ? h("span", { class: "badge" }, "yours") : null, option.move === best ? h("span", { class: "badge live" }, "best") : null),
+      h("td", {}, h("span", { class: "share", style: { "--share": `${100 * option.probability}%` } }, percent(option.probability))),
+      h("td", {}, option.ev === null ? "–" : chips(option.ev))))));
+}
+
+export class HandReview {
+  constructor(sitting, hand) {
+    Object.assign(this, { sitting, hand });
+    this.element = h("details", { class: "review", "data-hand": hand }, h("summary", {}, `Hand ${hand + 1}: being judged…`));
+  }
+
+  async load() {
+    const told = await attempt(() => api.review(this.sitting, this.hand));
+    if (!told) {
+      fill(this.element, h("summary", {}, `Hand ${this.hand + 1}: not judged`));
+      return;
+    }
+    const judged = told.decisions.filter((one) => one.ev_lost !== null);
+    const pot = Math.max(...told.decisions.map((one) => one.pot), 1);
+    fill(this.element,
+      h("summary", {}, h("span", {}, `Hand ${told.hand + 1} `), cards(splitBoard(told.hole), true), h("span", { class: `lost ${tone(told.ev_lost, pot)}`, "data-lost": told.ev_lost }, judged.length ? `EV lost ${chips(told.ev_lost)}` : "no values")),
+      told.decisions.map((one) => this.#decision(one)));
+  }
+
+  #decision(one) {
+    const cost = one.ev_lost === null ? null : h("span", { class: `lost ${tone(one.ev_lost, one.pot)}`, "data-lost": one.ev_lost }, one.ev_lost < 0.05 ? "no EV lost" : `−${chips(one.ev_lost)}`);
+    const read = one.read_as && one.read_as !== one.move ? h("small", { class: "soft" }, ` read as ${one.read_as}`) : null;
+    const agent = one.verdict?.agent ? h("small", { class: "soft" }, `The agent: ${Object.entries(one.verdict.agent).filter(([, p]) => p > 0.005).map(([move, p]) => `${move} ${percent(p)}`).join(", ")}`) : null;
+    return h("div", { class: "decision" },
+      h("div", { class: "spread" }, h("div", {}, h("b", {}, `${one.street}: ${one.words}`), read, h("small", { class: "soft" }, ` pot ${chips(one.pot)}`)), cost),
+      one.verdict ? optionTable(one.verdict, one.read_as) : h("small", { class: "soft" }, one.why),
+      agent,
+      one.verdict ? h("div", { class: "spread" }, h("small", { class: "soft" }, `EVs: ${one.verdict.source}`), one.study ? button("Open in Study", () => this.#study(one.study), { class: "small" }) : null) : null);
+  }
+
+  #study(where) {
+    if (where.run) go("study", where);
+    else attempt(async () => keep(await api.readSpot(where.source)));
+  }
+}

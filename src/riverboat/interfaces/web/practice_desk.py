@@ -1,0 +1,197 @@
+"""What is going on for somebody who practises: sittings and drills that are open, and the agents that they are with.
+
+Sittings lie in `.practice/sittings/NAME.json` of the data folder, and the record of drills beside them: a server that starts
+again knows all of them. Drills themselves are of this server alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from riverboat import disk
+from riverboat.agents.base import Agent
+from riverboat.agents.registry import make_agent
+from riverboat.errors import InputError, RiverboatError, shown
+from riverboat.interfaces.web.data_folder import DataFolder, MissingError
+from riverboat.interfaces.web.names import agent_name
+from riverboat.practice.charts import Book, charts_of
+from riverboat.practice.drill_record import DrillRecord
+from riverboat.practice.drills import Drill, DrillOptions
+from riverboat.practice.push_charts import is_push, push_table
+from riverboat.practice.questions import ChartSource, Source, TableSource
+from riverboat.practice.sitting import Sitting
+
+FOLDER = ".practice"
+MOST_OPEN = 32  # sittings and drills
+MOST_AGENTS = 4
+MOST_SITTINGS = 2_000
+MOST_SEATS = 9  # of push or fold tables that are solved here
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+
+
+@dataclass(eq=False)
+class Held:
+    """A sitting or a drill, and who may touch it now."""
+
+    name: str
+    agent: str  # as the reader names it
+    thing: Any
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Desk:
+    """One for each server. Methods may take time, and are called from threads."""
+
+    def __init__(self, data: DataFolder) -> None:
+        self.data = data
+        self.folder = data.root / FOLDER / "sittings"
+        self.judging = threading.Lock()  # one solve at a time; moves do not wait for it
+        self._lock = threading.Lock()
+        self._agents: OrderedDict[tuple[str, int], Agent] = OrderedDict()
+        self._books: OrderedDict[tuple[str, str], Book] = OrderedDict()
+        self._sittings: OrderedDict[str, Held] = OrderedDict()
+        self._drills: OrderedDict[str, Held] = OrderedDict()
+        self._numbers = itertools.count(1)
+        self._record: DrillRecord | None = None
+
+    # --- agents -------------------------------------------------------------------------------
+
+    def agent(self, text: str, seed: int = 0) -> Agent:
+        """By the name that a reader gives; those used last stay open."""
+        key = agent_name(text, self.data), seed
+        with self._lock:
+            if key in self._agents:
+                self._agents.move_to_end(key)
+                return self._agents[key]
+        made = make_agent(*key)
+        with self._lock:
+            self._agents[key] = made
+            while len(self._agents) > MOST_AGENTS:
+                self._agents.popitem(last=False)
+        return made
+
+    # --- sittings -----------------------------------------------------------------------------
+
+    def sit(self, agent: str, seed: int | None, seat: int | None) -> Held:
+        """Begin a sitting."""
+        seed = secrets.randbits(32) if seed is None else seed
+        with disk.told(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if sum(1 for _ in self.folder.glob("*.json")) >= MOST_SITTINGS:
+            raise InputError(f"{MOST_SITTINGS:,} sittings are kept: delete some before another one")
+        made = self.agent(agent, seed)
+        with self._lock:
+            name = self._free(agent)
+            sitting = Sitting.begin(self._file(name), made, seed=seed, seat=seat, name=agent)
+            return self._hold(self._sittings, Held(name, agent, sitting))
+
+    def _free(self, agent: str) -> str:
+        base = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40] or "table"
+        number = 1
+        while self._file(f"{base}-{number}").exists():
+            number += 1
+        return f"{base}-{number}"
+
+    def _file(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise InputError(f"sitting {shown(name)}: names have small letters, digits and dashes")
+        return self.folder / f"{name}.json"
+
+    def sitting(self, name: str) -> Held:
+        """One that is open, or is opened now as it was left."""
+        file = self._file(name)
+        with self._lock:
+            if name in self._sittings and file.is_file():
+                self._sittings.move_to_end(name)
+                return self._sittings[name]
+        if not file.is_file():
+            raise MissingError(f"sitting {shown(name)}: there is none of that name; GET /api/play/sittings lists them")
+        agent, seed = Sitting.named(file)
+        held = Held(name, agent, Sitting.open(file, self.agent(agent, seed)))
+        with self._lock:
+            return self._sittings.get(name) or self._hold(self._sittings, held)
+
+    def _hold(self, among: OrderedDict[str, Held], held: Held) -> Held:
+        among[held.name] = held
+        while len(among) > MOST_OPEN:
+            among.popitem(last=False)
+        return held
+
+    def sittings(self) -> list[dict[str, Any]]:
+        """All that are kept, the last first."""
+        told = []
+        for file in self.folder.glob("*.json") if self.folder.is_dir() else ():
+            try:
+                told.append({"name": file.stem, "changed": file.stat().st_mtime, **Sitting.told(file)})
+            except (RiverboatError, OSError):
+                continue
+        return sorted(told, key=lambda one: -one["changed"])
+
+    def leave(self, name: str) -> None:
+        """Delete a sitting."""
+        file = self._file(name)
+        if not file.is_file():
+            raise MissingError(f"sitting {shown(name)}: there is none of that name")
+        with self._lock, disk.told(file):
+            self._sittings.pop(name, None)
+            file.unlink()
+
+    # --- drills and charts ----------------------------------------------------------------------
+
+    @property
+    def record(self) -> DrillRecord:
+        """All answers that were ever given here."""
+        with self._lock:
+            if self._record is None:
+                folder = self.data.root / FOLDER
+                with disk.told(folder):
+                    folder.mkdir(parents=True, exist_ok=True)
+                self._record = DrillRecord.read(folder / "drills.jsonl")
+            return self._record
+
+    def source(self, text: str) -> Source:
+        """What a drill is of."""
+        if is_push(text):
+            return ChartSource(push_table(_few(text)), text)
+        return TableSource(self.agent(text), text)
+
+    def drill(self, source: str, options: DrillOptions, seed: int | None) -> Held:
+        """Begin a drill."""
+        made = Drill(self.source(source), options, self.record, secrets.randbits(32) if seed is None else seed)
+        with self._lock:
+            return self._hold(self._drills, Held(f"drill-{next(self._numbers)}", source, made))
+
+    def drilled(self, name: str) -> Held:
+        """One that is going on."""
+        with self._lock:
+            if name not in self._drills:
+                raise MissingError(f"drill {shown(name)}: is not going on here; begin another")
+            return self._drills[name]
+
+    def book(self, source: str, line: str = "") -> Book:
+        """The charts of a source."""
+        key = (_few(source) if is_push(source) else agent_name(source, self.data), line)
+        with self._lock:
+            if key in self._books:
+                self._books.move_to_end(key)
+                return self._books[key]
+        book = charts_of(source if is_push(source) else self.agent(source), line)
+        with self._lock:
+            self._books[key] = book
+            while len(self._books) > MOST_OPEN:
+                self._books.popitem(last=False)
+        return book
+
+
+def _few(text: str) -> str:
+    """A push or fold table, if it has few enough seats to be solved while somebody waits."""
+    if text.partition("?")[0].count(",") + 1 > MOST_SEATS or len(text) > 200:
+        raise InputError(f"chart {shown(text[:60])}: two to {MOST_SEATS} stacks")
+    return text

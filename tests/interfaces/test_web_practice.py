@@ -1,0 +1,131 @@
+"""Play, drills and charts over the interface for scripts, asked in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import riverboat as rb
+from riverboat.games.hand_files import read_hands
+from riverboat.interfaces.web.application import application
+from riverboat.interfaces.web.server import Server
+
+RIVER = {"board": "Td9d6hQc2s", "pot": 100, "stack": 200, "oop": "AA,KJ,77", "ip": "QQ,AT,88", "bets": "50%, a"}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a solved river."""
+    folder = tmp_path_factory.mktemp("data")
+    rb.solve(rb.Spot.make(**RIVER), iterations=60, out=folder / "river")
+    return folder
+
+
+def asker(data: Path) -> Any:
+    """`ask(method, path, body, status)`: what a fresh server on a folder answers."""
+    app = application(Server(data))
+
+    def ask(method: str, path: str, body: Any = None, status: int = 200, **parameters: Any) -> Any:
+        async def send() -> httpx.Response:
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://test", timeout=60) as client:
+                return await client.request(method, f"/api/{path}", json=body, params=parameters)
+
+        answer = asyncio.run(send())
+        assert answer.status_code == status, answer.text
+        return answer.json() if answer.content and "json" in answer.headers.get("content-type", "") else answer
+
+    return ask
+
+
+def test_a_sitting_outlives_its_server(data: Path, tmp_path: Path) -> None:
+    ask = asker(data)
+    names = {agent["name"]: agent["kind"] for agent in ask("GET", "play/agents")}
+    assert names["river"] == "spot"
+    assert names["rule-based"] == "yardstick"
+    table = ask("POST", "play/sittings", {"agent": "rule-based", "seed": 5}, 201)
+    for _ in range(3):
+        while not table["over"]:
+            table = ask("POST", f"play/sittings/{table['name']}/move", {"move": "c"})
+        table = ask("POST", f"play/sittings/{table['name']}/deal")
+    assert table["hands"] >= 3  # an agent that folds at once ends the fourth too
+    again = asker(data)
+    assert again("GET", f"play/sittings/{table['name']}") == table
+    assert table["name"] in [one["name"] for one in again("GET", "play/sittings")]
+    kept = again("GET", f"play/sittings/{table['name']}/hands.phhs")
+    (tmp_path / "kept.phhs").write_text(kept.text)
+    record = read_hands(tmp_path / "kept.phhs", scale=1).hands
+    assert len(record) == table["hands"]
+    assert set(record.names) == {"you", "rule-based"}
+    told = again("GET", f"play/sittings/{table['name']}/results")
+    assert told["won"] == table["won"] == record.won[record.player == record.names.index("you")].sum()
+    again("DELETE", f"play/sittings/{table['name']}", status=204)
+    again("GET", f"play/sittings/{table['name']}", status=404)
+
+
+def test_a_review_points_into_the_solution(data: Path) -> None:
+    ask, solution = asker(data), rb.load(data / "river")
+    table = ask("POST", "play/sittings", {"agent": "river", "seed": 2, "seat": "oop"}, 201)
+    assert table["seat"] == 0
+    while not table["over"]:
+        table = ask("POST", f"play/sittings/{table['name']}/move", {"move": table["moves"][-1]["move"]})
+    review = ask("GET", f"play/sittings/{table['name']}/review", hand=0)
+    assert review["ev_lost"] == pytest.approx(sum(one["ev_lost"] for one in review["decisions"]))
+    for one in review["decisions"]:
+        assert one["study"]["run"] == "river"
+        here = solution[one["study"]["line"]]
+        assert len(here.actions) == len(one["verdict"]["options"])
+    ask("GET", f"play/sittings/{table['name']}/review", status=400, hand=7)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "said"),
+    [
+        ("play/sittings", {"agent": "os:system"}, 400, "os:system"),
+        ("play/sittings", {"agent": "../../etc"}, 400, "path below the data folder"),
+        ("play/sittings", {"agent": "river", "seat": "dealer"}, 422, "seat"),
+        ("play/sittings", {"agent": "river", "extra": 1}, 422, "extra"),
+        ("play/sittings/..%2F..%2Fx/move", {"move": "c"}, 404, ""),
+        ("play/sittings/no-such/move", {"move": "c"}, 404, "no-such"),
+        ("drills", {"source": "nowhere"}, 404, "nowhere"),
+        ("drills", {"source": "always-call"}, 400, "plays any game"),
+        ("drills", {"source": "river", "only": "easy"}, 422, "only"),
+        ("drills", {"source": "push:10"}, 400, "2 to 9 players"),
+        ("drills", {"source": "push:ten,ten"}, 400, "write numbers"),
+        ("drills/drill-99/answer", {"move": "c"}, 404, "drill-99"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(data: Path, path: str, body: Any, status: int, said: str) -> None:
+    answer = asker(data)("POST", path, body, status)
+    assert said in answer["error"]
+    assert "\n" not in answer["error"]
+
+
+def test_a_drill_grades_and_keeps(data: Path) -> None:
+    ask = asker(data)
+    begun = ask("POST", "drills", {"source": "river", "only": "mixed", "seed": 1}, 201)
+    assert "verdict" not in begun["question"]
+    ask("POST", f"drills/{begun['name']}/answer", {"move": "r7"}, 400)
+    grade = ask("POST", f"drills/{begun['name']}/answer", {"move": begun["question"]["moves"][0]})
+    assert grade["lost"] == pytest.approx(
+        max(o["ev"] for o in grade["verdict"]["options"]) - grade["verdict"]["options"][0]["ev"]
+    )
+    assert grade["stands_for"] in begun["question"]["moves"]
+    ask("POST", f"drills/{begun['name']}/answer", {"move": "c"}, 400)  # nothing was asked
+    assert ask("GET", f"drills/{begun['name']}")["answers"] == 1
+    assert asker(data)("GET", "drills/record", source="river")["answers"] == 1  # another server reads the record
+
+
+def test_charts_of_a_run(data: Path) -> None:
+    ask = asker(data)
+    book = ask("GET", "charts", source="river")
+    assert [chart["line"] for chart in book["charts"]] == ["", "x", "b50", "a"]
+    chart = ask("GET", "charts/chart", source="river", line="x")
+    assert len(chart["cells"]) == len(chart["weight"]) == 169
+    assert ask("GET", "charts/difference", source="river", against="river", line="x")["mean"] == 0
+    assert ask("GET", "charts/picture", source="river", line="x", kind="svg").text.startswith("<?xml")
+    ask("GET", "charts", status=400, source="module:thing")
