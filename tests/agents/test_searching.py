@@ -22,7 +22,7 @@ from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import parse_menu
 from riverboat.games.places import Places
-from riverboat.games.root_gadgets import Choose
+from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.interfaces import playing
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_values import blueprint_values
@@ -213,3 +213,24 @@ def test_what_was_not_searched_is_not_explained(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(playing, "make_agent", lambda name, seed: base())
     with pytest.raises(InputError, match="does not search"):
         playing.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
+
+
+def test_estimates_are_drawn_with_their_known_error() -> None:
+    """At the first subgame that is what a best response would bring beyond self-play; later the last solution's own."""
+    drawn = agent("estimate", spread=2.0)
+    first = root(drawn, "cc/cc/c", 0)
+    known = blueprint_values(base().strategy, "cc/cc/", places("cc/cc/").shown(0), [*first.entry.ranges])
+    gadget = first.spot.gadget
+    assert isinstance(gadget, Stop)
+    live = np.isfinite(known.self_play[1])
+    np.testing.assert_allclose(gadget.payoffs[live], known.self_play[1][live])
+    np.testing.assert_allclose(
+        np.asarray(gadget.spread)[live], 2 * (known.best_response[1] - known.self_play[1])[live], atol=1e-9
+    )
+    position = drawn.search.positions(places("cc/cc/cc/"), [0])[0]
+    turn = drawn.search.positions(places("cc/cc/c"), [0])[0].solution
+    later = position.subgame.spot.gadget
+    assert isinstance(later, Stop)
+    assert np.allclose(later.spread, 2 * turn.provenance["exploitability"] * first.spot.pot / 100)
+    with pytest.raises(InputError, match="spread=1: values of method=maxmargin are no estimates"):
+        agent("maxmargin", spread=1.0)

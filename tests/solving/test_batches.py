@@ -14,7 +14,7 @@ from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.games.spot import Spot
 from riverboat.solving.batches import solve_many
-from riverboat.solving.boards import BOARD_SCHEDULE, STAKES_SCHEDULE, BoardCFR
+from riverboat.solving.boards import BOARD_SCHEDULE, LAST_STREET_SCHEDULE, STAKES_SCHEDULE, BoardCFR
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.batches import BatchWalker, alike_trees
 from riverboat.walks.tables import FORMATS
@@ -75,7 +75,7 @@ def test_solving_until_all_are_good() -> None:
     assert len(set(counts)) > 1
     assert max(counts) < 400
     for solution, count in zip(found, counts, strict=True):
-        solver = BoardCFR(solution.tree, STAKES_SCHEDULE)
+        solver = BoardCFR(solution.tree, LAST_STREET_SCHEDULE)
         solver.step(count - 10)
         assert solver.exploitability() > 0.2  # not one check later than needed
         solver.step(10)

@@ -61,8 +61,8 @@ def some_gadget(kind: str, player: int, seed: int, pot: float) -> RootGadget:
     """Stop pay-offs or shifts around what hands are worth, so that neither choice is the right one for all."""
     rng = np.random.default_rng((seed, player))
     numbers = rng.uniform(0.2, 0.8, HANDS) * pot
-    if kind == "stop":
-        return Stop(player, numbers)
+    if kind in ("stop", "drawn"):
+        return Stop(player, numbers, 0.0 if kind == "stop" else rng.uniform(0.0, 0.3, HANDS) * pot)
     return Choose(player, numbers, 1.0 if kind == "choose" else rng.uniform(0.3, 1.5, HANDS))
 
 
@@ -374,3 +374,36 @@ def test_other_ranges_must_fit() -> None:
     apart[next(h for h in tree.held[0] if (tree.deals.hand_maps[:, h] != h).any())] /= 2
     with pytest.raises(InputError, match="tell suits apart"):
         tree.with_weights(apart, weights[1])
+
+
+# --- estimates of a known error -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_pay_offs_that_are_drawn(player: int) -> None:
+    """What is learnt, paid and answered is one zero-sum game, in which a hand enters with every draw that pays less."""
+    game = replace(spot("turn, three suits alike"), gadget=some_gadget("drawn", player, 4, 20))
+    solver = run(game, 400)
+    walker, root = solver.walker, solver.walker.root
+    assert solver.exploitability() < 0.1
+    assert walker.earnings(0) + walker.earnings(1) == pytest.approx(walker.constant)
+    gadget, reps = game.gadget, solver.tree.reps(0, player)
+    assert isinstance(gadget, Stop)
+    met = without_shared(game.weights[1 - player])[reps]
+    values = walker.respond(player)[0]
+    enters = root.play[1].reshape(3, -1)  # by draw: low, middle, high
+    for (sigmas, _), played in zip(gadget.draws, enters, strict=True):
+        stops = gadget.payoffs[reps] + sigmas * np.asarray(gadget.spread)[reps]
+        gain = values / np.where(met > 0, met, 1.0) - stops
+        assert (played[(met > 0) & (gain > 2)] > 0.9).all()
+        assert (played[(met > 0) & (gain < -2)] < 0.1).all()
+    assert ((enters[0] >= enters[2] - 0.05) | (met <= 0)).all()
+    np.testing.assert_allclose(root.reach(player), solver.tree.weights[player] * (enters.T @ [1 / 6, 2 / 3, 1 / 6]))
+
+
+def test_a_spread_of_nothing_changes_nothing() -> None:
+    plain = replace(spot("river"), gadget=some_gadget("stop", 0, 3, 200))
+    assert isinstance(plain.gadget, Stop)
+    assert replace(plain, gadget=Stop(0, plain.gadget.payoffs, np.zeros(HANDS))) == plain
+    with pytest.raises(InputError, match="spread -1: must not be negative"):
+        Stop(0, plain.gadget.payoffs, -1.0)

@@ -10,6 +10,7 @@ nested=expensive     how a bet that is not in the tree is met: inexpensive or ex
 floor=0.01           the least weight of a hand of the opponent
 model=0.05           moves of the blueprint that are less likely are never made by the opponent
 play=0.05            moves of a solution that are less likely are never made
+spread=1             of method=estimate: values are drawn around what they are, with so many times their known error
 threads=1
 """
 
@@ -25,7 +26,7 @@ from riverboat.errors import InputError, shown
 from riverboat.words import duration
 
 _WHOLE = ("iterations", "threads")
-_NUMBERS = ("until", "floor", "model", "play")
+_NUMBERS = ("until", "floor", "model", "play", "spread")
 _WORDS = ("method", "nested")
 SEARCH_OPTIONS = ("search", *_WORDS, *_WHOLE, *_NUMBERS, "time", "menu")
 

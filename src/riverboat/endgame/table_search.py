@@ -51,6 +51,7 @@ LEAST_SECONDS = 0.05
 ITERATIONS = {"turn": 100, "river": 300}
 MOST = 1_000_000  # iterations, where time decides
 CHECK_EVERY = 20  # iterations: a look costs about two
+MOST_SPREAD = 10.0
 LEAST = 1e-4  # own hands of less weight are left out of a subgame
 
 
@@ -68,6 +69,7 @@ class SearchSettings:
     floor: float = 0.01  # the least weight of a hand of the opponent
     model: float = 0.0  # moves of the blueprint that are less likely are never made by the opponent
     play: float = 0.0  # moves of a solution that are less likely are never made
+    spread: float = 0.0  # `estimate`: values are drawn around what they are, with so many times their known error
     threads: int = 1
 
     def __post_init__(self) -> None:
@@ -88,6 +90,12 @@ class SearchSettings:
         for what, share in (("floor", self.floor), ("model", self.model), ("play", self.play)):
             if not 0 <= share <= 1:
                 raise InputError(f"{what}={share:g}: must be from 0 to 1, such as 0.01")
+        if not 0 <= self.spread <= MOST_SPREAD:
+            raise InputError(f"spread={self.spread:g}: must be from 0 to {MOST_SPREAD:g}, such as 1")
+        if self.spread and self.method != "estimate":
+            raise InputError(
+                f"spread={self.spread:g}: values of method={self.method} are no estimates; give method=estimate"
+            )
         check_threads(self.threads)
 
     @property
@@ -174,6 +182,7 @@ class Search:
         """What the blueprint knows where the first searched street begins."""
         places, other, tree = Places.of([state], [board]), 1 - seat, self.played.strategy.tree
         ranges, values, source = np.ones((2, HANDS)), None, "none: the blueprint has no such line"
+        error: Array | float = 0.0
         ranges[seat] = 0.0
         ranges[seat, self.numbers] = self.played.reach(places, seat)[0]
         node = int(self._reader.read_as(places, np.array([seat]))[0])
@@ -186,10 +195,13 @@ class Search:
                 ranges[seat, hand_numbers(model.hands)] = model.reach[seat]
             if self.settings.method != "unsafe":
                 values_there = blueprint_values(self._base, line, board, [*ranges], self.settings.threads)
-                mine = values_there.self_play if self.settings.method == "estimate" else values_there.best_response
-                values = mine[other] * (state.pot / values_there.pot)  # where bets were translated, pots differ
-                source = "the blueprint in self-play" if self.settings.method == "estimate" else "the blueprint"
-        return Entry(state, board, ranges, values, source)
+                pots = state.pot / values_there.pot  # where bets were translated, they differ
+                values, source = values_there.best_response[other] * pots, "the blueprint"
+                if self.settings.method == "estimate":
+                    best, values = values, values_there.self_play[other] * pots
+                    error = np.maximum(best - values, 0.0)  # what the hand gives up to the blueprint, and might not
+                    source = "the blueprint in self-play"
+        return Entry(state, board, ranges, values, source, error=error)
 
     def begun(self, state: Betting, board: tuple[int, ...], seat: int, move: int | None) -> Outset:
         """Where the subgame begins that a line needs which comes to a state and goes on with a move."""
@@ -206,7 +218,8 @@ class Search:
     def subgame(self, outset: Outset, entry: Entry, seat: int) -> Subgame:
         """The subgame of an outset, once it is known who comes there with what."""
         known = entry if outset.behind is None else entry.after(outset.behind)
-        return Subgame.make(known, seat, outset.menu, self.settings.method, self.settings.floor, LEAST)
+        s = self.settings
+        return Subgame.make(known, seat, outset.menu, s.method, s.floor, LEAST, s.spread)
 
     def _menu(self, state: Betting, total: int | None = None) -> Menu:
         if self.settings.menu is None:

@@ -32,7 +32,7 @@ METHODS = {
     "resolve": "the opponent may stop and take what it could have had: no hand of it gains",
     "maxmargin": "the hand that gains most is made to gain least: no hand of it gains",
     "reach_maxmargin": "the same, where hands that gave something away on the last street may gain as much",
-    "estimate": "maxmargin with values of self-play: as safe as these are right",
+    "estimate": "values of self-play, by maxmargin or drawn with their error: as safe as these are right",
 }
 
 
@@ -48,6 +48,7 @@ class Entry:
     )  # float64 [1326]: what the opponent's hands could win from the pot as it stands; NaN: nobody met
     source: str  # where the values come from
     gifts: Array | None = None  # float64 [1326]: what they gave away on the way
+    error: Array | float = 0.0  # float64 [1326]: by how much the values may be wrong, where they are estimates
 
     def after(self, move: int) -> Entry:
         """Behind a move for which there are no values: those before it stand in for them, chips put in since added."""
@@ -69,9 +70,11 @@ class Subgame:
     method: str  # what is really used: without values nothing can be made safe
 
     @staticmethod
-    def make(entry: Entry, seat: int, menu: Menu, method: str, floor: float, least: float) -> Subgame:
+    def make(
+        entry: Entry, seat: int, menu: Menu, method: str, floor: float, least: float, spread: float = 0.0
+    ) -> Subgame:
         """The spot of an entry with a method's gadget. `floor`: the least weight of the opponent's hands in an unsafe one;
-        `least`: own hands of less weight are left out.
+        `least`: own hands of less weight are left out; `spread`: estimates are drawn with so many times their error.
         """
         live: Array = np.logical_not(np.isin(HAND_CARDS, entry.board).any(axis=1))
         used = method if entry.values is not None else "unsafe"
@@ -80,7 +83,7 @@ class Subgame:
         other = np.maximum(other, floor) * live if used == "unsafe" else live.astype(float)
         weights = (own, other) if seat == 0 else (other, own)
         spot = Spot.at(entry.state, entry.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
-        return Subgame(seat, entry, replace(spot, gadget=_gadget(used, 1 - seat, entry)), used)
+        return Subgame(seat, entry, replace(spot, gadget=_gadget(used, 1 - seat, entry, spread)), used)
 
     def solved(self, solution: Solution, least: float = 0.0) -> Position:
         """Its root. The seat never makes moves that are less likely than `least`."""
@@ -108,12 +111,14 @@ def _scaled(reach: Array, live: Array) -> Array:
     return np.where(live, reach / most, 0.0) if most > 0 else live.astype(float)
 
 
-def _gadget(method: str, player: int, entry: Entry) -> RootGadget | None:
+def _gadget(method: str, player: int, entry: Entry, spread: float) -> RootGadget | None:
     if method == "unsafe" or entry.values is None:
         return None
     values = np.nan_to_num(entry.values)
     if method == "resolve":
         return Stop(player, values)
+    if method == "estimate" and spread:
+        return Stop(player, values, spread * np.nan_to_num(entry.error))
     if method == "reach_maxmargin" and entry.gifts is not None:
         values = values + entry.gifts
     return Choose(player, values)
@@ -185,12 +190,16 @@ class Position:
     def entry(self) -> Entry:
         """What is known here, for a subgame that begins here."""
         other, ranges, values, gifts = 1 - self.subgame.seat, np.stack(self.here.reach), None, None
+        facts, spot = self.solution.provenance, self.subgame.spot
         if self.subgame.method != "unsafe":
             ranges[other] *= self.subgame.entry.ranges[other]  # with a gadget every hand is dealt alike
             values = self.here.best(other)
         if self.subgame.method == "reach_maxmargin":
             gifts = self.gifts()
-        return Entry(self.state, self.here.board, ranges, values, "the last solution", gifts)
+        error = (
+            facts["exploitability"] * spot.pot / 100
+        )  # of a solution: no hand of a range may be further off on average
+        return Entry(self.state, self.here.board, ranges, values, "the last solution", gifts, error)
 
     def gifts(self) -> Array:
         """What the opponent's hands have given away on the way here by not making their best moves. float64 [1326]

@@ -16,6 +16,8 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS
 from riverboat.errors import InputError, shown
 
+QUADRATURE = ((-(3**0.5), 1 / 6), (0.0, 2 / 3), (3**0.5, 1 / 6))  # three points with a normal's first five moments
+
 
 @dataclass(frozen=True, eq=False)
 class Stop:
@@ -23,19 +25,32 @@ class Stop:
 
     Hands are dealt by the player's range in the game: how likely chance is to deal them, not how likely the player was to
     come here with them.
+
+    Where pay-offs are estimates of a known error, `spread` is its standard deviation: what stopping pays is then drawn around
+    the estimate (`QUADRATURE`), and the player sees what it is before it chooses (Brown, Sandholm 2017).
     """
 
     player: int
     payoffs: Array  # float64 [1326]: what stopping pays
+    spread: Array | float = 0.0  # float64 [1326], not negative
 
     def __post_init__(self) -> None:
         _check_player(self.player)
         object.__setattr__(self, "payoffs", _numbers(self.payoffs, "stop pay-offs"))
+        spread = _numbers(np.broadcast_to(np.asarray(self.spread, float), (HANDS,)), "spreads")
+        if spread.min() < 0:
+            raise InputError(f"root gadget: spread {spread.min():g}: must not be negative")
+        object.__setattr__(self, "spread", spread)
+
+    @property
+    def draws(self) -> tuple[tuple[float, float], ...]:
+        """What may be drawn: standard deviations from the estimate, and how likely."""
+        return QUADRATURE if np.any(self.spread) else ((0.0, 1.0),)
 
     @property
     def vectors(self) -> tuple[Array, ...]:
         """All numbers by hand."""
-        return (self.payoffs,)
+        return (self.payoffs, np.asarray(self.spread)) if np.any(self.spread) else (self.payoffs,)
 
     def __eq__(self, other: object) -> bool:
         return _equal(self, other)

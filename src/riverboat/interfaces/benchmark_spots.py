@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time as clock
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import TERMINAL
+from riverboat.games.menus import menu_from
 from riverboat.games.spot import Spot
 from riverboat.interfaces.terminal import say
 from riverboat.solving.batches import solve_many
@@ -77,12 +78,13 @@ RUST_BYTES = {"compact": 8, "16-bit": 4}  # an infoset-action: its float32 table
 PLAIN_MILLISECONDS = (0.70, 0.75)
 THREE_BET = {"ev_oop": 105.11, "ev_ip": 74.89, "equity_oop": 0.55347}  # answers that authors of solvers agree on
 THREE_BET_WITHIN = {"ev_oop": 0.2, "ev_ip": 0.2, "equity_oop": 0.5e-5}
-ALL_HANDS = (  # board, pots behind, bets, raises, target in % of the pot, seconds that it may take on two threads
-    ("Ks7d5h2c9s", 5, "50%, 100%, a", "100%, a", 0.3, 0.03),
-    ("Ks7d5h2c9s", 20, "50%, 100%, a", "100%, a", 0.3, 0.03),
-    ("Ks7d5h2c", 5, "50%, 100%, a", "100%, a", 0.5, 2.0),
-    ("Ks7d5h2c", 40, "66%", "100%", 0.3, 4.0),
-    ("Ks7d5h2c", 40, "50%, 100%", "100%", 0.3, 4.0),
+TWO_SIZES = "50%, 100%, a", "100%, a", "a"  # bets, raises, and from then on
+ALL_HANDS = (  # board, pots behind, sizes, target in % of the pot, seconds that it may take on two threads
+    ("Ks7d5h2c9s", 5, TWO_SIZES, 0.3, 0.03),
+    ("Ks7d5h2c9s", 20, TWO_SIZES, 0.3, 0.03),
+    ("Ks7d5h2c", 5, TWO_SIZES, 0.5, 2.0),
+    ("Ks7d5h2c", 40, ("66%", "100%"), 0.3, 4.0),
+    ("Ks7d5h2c", 40, TWO_SIZES, 0.3, 4.0),
 )
 HOLDEM_SECONDS = 120.0  # what [2-1] hold'em may take on two threads
 
@@ -252,10 +254,11 @@ def _runs(tree: BoardTree, goals: Sequence[float], threads: int) -> Iterator[tup
 
 
 def all_hands(
-    board: str, pots: int, bets: str, raises: str, goal: float, allowed: float, threads: int = 2, checks: int = 10
+    board: str, pots: int, sizes: Sequence[str], goal: float, allowed: float, threads: int = 2, checks: int = 10
 ) -> Row:
     """A subgame as search solves it, with every hand that the board leaves on both sides."""
-    spot = Spot.make(board=board, pot=100, stack=100 * pots, bets=bets, raises=raises, oop="random", ip="random")
+    spot = Spot.make(board=board, pot=100, stack=100 * pots, oop="random", ip="random", bets="a")
+    spot = replace(spot, menu=menu_from({"preflop": list(sizes)}))
     solve = partial(solve_many, [spot], until=goal, check_every=checks, threads=threads)
     solve(iterations=1)
     timed: list[tuple[float, float, Solution]] = []
@@ -267,8 +270,7 @@ def all_hands(
     return {
         "board": board,
         "pots": pots,
-        "bets": bets,
-        "raises": raises,
+        "sizes": "; ".join(sizes),
         "threads": threads,
         "infoset_actions": solution.tree.table,
         "target": goal,

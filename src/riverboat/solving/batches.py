@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
 from riverboat.solving import schedules
-from riverboat.solving.boards import STAKES_SCHEDULE, quality_of, step_rows
+from riverboat.solving.boards import LAST_STREET_SCHEDULE, STAKES_SCHEDULE, quality_of, step_rows
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy.solution import Solution
 from riverboat.walks.batches import BatchWalker, alike_trees
@@ -27,7 +27,7 @@ def solve_many(
     until: float | None = None,
     seconds: float | None = None,
     check_every: int = 50,
-    schedule: str | AnySchedule = STAKES_SCHEDULE,
+    schedule: str | AnySchedule | None = None,
     threads: int = 1,
     dtype: str = "compact",
     memory: int | None = None,
@@ -50,12 +50,13 @@ def solve_many(
     for number, spot in enumerate(spots):
         groups.setdefault(_betting_key(spot), []).append(number)
     solutions: list[Solution | None] = [None] * len(spots)
-    rule = schedules.parse(schedule)
+    given = None if schedule is None else schedules.parse(schedule)
     goal = _Goal(iterations, until, seconds, check_every)
     side_by_side = threads if len(groups) > 1 else 1
 
     def solve(numbers: list[int]) -> None:
         own = 1 if side_by_side > 1 else threads
+        rule = given or (STAKES_SCHEDULE if spots[numbers[0]].deals else LAST_STREET_SCHEDULE)
         walker = BatchWalker(
             alike_trees([spots[n] for n in numbers]),
             table_format(dtype),

@@ -17,7 +17,7 @@ TINY = 1e-30  # positive regrets that sum to less count as none
 
 
 class Gadget(NamedTuple):
-    """One choice a row (STOP: moves stop and enter), or one choice among all hands (CHOOSE: a move for each)."""
+    """One choice a row and draw (STOP: moves stop and enter), or one among all hands (CHOOSE: a move for each)."""
 
     kind: int
     player: int
@@ -26,7 +26,8 @@ class Gadget(NamedTuple):
     prediction: Array  # float64 [moves, sets] INOUT, or empty
     opp_regret: Array  # what the opponent answers
     opp_prediction: Array
-    row: Array  # int32 [rows or hands]: the row at the root
+    row: Array  # int32 [rows × draws, or hands]: the row at the root
+    share: Array  # float64 […]: how likely the draw is
     factor: Array  # float64 […]: what its value is worth
     offset: Array  # float64 […]: what stopping is worth; what is taken off a hand that was chosen
     entry: Array  # float64 […]: the opponent meets it so often when it enters or is chosen for certain
@@ -78,7 +79,10 @@ def enter(g, me, rows, t, own, opp):
         out[r] = 0
     for k in range(len(g.row)):
         p = g.sigma[1, k] if g.kind == STOP else g.sigma[k, 0]
-        out[g.row[k]] = p if mine else p * g.entry[k]
+        if g.kind == STOP:
+            out[g.row[k]] += p * g.share[k] if mine else p * g.entry[k]
+        else:
+            out[g.row[k]] = p if mine else p * g.entry[k]
 
 
 @kernel
@@ -86,7 +90,7 @@ def learn_root(g, step, value, at):
     """What the choice has learnt from the values of its rows, which begin at `at`."""
     if g.kind == STOP:
         for k in range(len(g.row)):
-            enters, stops = value[at + k] * g.factor[k], g.offset[k]
+            enters, stops = value[at + g.row[k]] * g.factor[k], g.offset[k]
             mean = g.sigma[0, k] * stops + g.sigma[1, k] * enters
             g.instant[0, k] = stops - mean
             g.instant[1, k] = enters - mean

@@ -30,22 +30,26 @@ class Root:
         gadget, none = self.gadget, np.zeros((0, 0))
         if gadget is None:
             empty = np.zeros(0)
-            return Gadget(NONE, 0, none, none, none, none, none, np.zeros(0, np.int32), empty, empty, empty, none, none)
+            arrays = np.zeros(0, np.int32), empty, empty, empty, empty
+            return Gadget(NONE, 0, none, none, none, none, none, *arrays, none, none)
         who = gadget.player
         reps = self.tree.reps(0, who)
         meets = without_shared(self.tree.game.weights[1 - who]) / self.mass[1 - who]
         meets[meets < 1e-12] = 0.0  # what cancelling leaves of nothing
         if isinstance(gadget, Stop):
-            row, shape = np.arange(len(reps), dtype=np.int32), (2, len(reps))
-            factor, entry = np.ones(len(reps)), self.weights[who]
-            offset = gadget.payoffs[reps] * self.scale * meets[reps]
+            draws = gadget.draws
+            row = np.tile(np.arange(len(reps), dtype=np.int32), len(draws))
+            shape, share = (2, len(row)), np.repeat([chance for _, chance in draws], len(reps))
+            factor, entry = np.ones(len(row)), self.weights[who][row] * share
+            drawn = [gadget.payoffs[reps] + x * np.asarray(gadget.spread)[reps] for x, _ in draws]
+            offset = np.concatenate(drawn) * self.scale * meets[reps][row]
         else:
             row_of = self.tree.row_of[0, who]
             # hands that share a row have the same numbers: those of the hand that stands for it
             hands = np.flatnonzero((row_of != NOWHERE) & (self.tree.game.weights[who] > 0))
             hands = hands[meets[reps[row_of[hands]]] > 0]
             row = row_of[hands].astype(np.int32)
-            shape, stand = (len(hands), 1), reps[row]
+            shape, stand, share = (len(hands), 1), reps[row], np.ones(len(hands))
             factor = np.asarray(gadget.weights)[stand] / meets[stand]
             entry = factor / max(float(factor.max(initial=0.0)), 1e-300)  # in any unit, so that it stays below one
             offset = gadget.shifts[stand] * self.scale
@@ -54,7 +58,19 @@ class Root:
         seen = (regret.copy(), prediction.copy()) if apart else (regret, prediction)
         kind = STOP if isinstance(gadget, Stop) else CHOOSE
         return Gadget(
-            kind, who, regret, average, prediction, *seen, row, factor, offset, entry, np.zeros(shape), np.zeros(shape)
+            kind,
+            who,
+            regret,
+            average,
+            prediction,
+            *seen,
+            row,
+            share,
+            factor,
+            offset,
+            entry,
+            np.zeros(shape),
+            np.zeros(shape),
         )
 
     @property
@@ -77,7 +93,7 @@ class Root:
 
     @property
     def play(self) -> Array:
-        """What the gadget's averages play. float64 [2, rows] (stop, enter), or [hands, 1]"""
+        """What the gadget's averages play. float64 [2, rows × draws] (stop, enter), or [hands, 1]"""
         total = self.state.average.sum(axis=0)
         return np.where(total > 0, self.state.average / np.where(total > 0, total, 1.0), 1.0 / len(self.state.average))
 
@@ -93,11 +109,10 @@ class Root:
         state = self.state
         if state.kind == NONE or player != state.player:
             return self.tree.weights[player]
-        weights: Array = (
-            self.tree.weights[player] * self.play[1] if state.kind == STOP else np.zeros(len(self.weights[player]))
-        )
+        weights: Array = np.zeros(len(self.weights[player]))
         if state.kind == STOP:
-            return weights
+            np.add.at(weights, state.row, self.play[1] * state.share)
+            return self.tree.weights[player] * weights
         weights[state.row] = self.play[:, 0] * state.factor / self.mass[1 - player]
         return weights
 
@@ -123,18 +138,17 @@ class Root:
         won = float(np.sum(values * tree.weights[player] * tree.row_hands[player]))
         pot, play = tree.constant or 0.0, self.play
         if state.kind == STOP:
-            stopped = play[0] * tree.weights[state.player] * tree.row_hands[state.player]
-            paid = pot * self._meets() - self._stops()
-            return (won + float(np.sum(stopped * paid))) / tree.total
+            paid = pot * self._meets()[state.row] - self._stops()
+            return (won + float(np.sum(play[0] * self._dealt_draws() * paid))) / tree.total
         return won + float(np.sum(play[:, 0] * (self._shifts() - pot * self._gadget_weights())))
 
     def _chosen(self, values: Array, respond: bool) -> float:
         """What the gadget's player wins."""
         tree, state, play = self.tree, self.state, self.play
         if state.kind == STOP:
-            both = np.array([self._stops(), values])
+            both = np.array([self._stops(), values[state.row]])
             worth = both.max(axis=0) if respond else (play * both).sum(axis=0)
-            return float(np.sum(worth * tree.weights[state.player] * tree.row_hands[state.player])) / tree.total
+            return float(np.sum(worth * self._dealt_draws())) / tree.total
         earned = values[state.row] * state.factor / self.mass[1 - state.player] - self._shifts()
         return float(earned.max()) if respond else float(np.sum(play[:, 0] * earned))
 
@@ -150,7 +164,8 @@ class Root:
         if state.kind == STOP:
             meets = self._meets()
             some = meets > 0
-            rows[some] = self._stops()[some] / meets[some] - values[some] / meets[some]
+            stops = np.bincount(state.row, self._stops() * state.share)
+            rows[some] = stops[some] / meets[some] - values[some] / meets[some]
         else:
             rows[state.row] = self._shifts() - values[state.row] * state.factor / self.mass[1 - state.player]
         live = row_of != NOWHERE
@@ -163,8 +178,14 @@ class Root:
         meets: Array = without_shared(self.tree.game.weights[1 - who])[self.tree.reps(0, who)]
         return np.where(meets < 1e-12 * self.mass[1 - who], 0.0, meets)
 
+    def _dealt_draws(self) -> Array:
+        """How often the hands of each row are dealt, with each draw."""
+        tree, state = self.tree, self.state
+        dealt: Array = (tree.weights[state.player] * tree.row_hands[state.player])[state.row] * state.share
+        return dealt
+
     def _stops(self) -> Array:
-        """What stopping pays each row, times the weight that it meets."""
+        """What stopping pays each row with each draw, times the weight that it meets."""
         return self.state.offset * (self.mass[1 - self.state.player] / self.scale)
 
     def _shifts(self) -> Array:
