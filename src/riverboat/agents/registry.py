@@ -13,6 +13,8 @@ Options of blueprints: `purify`, `threshold=0.15` or `new=0.2` (post-processing)
 move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `tie=high` (how bets off the tree are read);
 `abstraction=DIR` (where the card abstraction lies now). All agents that draw have `seed=0`.
 
+`exploit=dbbr`, `rnr`, `dbr` or `preflop` lets a blueprint learn from hands and answer what it has seen: `agents.learning`.
+
 `search=turn` or `river` lets a blueprint solve the end of the hand at the table: `agents.search_options` has the rest.
 """
 
@@ -28,6 +30,7 @@ from riverboat import own
 from riverboat.abstraction.translation import Tie
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.learning import LEARN_OPTIONS, LearningAgent, learn_settings
 from riverboat.agents.rules import SUFFIX, RuleAgent
 from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
 from riverboat.agents.searching import SearchingAgent
@@ -43,7 +46,7 @@ from riverboat.strategy.solution import Solution
 DEMO, DEFAULT = "demo", "default"
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
-_OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed", *SEARCH_OPTIONS)
+_OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed", *SEARCH_OPTIONS, *LEARN_OPTIONS)
 _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 
@@ -129,9 +132,11 @@ def _seed(options: dict[str, str], seed: int, text: str) -> int:
     return int(options["seed"])
 
 
-def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> BlueprintAgent | SearchingAgent:
+def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> Agent:
     _known(options, _OPTIONS, text)
-    settings = search_settings(options, text)
+    settings, learns = search_settings(options, text), learn_settings(options, text)
+    if settings is not None and learns is not None:
+        raise InputError(f"agent {shown(text)}: search and exploit: one of the two")
     chosen = [name for name in _POST if name in options]
     if len(chosen) > 1:
         raise InputError(f"agent {shown(text)}: {' and '.join(chosen)}: one post-processing at a time")
@@ -149,6 +154,8 @@ def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> B
         spare_first=None if spare is None else spare != "no",
         seed=_seed(options, seed, text),
     )
+    if learns is not None:
+        return LearningAgent(agent, learns)
     return agent if settings is None else SearchingAgent(agent, settings)
 
 

@@ -1,0 +1,225 @@
+"""Agents that learn while they play, and answers to models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from random_blueprints import KINDS, random_blueprint
+from riverboat.abstraction.card_abstraction import lossless
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.learning import LearningAgent, LearnSettings
+from riverboat.agents.registry import make_agent
+from riverboat.agents.yardsticks import Yardstick
+from riverboat.errors import CorruptError, InputError
+from riverboat.evaluation.matches import play_match
+from riverboat.exploit.responses import Responder, confidence
+from riverboat.exploit.tree_models import Counts, count_moves, fit_model, shares_of, surprising
+from riverboat.exploit.tree_reading import read_in
+from riverboat.games.acpc import read_game
+from riverboat.games.action_tree import CALL, compile_actions
+from riverboat.games.records import Hands, join
+from riverboat.solving.abstract_response import abstract_quality
+from riverboat.solving.blueprint import Blueprint
+from riverboat.strategy.blueprint import BlueprintStrategy, save_blueprint
+
+KIND = "pot"
+
+
+@pytest.fixture(scope="module")
+def base() -> BlueprintStrategy:
+    """A blueprint of a game with one card each, trained for a moment."""
+    rules, menu = KINDS[KIND]
+    solver = Blueprint(compile_actions(rules, menu), lossless(rules.board[1:], rules.deck), seed=1)
+    solver.step(50_000)
+    return strategy_of(solver)
+
+
+def strategy_of(solver: Blueprint) -> BlueprintStrategy:
+    tree = solver.tree
+    averages = tuple(solver.averages(street) for street in range(tree.rules.rounds))
+    return BlueprintStrategy(tree.rules, tree.menu, tree, solver.cards, averages)
+
+
+@pytest.fixture(scope="module")
+def leduc() -> BlueprintStrategy:
+    rules = read_game("leduc")
+    solver = Blueprint(compile_actions(rules), lossless(rules.board[1:], rules.deck), seed=1)
+    solver.step(60_000)
+    return strategy_of(solver)
+
+
+def joined(first: BlueprintStrategy, second: BlueprintStrategy) -> BlueprintStrategy:
+    """Seat 0 of the one with seat 1 of the other."""
+    tree, tables = first.tree, []
+    for street, (mine, theirs) in enumerate(zip(shares_of(first), shares_of(second), strict=True)):
+        nodes = np.flatnonzero((tree.actor >= 0) & (tree.street == street))
+        seat = np.repeat(tree.actor[nodes], tree.count[nodes])
+        tables.append(np.where(seat == 0, mine, theirs).astype(np.float32))
+    return replace(first, average=tuple(tables))
+
+
+def always(base: BlueprintStrategy, kind: int) -> BlueprintStrategy:
+    """Everybody makes one kind of move."""
+    tree, tables = base.tree, [np.zeros_like(table, np.float32) for table in base.average]
+    for node in np.flatnonzero(tree.actor >= 0).tolist():
+        chosen = [k for k, child in enumerate(tree.children(node)) if tree.kind[child] == kind]
+        tables[tree.street[node]][:, tree.slot[node] + chosen[0]] = 1
+    return replace(base, average=tuple(tables))
+
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+def test_a_best_response_is_one(leduc: BlueprintStrategy) -> None:
+    """Beside the exact best response to the same model, in both seats; Leduc without abstraction."""
+    model = random_blueprint("leduc", seed=4)
+    responder = Responder(leduc)
+    responder.improve(model, 200_000)
+    answer = responder.strategy()
+    best = abstract_quality(model).best
+    first, second = abstract_quality(joined(answer, model)).values[0], abstract_quality(joined(model, answer)).values[1]
+    assert best[0] - 0.05 < first <= best[0] + 1e-6
+    assert best[1] - 0.05 < second <= best[1] + 1e-6
+
+
+def test_p_is_a_dial(leduc: BlueprintStrategy) -> None:
+    """The surer of the model, the more is won of it and the more can be lost; the curve is above DBBR's chord."""
+    model = random_blueprint("leduc", seed=4)
+    gains, losses = [], []
+    for p in (0.0, 0.5, 1.0):
+        responder = Responder(leduc, p)
+        responder.improve(model, 150_000)
+        answer = responder.strategy()
+        against = abstract_quality(joined(answer, model)).values[0] + abstract_quality(joined(model, answer)).values[1]
+        gains.append(against / 2)
+        losses.append(sum(abstract_quality(answer).best) / 2)
+    assert gains[0] < gains[1] < gains[2]
+    assert losses[0] < losses[1] < losses[2]
+    share = (losses[1] - losses[0]) / (losses[2] - losses[0])
+    assert gains[1] > gains[0] + share * (gains[2] - gains[0]) + 0.01
+
+
+def test_where_nothing_was_seen_a_data_biased_opponent_is_free(leduc: BlueprintStrategy) -> None:
+    model = random_blueprint("leduc", seed=4)
+    free, none = Responder(leduc, 0.0), Responder(leduc, confidence=confidence(Counts({})))
+    for responder in (free, none):
+        responder.improve(model, 20_000)
+    np.testing.assert_array_equal(free.strategy().average[0], none.strategy().average[0])
+    assert confidence(Counts({3: np.array([4.0, 1.0]), 5: np.array([70.0])}), 0.8) == {3: 0.4, 5: 0.8}
+    with pytest.raises(InputError, match=r"p=1\.5"):
+        Responder(leduc, 1.5)
+    with pytest.raises(InputError, match="tree and the buckets"):
+        free.improve(random_blueprint("kuhn"), 64)
+
+
+# --- who plays the base is taken for the base ---------------------------------------------------
+
+
+def record(one: BlueprintStrategy, other: object, hands: int) -> Hands:
+    kept: list[Hands] = []
+    play_match(BlueprintAgent(one, "one"), other, one.rules, hands, observe=kept.append)  # type: ignore[arg-type]
+    return join(kept)
+
+
+def test_noise_surprises_nobody(base: BlueprintStrategy) -> None:
+    hands = record(base, BlueprintAgent(base, "two", seed=8), 4000)
+    reading = read_in(base.tree, hands)
+    counts = count_moves(reading, base.tree, reading.player == 1)
+    assert len(counts.moves) > 50
+    assert len(surprising(base, counts).moves) <= 1
+    caller = record(base, Yardstick("always-call"), 1000)
+    reading = read_in(base.tree, caller)
+    seen = count_moves(reading, base.tree, reading.player == 1)
+    assert base.tree.find("r300") in surprising(base, seen).moves
+
+
+# --- the agent ----------------------------------------------------------------------------------
+
+
+def learner(base: BlueprintStrategy, **settings: object) -> LearningAgent:
+    return LearningAgent(BlueprintAgent(base, "learner"), LearnSettings(every=400, work=20_000, **settings))  # type: ignore[arg-type]
+
+
+def test_it_wins_half_of_what_there_is(base: BlueprintStrategy) -> None:
+    """Of what a best response to the true opponent wins, within a few thousand hands."""
+    responder = Responder(base)
+    responder.improve(always(base, CALL), 100_000)
+    best = BlueprintAgent(responder.strategy(), "best")
+    most, before, found = (
+        play_match(one, Yardstick("always-call"), base.rules, 4000, seed=9).mbb_per_game
+        for one in (best, BlueprintAgent(base, "base"), learner(base))
+    )
+    assert most > 2 * before > 0
+    assert found > most / 2
+
+
+def test_equal_seeds_give_equal_matches(base: BlueprintStrategy) -> None:
+    kept: list[Hands] = []
+    for _ in range(2):
+        play_match(learner(base), Yardstick("random", 3), base.rules, 1200, seed=9, observe=kept.append)
+    half = len(kept) // 2
+    for one, two in zip(kept[:half], kept[half:], strict=True):
+        np.testing.assert_array_equal(one.moves, two.moves)
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_it_knows_who_it_is_by_what_it_sees(second: bool, base: BlueprintStrategy) -> None:
+    """Against a caller of the same name, in either place: all that is counted are calls."""
+    agent, caller = learner(base), BlueprintAgent(always(base, CALL), "learner")
+    play_match(*((caller, agent) if second else (agent, caller)), base.rules, 800, seed=9)
+    assert agent.hands == 800
+    tree = base.tree
+    for node, seen in agent.counts.moves.items():
+        kinds = [int(tree.kind[child]) for child in tree.children(node)]
+        assert seen[kinds.index(CALL)] == seen.sum()
+
+
+def test_memory(base: BlueprintStrategy, tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    one = learner(base, memory=folder)
+    play_match(one, Yardstick("always-call"), base.rules, 800, seed=9)
+    again = learner(base, memory=folder)
+    assert again.hands == 800
+    assert again.now is not again.first  # it goes on with an answer
+    assert {n: c.tolist() for n, c in again.counts.moves.items()} == {
+        n: c.tolist() for n, c in one.counts.moves.items()
+    }
+    assert again.counts.shown.keys() == one.counts.shown.keys()
+    other = replace(base, average=base.average)
+    assert learner(other, memory=folder).hands == 800
+    with pytest.raises((InputError, CorruptError)):
+        learner(base, memory=save_blueprint(base, tmp_path / "no memory"))
+
+
+def test_models_of_one_street(base: BlueprintStrategy) -> None:
+    """`preflop` answers before the flop, and is the blueprint afterwards."""
+    agent = learner(base, method="preflop")
+    play_match(agent, Yardstick("always-call"), base.rules, 1200, seed=9)
+    now = shares_of(agent.now.strategy)
+    for street, plain in enumerate(shares_of(base)):
+        assert np.allclose(now[street], plain, atol=1e-6) == (street > 0)
+    model = fit_model(base, agent.counts.on(base.tree, 0))
+    np.testing.assert_allclose(shares_of(model)[1], shares_of(base)[1], atol=1e-6)
+
+
+def test_names(base: BlueprintStrategy, tmp_path: Path) -> None:
+    folder = save_blueprint(base, tmp_path / "b")
+    agent = make_agent(f"{folder}?exploit=rnr&p=0.5&every=100&work=640&fit=em&wait=no&seed=4")
+    assert isinstance(agent, LearningAgent)
+    assert agent.settings == LearnSettings(method="rnr", p=0.5, every=100, work=640, fit="em", wait=False)
+    for options, message in {
+        "exploit=best": "unknown exploit",
+        "exploit=dbbr&fit=l3": "unknown fit",
+        "exploit=dbbr&p=2": "p=2",
+        "exploit=dbbr&p=x": "write a number",
+        "exploit=dbbr&every=1": "at least 2 hands",
+        "exploit=dbbr&wait=perhaps": "write yes or no",
+        "every=100": "add exploit=dbbr",
+        "exploit=dbbr&search=river": "one of the two",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            make_agent(f"{folder}?{options}")
