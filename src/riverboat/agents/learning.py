@@ -169,7 +169,8 @@ class LearningAgent:
     def observe(self, hands: Hands) -> None:
         """Count what the other player did, take the answer that is due, and begin the next."""
         strategy = self.first.strategy
-        reading = read_in(strategy.tree, hands)
+        # Bets are read as the agent reads them at the table: a model of other readings would be one of another player.
+        reading = read_in(strategy.tree, hands, self.first.translation, self.first.seed + self.hands)
         theirs = reading.player != hands.names.index(_own_name(self.name, hands))
         found = count_moves(reading, strategy.tree, theirs, hands, strategy.cards)
         _add(self._seen, found.moves)
