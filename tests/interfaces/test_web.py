@@ -14,12 +14,15 @@ import numpy as np
 import pytest
 
 import riverboat as rb
+from random_blueprints import random_blueprint
 from riverboat import disk
 from riverboat.cards.ranges import Range
 from riverboat.interfaces.web.application import application
 from riverboat.interfaces.web.door import MOST_BODY, PAGE, Door
+from riverboat.interfaces.web.runs import place_of
 from riverboat.interfaces.web.server import Server
 from riverboat.strategy import files
+from riverboat.strategy.blueprint import save_blueprint
 
 TOKEN, HOST = "a-token-of-the-test", "127.0.0.1:8765"
 SPOT = {
@@ -135,6 +138,37 @@ def test_runs_and_their_logs_are_listed(client: Client, data: Path) -> None:
     assert client.get("/api/series/many", run=["river", "river"]) == [told, told]
     with disk.held(data / "river"):
         assert [run["running"] for run in client.get("/api/runs") if run["name"] == "river"] == [True]
+
+
+def test_a_training_of_a_terminal_is_watched_from_its_first_second(client: Client, data: Path) -> None:
+    """A folder that a process holds, its log, and its snapshots, which are newer than the last checkpoint."""
+    folder = data / "study" / "training"
+    blueprint = random_blueprint("leduc")
+    with disk.held(folder):
+        (told,) = [run for run in client.get("/api/runs") if run["name"] == "study/training"]
+        assert (told["running"], told["ready"]) == (True, False)
+        save_blueprint(blueprint, folder / "checkpoint-000000000000100")
+        save_blueprint(blueprint, folder / "snapshots" / "000000000000200")
+        for k in (100, 200):
+            strength = {"against_snapshot": 5.0 * k, "unit": "mbb/g", "ci95": 12.0}
+            row = {
+                "iterations": k,
+                "seconds": k / 10,
+                "touched": 7 * k,
+                "regret": 1.0,
+                "left": 50.0,
+                "strength": strength,
+            }
+            disk.append(folder / "log.jsonl", json.dumps(row))
+        (told,) = [run for run in client.get("/api/runs") if run["name"] == "study/training"]
+        assert (told["kind"], told["running"], told["ready"]) == ("blueprint", True, True)
+        series = client.get("/api/series", run="study/training")
+        assert [row["strength"] for row in series["rows"]] == [500.0, 1000.0]
+        assert [row["visits"] for row in series["rows"]] == [700, 1400]
+        assert (series["seconds_left"], series["units"]["strength"]) == (50.0, "mbb/g")
+        assert series["snapshots"] == ["000000000000200"]
+        assert series["memory"] is None or series["memory"] > 1 << 20  # of this process, which holds the folder
+    assert place_of(folder).name == "000000000000200"
 
 
 def test_agents_are_read_as_nodes_are(client: Client) -> None:

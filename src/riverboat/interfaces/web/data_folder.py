@@ -90,10 +90,10 @@ class MissingError(InputError):
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder holds a strategy, a run with checkpoints, or many boards."""
+    """Whether a folder holds a strategy, a run with checkpoints or one that has just begun, or many boards."""
     if not folder.is_dir() or folder.name.startswith("."):
         return False
-    marks = (folder / artefact.MANIFEST, folder / "strategy" / artefact.MANIFEST, folder / BOARDS)
+    marks = (folder / artefact.MANIFEST, folder / "strategy" / artefact.MANIFEST, folder / BOARDS, folder / disk.LOCK)
     return any(mark.is_file() for mark in marks) or bool(files.checkpoints(folder))
 
 

@@ -23,6 +23,7 @@ from riverboat.strategy import blueprint, files
 SNAPSHOTS = "snapshots"  # of trainings, in their folders
 PERCENT = "% of pot"
 _BOARD = re.compile(r'^board = "(\w+)"', re.MULTILINE)
+_NAME = re.compile(r'^name = "(.*)"$', re.MULTILINE)
 _OWNER = re.compile(r"process (\d+) on (\S+)")
 
 
@@ -59,7 +60,7 @@ def describe(name: str, folder: Path, job: Job | None) -> dict[str, Any]:
     """One run, from its newest manifest."""
     held = disk.is_held(folder)
     run: dict[str, Any] = {
-        "name": name, "kind": "other", "game": None, "board": None, "job": job is not None, "ready": True,
+        "name": name, "kind": "other", "game": None, "board": None, "job": job is not None, "ready": False,
         "running": held or (job is not None and job.state in ALIVE[1:]),
         "state": job.state if job is not None else "running" if held else "done", "changed": 0.0,
         "iterations": None, "seconds": None, "exploitability": None, "unit": None,
@@ -69,9 +70,9 @@ def describe(name: str, folder: Path, job: Job | None) -> dict[str, Any]:
     if (folder / BOARDS).is_file():
         rows = rows_of(folder / BOARDS)
         game = rows[0].get("game", "").rpartition(" ")[0] if rows else None
-        return run | {"kind": "boards", "game": game, "iterations": len(rows)}
+        return run | {"kind": "boards", "game": game, "iterations": len(rows), "ready": True}
     with suppress(RiverboatError, OSError, KeyError, TypeError, ValueError):
-        run |= _facts(place_of(folder))
+        run |= _facts(place_of(folder)) | {"ready": True}
     return run
 
 
@@ -83,8 +84,10 @@ def _facts(place: Path) -> dict[str, Any]:
     if kind in blueprint.KINDS:
         return facts | {"kind": "blueprint"}
     if "game_file" in manifest and manifest.text("game_file") == "game.toml":
-        found = _BOARD.search((place / "game.toml").read_text(encoding="utf-8")[:2_000])
-        facts |= {"kind": "solution", "board": found[1] if found else None, "unit": PERCENT}
+        head = (place / "game.toml").read_text(encoding="utf-8")[:2_000]
+        board, name = _BOARD.search(head), _NAME.search(head)
+        facts |= {"kind": "solution", "board": board[1] if board else None, "unit": PERCENT}
+        facts |= {"game": name[1]} if name else {}
     checks = _history(manifest)
     if checks:
         facts |= {key: checks[-1][key] for key in ("seconds", "exploitability")} | {
@@ -118,6 +121,8 @@ def series(name: str, data: DataFolder, jobs: Jobs) -> dict[str, Any]:
         answer |= _training(rows, folder)
     else:
         answer |= _solving(rows, job)
+    if not disk.is_held(folder):
+        answer["seconds_left"] = None
     if memory is not None and answer["rows"]:
         answer["rows"][-1]["memory"] = memory
     return answer

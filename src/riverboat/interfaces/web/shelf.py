@@ -120,8 +120,21 @@ class Shelf:
                 if board:
                     raise InputError(f"board {shown(board)}: the cards of a spot stand in its lines, such as x-x/8h")
                 return self.read(name, "node", line, board, make=lambda one: solution_node(one, line) | {"run": name})
-            told = blueprint_node(blueprint.load_blueprint(place), line, board)
+            strategy = blueprint.load_blueprint(place)
+            told = self._of_blueprint(strategy, place, line, board)
         return self.answers.put(key, to_bytes(told | {"run": name}))
+
+    def _of_blueprint(
+        self, strategy: blueprint.BlueprintStrategy, place: Path, line: str, board: str
+    ) -> dict[str, Any]:
+        """A decision of its own tree; where the line leaves that, what it really plays there as an agent."""
+        try:
+            strategy.tree.find(line)
+        except InputError:
+            agent = make_agent(str(place))
+            assert isinstance(agent, Answering)
+            return agent_node(agent, strategy.rules, line, board)
+        return blueprint_node(strategy, line, board)
 
     def next_nodes(self, name: str, line: str) -> Iterator[Callable[[], object]]:
         """Work that makes the nodes after one quick to read: what its solution's first street shares, then each of them."""
