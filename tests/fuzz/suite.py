@@ -17,12 +17,26 @@ from .groups import (
     names,
     numbers,
     places,
+    practice,
     tables,
     tournaments,
     words,
 )
 
-GROUPS = (names, numbers, cards, tables, game_files, match_states, places, artefacts, words, tournaments, extremes)
+GROUPS = (
+    names,
+    numbers,
+    cards,
+    tables,
+    game_files,
+    match_states,
+    places,
+    artefacts,
+    words,
+    tournaments,
+    practice,
+    extremes,
+)
 FAST = 200  # cases of the fast tests
 
 

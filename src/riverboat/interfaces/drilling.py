@@ -53,6 +53,7 @@ def drill(name: str, options: Options, typed: TextIO | None = None) -> None:
     seed = secrets.randbits(32) if options.seed is None else options.seed
     asking = Drill(source_of(name, seed), options.drill, record, seed)
     lines = typed if typed is not None else sys.stdin
+    asking.ask()  # what cannot be asked is refused before anything is said
     _say(f"{name}: EV lost is what counts. The number is for mixed decisions: low means the first move. q leaves")
     try:
         while len(asking.grades) != options.questions:
