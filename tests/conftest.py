@@ -19,6 +19,8 @@ gc.set_threshold(
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what tests start and interrupt would too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+from browsing import CHROMIUM, LEFT_OUT  # noqa: E402 after the number of threads is set
+
 HERE = Path(__file__).parent
 # The files that take longest begin first, so that no process is left alone with one of them at the end. By seconds of
 # processor time with nothing compiled; the order need not be exact. Those at the top stand in pairs of which each compiles
@@ -58,3 +60,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long files; the others stay in their order."""
     place = {HERE / name: k for k, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path, len(LONG)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out."""
+    if CHROMIUM is None:
+        terminalreporter.write_line(LEFT_OUT)

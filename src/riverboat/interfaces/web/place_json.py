@@ -28,10 +28,8 @@ def blueprint_node(strategy: BlueprintStrategy, line: str, board: str) -> dict[s
     tree, rules = strategy.tree, strategy.rules
     node = tree.find(line)
     if tree.actor[node] >= 0:
-        missing = _missing(rules, int(tree.street[node]), line, board)
-        if missing is not None:
-            return missing
-        told = place_node(at_line(strategy, line, board))
+        board = _cut(rules, int(tree.street[node]), board)
+        told = _missing(rules, int(tree.street[node]), line, board) or place_node(at_line(strategy, line, board))
         return told | {"path": _path(strategy, node)}
     return {"kind": "end"} | _empty(rules, line, board)
 
@@ -39,14 +37,18 @@ def blueprint_node(strategy: BlueprintStrategy, line: str, board: str) -> dict[s
 def agent_node(agent: Answering, rules: Rules, line: str, board: str) -> dict[str, Any]:
     """A decision of an agent, whatever was bet."""
     state = settled(Betting.from_line(rules, line))
-    missing = _missing(rules, state.street, line, board)
-    if missing is not None:
-        return missing
-    return place_node(player_node(agent, rules, line, board)) | {"path": []}
+    board = _cut(rules, state.street, board)
+    told = _missing(rules, state.street, line, board) or place_node(player_node(agent, rules, line, board))
+    return told | {"path": []}
+
+
+def _cut(rules: Rules, street: int, board: str) -> str:
+    """The cards of a board that are there on a street: who walks back keeps those that come later."""
+    return show_cards(parse_board(board)[: rules.board_sizes[street]])
 
 
 def _missing(rules: Rules, street: int, line: str, board: str) -> dict[str, Any] | None:
-    """The deal, where the cards of a street are not given; too many of them are cut."""
+    """The deal, where the cards of a street are not given."""
     if len(parse_board(board)) >= rules.board_sizes[street]:
         return None
     return {"kind": "deal", "needs": rules.board_sizes[street]} | _empty(rules, line, board)

@@ -1,11 +1,6 @@
 // The server's answers. Every path stands here and nowhere else; docs/api.md describes them.
 
-async function ask(method, path, body) {
-  const options = { method, headers: {} };
-  if (body !== undefined) {
-    options.headers["Content-Type"] = "application/json";
-    options.body = JSON.stringify(body);
-  }
+async function askText(path, options = {}) {
   let answer;
   try {
     answer = await fetch(path, options);
@@ -13,14 +8,22 @@ async function ask(method, path, body) {
     throw new Error("The server does not answer. Is riverboat serve still running?");
   }
   const text = await answer.text();
-  let told;
+  if (!answer.ok) throw new Error(errorIn(text) ?? `${path}: the server answered ${answer.status}`);
+  return text;
+}
+
+function errorIn(text) {
   try {
-    told = text ? JSON.parse(text) : null;
+    return JSON.parse(text).error;
   } catch {
-    told = null;
+    return undefined;
   }
-  if (!answer.ok) throw new Error(told?.error ?? `${path}: the server answered ${answer.status}`);
-  return told;
+}
+
+async function ask(method, path, body) {
+  const sent = body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const text = await askText(path, { method, ...sent });
+  return text ? JSON.parse(text) : null;
 }
 
 const query = (params) => {
@@ -45,6 +48,8 @@ export const readSpot = (source) => post("spots", source);
 export const sizeOf = (source) => post("spots/size", source);
 export const runs = () => get("runs");
 export const node = (run, line, more = {}) => get("node", { run, line, ...more });
+export const compare = (run, other, line) => get("compare", { run, other, line });
+export const rangeOf = (run, line, player) => askText(`/api/export${query({ run, line, player, format: "range" })}`);
 export const runouts = (run, line) => get("runouts", { run, line });
 export const series = (run) => get("series", { run });
 export const aggregate = (run) => get("aggregate", { run });
@@ -82,6 +87,13 @@ export function follow(name, change) {
     if (!ALIVE.includes(job.state)) source.close(); // or the browser would ask again
     change(job);
   };
+  return () => source.close();
+}
+
+/** Follow all jobs: `change(jobs)`, the newest first. Returns what stops it. */
+export function followAll(change) {
+  const source = new EventSource("/api/events");
+  source.onmessage = (event) => change(JSON.parse(event.data));
   return () => source.close();
 }
 

@@ -4,19 +4,18 @@ import { card, Deck } from "./card_parts.js";
 import { button, fill, h } from "./dom.js";
 import { chips, moveColours, moveTitle, moveWords, percent } from "./figures.js";
 
-/** A line and a move, or a card, joined. */
-export function joinLine(line, move) {
-  return line === "" || line.endsWith("/") ? line + move : `${line}-${move}`;
+/** A line and a move joined: by `-` in spots, by nothing in whole games. */
+export function joinLine(line, move, joiner) {
+  return line === "" || line.endsWith("/") ? line + move : `${line}${joiner}${move}`;
 }
-
-export const dealLine = (line, name) => `${line}/${name}`;
 
 const STREETS = { 4: "turn", 5: "river" };
 
 export class Breadcrumb {
-  /** `go(line)` when a move or a card is chosen. */
-  constructor(go) {
+  /** `go(line)` when a move or a card is chosen; `deal(cards)` where cards are no part of a line, as in whole games. */
+  constructor(go, deal = () => {}) {
     this.go = go;
+    this.deal = deal;
     this.crumbs = h("div", { class: "crumbs", role: "list", "aria-label": "Moves so far" });
     this.picker = h("div");
     this.element = h("div", {}, this.crumbs, this.picker);
@@ -28,20 +27,28 @@ export class Breadcrumb {
     let size = node.board.length - dealt;
     const steps = node.path.filter((step) => step.kind !== "end").map((step) =>
       (step.kind === "deal" ? { ...step, board: node.board.slice(0, size++), street: STREETS[size] } : step));
+    const held = this.element.contains(document.activeElement); // its button goes; who walks by keys goes on from the new one
     fill(this.crumbs, steps.map((step) => (step.kind === "deal" ? this.#deal(step, node) : this.#decision(step, node))));
-    this.#pick(null, node);
-    if (node.kind === "deal") this.#pick(steps.at(-1), node); // a card is due
     this.crumbs.scrollLeft = this.crumbs.scrollWidth;
+    this.#pick(null, node);
+    if (node.kind === "deal") this.#due(node, steps);
+    if (held) (this.picker.querySelector("button[tabindex='0']") ?? this.crumbs.querySelector(".here button"))?.focus();
+  }
+
+  /** The cards that are due. */
+  #due(node, steps) {
+    if (node.needs) this.#pick({ line: node.line, street: node.street, board: node.board, chosen: null, apart: true }, node);
+    else this.#pick(steps.at(-1), node);
   }
 
   #decision(step, node) {
-    const here = step.chosen === null;
+    const here = step.chosen === null && node.kind === "decision";
     const colours = moveColours(step.moves);
     const facts = (label) => (here ? node.moves.find((move) => move.name === label) : null);
     const moves = step.moves.map((label, k) => h("button", {
       type: "button", title: moveTitle(label, facts(label)), style: { "--move": colours[k] },
-      "aria-current": step.chosen === label ? "true" : null, on: { click: () => this.go(joinLine(step.line, label)) },
-    }, h("span", {}, moveWords(label)), here ? h("span", {}, percent(facts(label).frequency, 0)) : null));
+      "aria-current": step.chosen === label ? "true" : null, on: { click: () => this.go(joinLine(step.line, label, node.joiner)) },
+    }, h("span", {}, moveWords(label, facts(label)?.kind)), here ? h("span", {}, percent(facts(label).frequency, 0)) : null));
     const head = h("header", {}, h("b", { class: step.player }, step.player.toUpperCase()), h("span", {}, here ? chips(node.pot, 0) : step.pot ? chips(step.pot, 0) : ""));
     return h("div", { class: here ? "crumb here" : "crumb", role: "listitem", "aria-label": `${step.player} to act` }, head, moves);
   }
@@ -60,14 +67,26 @@ export class Breadcrumb {
     }
     this.step = step.line;
     const gone = new Set(step.board);
-    const deck = new Deck({ label: `Card of the ${step.street}`, pick: (name) => this.go(dealLine(step.line, name) + (step.chosen ? this.#rest(step, node) : "")) });
-    deck.draw((name) => (gone.has(name) ? "gone" : name === step.chosen ? "on" : "free"));
+    const taken = step.chosen ? [step.chosen] : [];
+    const many = step.apart ? node.needs - node.board.length : 1; // a flop has three
+    const deck = new Deck({ label: many > 1 ? `Cards of the ${step.street}` : `Card of the ${step.street}`, pick: (name) => {
+      if (!step.apart) {
+        this.go(`${step.line}/${name}${step.chosen ? this.#rest(step, node) : ""}`);
+        return;
+      }
+      if (taken.includes(name)) taken.splice(taken.indexOf(name), 1);
+      else taken.push(name);
+      draw();
+      if (taken.length === many) this.deal(taken);
+    } });
+    const draw = () => deck.draw((name) => (gone.has(name) ? "gone" : taken.includes(name) ? "on" : "free"));
+    draw();
     fill(this.picker, h("div", { class: "sheet picker" }, h("h3", {}, `The ${step.street}`), deck.element));
   }
 
   /** The moves behind a card, kept when another card is dealt in its place; a later deal ends them. */
   #rest(step, node) {
-    const behind = node.line.slice(dealLine(step.line, step.chosen).length);
+    const behind = node.line.slice(`${step.line}/${step.chosen}`.length);
     return behind.includes("/") ? behind.slice(0, behind.indexOf("/")) : behind;
   }
 }

@@ -5,7 +5,7 @@ import { percent, short } from "./figures.js";
 
 const WIDTH = 520;
 const HEIGHT = 240;
-const LEFT = 46;
+const LEFT = 52;
 const RIGHT = 12;
 const TOP = 10;
 const BOTTOM = 26;

@@ -5,8 +5,10 @@ const SVG = "http://www.w3.org/2000/svg";
 
 function put(element, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name === "on") for (const [event, call] of Object.entries(value)) element.addEventListener(event, call);
+    if (value === undefined || value === null) continue;
+    if (name.startsWith("aria-")) element.setAttribute(name, String(value));
+    else if (value === false) continue;
+    else if (name === "on") for (const [event, call] of Object.entries(value)) element.addEventListener(event, call);
     else if (name === "style") for (const [key, one] of Object.entries(value)) element.style.setProperty(key, one);
     else if (name === "value" || name === "checked" || name === "selected" || name === "disabled") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);

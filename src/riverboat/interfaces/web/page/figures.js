@@ -36,7 +36,7 @@ export function seconds(value) {
   if (!known(value)) return "–";
   if (value < 1) return `${Math.round(1000 * value)} ms`;
   if (value < 90) return `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
-  if (value < 5400) return `${Math.round(value / 60)} min`;
+  if (value < 5400) return `${value < 600 ? Number((value / 60).toFixed(1)) : Math.round(value / 60)} min`;
   return value < 172800 ? `${(value / 3600).toFixed(1)} h` : `${Math.round(value / 86400)} days`;
 }
 
@@ -56,16 +56,18 @@ export function ago(time, now = Date.now() / 1000) {
   return past < 60 ? "just now" : `${seconds(past)} ago`;
 }
 
-/** A move in words: "bet 120", "all-in". */
-export function moveWords(label) {
+const WORDS = { f: "fold", x: "check", k: "check", c: "call", b: "bet", r: "raise to", a: "all-in" };
+
+/** A move in words: "bet 120", "all-in". `kind` is what the server calls it; `c` and `r` of whole games may check and bet. */
+export function moveWords(label, kind) {
   const amount = label.slice(1);
-  const word = { f: "fold", x: "check", k: "check", c: "call", b: "bet", r: "raise to", a: "all-in" }[label[0]] ?? label[0];
-  return amount ? `${word} ${amount}` : word;
+  const word = kind === "check" || (kind === "bet" && label[0] === "r") ? kind : (WORDS[label[0]] ?? label[0]);
+  return amount ? `${word}${word === "bet" && label[0] === "r" ? " to" : ""} ${amount}` : word;
 }
 
 /** With the share of the pot that a bet is; `facts` are those of the move at its node, where they are known. */
 export function moveTitle(label, facts) {
-  const words = moveWords(label);
+  const words = moveWords(label, facts?.kind);
   if (!facts?.share) return words;
   return `${words}: ${Math.round(100 * facts.share)} % of the pot${facts.allin ? ", all-in" : ""}`;
 }

@@ -37,6 +37,14 @@ function wholeLock(cells, held) {
   return alike ? cells.map(() => first) : cells;
 }
 
+/** A name that no run or job has yet. */
+async function freeName(base) {
+  const taken = new Set([...(await api.runs()), ...(await api.jobs())].map((one) => one.name));
+  let name = base;
+  for (let k = 2; taken.has(name); k++) name = `${base}-${k}`;
+  return name;
+}
+
 /** `*` for every card of a line. */
 export const anyCard = (line) => line.replace(/\/[2-9TJQKA][cdhs]/g, "/*");
 
@@ -107,7 +115,7 @@ function draw(reader) {
     const line = lock.every ? anyCard(node.line) : node.line;
     const older = (spot.lock ?? []).filter((entry) => entry.line !== line);
     const locks = [...older, ...lockEntries(line, node.labels, wholeLock(lock.cells, held))];
-    const job = await api.startJob({ run: reader.params.run, locks });
+    const job = await api.startJob({ run: reader.params.run, locks, name: await freeName(`${reader.params.run.split("/").at(-1)}-locked`) });
     watchJob(where, job, { done: (ended) => go("study", { run: ended.name, line: node.line, with: reader.params.run, tab: "compare" }) });
   }), { class: "main" });
   return [h("div", { class: "spread" }, h("h2", {}, "Lock ", h("span", { class: side.name }, side.name.toUpperCase())), count),

@@ -9,14 +9,15 @@ const bucketName = ([low, high]) => `${Math.round(100 * low)}–${Math.round(100
 
 /** One player at a node: columns over hands, and where each hand stands in them. */
 export class Side {
-  constructor(name, told, labels, board, pot) {
+  constructor(name, told, moves, board, pot) {
     this.name = name;
     for (const key of ["combos", "ev", "equity", "eqr"]) this[key] = told[key];
     const { index, weight, deals, ev, equity, eqr, strategy, action_ev: worth, made, draws } = told.hands;
-    Object.assign(this, { hands: index, weight, deals: deals ?? weight, handEv: ev, handEquity: equity, handEqr: eqr, made, draws });
+    Object.assign(this, { hands: index, weight, deals: deals ?? weight, handEv: ev ?? [], handEquity: equity ?? [], handEqr: eqr ?? [], made, draws });
     this.strategy = strategy?.length ? strategy : null;
     this.actionEv = worth;
-    this.actions = this.strategy ? labels : [];
+    this.actions = this.strategy ? moves.map((move) => move.name) : [];
+    this.words = this.strategy ? moves.map((move) => moveWords(move.name, move.kind)) : [];
     this.colours = this.actions.length ? moveColours(this.actions) : ["var(--weight)"];
     this.pot = pot;
     this.place = new Int32Array(1326).fill(-1);
@@ -76,7 +77,7 @@ export class Side {
 
   #words(found, weight) {
     if (!(weight > 0)) return "not held";
-    const moves = this.actions.map((label, k) => `${moveWords(label)} ${percent(found.shares[k], 0)}`);
+    const moves = this.words.map((words, k) => `${words} ${percent(found.shares[k], 0)}`);
     return [`${combos(found.combos)} combos`, ...moves, found.ev === null ? null : `EV ${chips(found.ev)}`,
       found.equity === null ? null : `equity ${percent(found.equity, 0)}`].filter(Boolean).join(", ");
   }
@@ -113,8 +114,9 @@ function heat(share) {
 export function readNode(told, names) {
   const cards = splitBoard(told.board);
   const labels = told.moves.map((move) => move.name);
-  const sides = told.names.map((name) => new Side(name, told.players[name], labels, cards, told.pot));
-  return { ...told, board: cards, labels, sides, acting: told.names.indexOf(told.player), made: names.made, draws: names.draws };
+  const sides = told.names.map((name) => new Side(name, told.players[name], told.moves, cards, told.pot));
+  const joiner = told.joiner ?? "-";
+  return { ...told, board: cards, labels, joiner, sides, acting: told.names.indexOf(told.player), made: names.made, draws: names.draws };
 }
 
 /** Whether a card is due at a node. */

@@ -5,7 +5,7 @@ import { cards } from "./card_parts.js";
 import { splitBoard } from "./cards.js";
 import { attempt, button, fill, h } from "./dom.js";
 import { go } from "./place.js";
-import { keep } from "./study_start.js";
+import { openSpot } from "./opened_spot.js";
 
 export const chips = (number) => Number(number).toLocaleString("en", { maximumFractionDigits: 1 });
 export const percent = (share) => `${Math.round(100 * share)} %`;
@@ -58,6 +58,6 @@ export class HandReview {
 
   #study(where) {
     if (where.run) go("study", where);
-    else attempt(async () => keep(await api.readSpot(where.source)));
+    else attempt(async () => openSpot(await api.readSpot(where.source)));
   }
 }

@@ -4,47 +4,60 @@ import * as api from "./api.js";
 import { Breadcrumb, joinLine } from "./breadcrumb.js";
 import { cards } from "./card_parts.js";
 import { CELL_NAMES } from "./cards.js";
-import { attempt, button, choice, copy, fill, h, say } from "./dom.js";
-import { chips, combos, moveWords, percent } from "./figures.js";
+import { attempt, button, choice, copy, fill, h, input, say } from "./dom.js";
+import { chips, moveWords, percent } from "./figures.js";
 import { Grid } from "./grid.js";
 import { isDeal, keeper, readNode } from "./node_model.js";
+import { openSpot } from "./opened_spot.js";
 import { go, link } from "./place.js";
 import { TABS } from "./reader_tabs.js";
-import { moveBar } from "./summary_parts.js";
+import { meansLine, moveBar } from "./summary_parts.js";
 
 const VIEWS = [["strategy", "Strategy"], ["ev", "EV"], ["equity", "Equity"], ["weight", "Range"]];
 const KEPT = 60; // nodes that are kept, so that a step back is drawn at once
 
 export class Reader {
-  constructor(root, params) {
+  /** `whole`: a blueprint of a whole game, whose lines are those of the ACPC. */
+  constructor(root, params, whole = false) {
     this.params = params;
+    this.whole = whole;
     this.node = null;
     this.cell = -1;
     this.who = 0; // whose cell is chosen
     this.view = "strategy";
     this.filters = { made: new Set(), draws: new Set(), equity: new Set() };
     this.seen = new Map();
-    this.crumbs = new Breadcrumb((line) => this.#go(line));
+    this.crumbs = new Breadcrumb((line) => this.#go(line), (names) => this.#deal(names));
     this.grids = [0, 1].map((who) => new Grid({ label: "Hands", pick: (cell) => this.pick(who, cell) }));
     this.heads = [0, 1].map(() => h("header"));
     this.bars = [0, 1].map(() => h("div", { class: "below" }));
-    this.title = h("div", { class: "spread title" });
+    this.title = h("div", { class: "spread title" }, h("div", {}, h("h1", {}, params.run), h("p", { class: "soft", role: "status" }, "Reading…")));
     this.side = h("div", { class: "stack side" });
-    this.tabs = choice("Beside the grids", TABS.map((tab) => [tab.name, tab.title]), this.#tab().name, (name) => this.#open(name));
-    const views = choice("Colours of the grids", VIEWS, this.view, (view) => { this.view = view; this.drawGrids(); });
+    this.tabs = choice("Beside the grids", this.#shown().map((tab) => [tab.name, tab.title]), this.#tab().name, (name) => this.#open(name));
+    const views = choice("Colours of the grids", VIEWS.filter(([name]) => !whole || name === "strategy" || name === "weight"), this.view, (view) => { this.view = view; this.drawGrids(); });
     this.sheets = [0, 1].map((who) => h("section", { class: "sheet hands" }, this.heads[who], this.grids[who].element, this.bars[who]));
     this.element = h("div", { class: "reader" }, this.title, this.crumbs.element,
       h("div", { class: "spread views" }, views, this.tabs), h("div", { class: "trio" }, this.sheets, h("section", { class: "sheet", "aria-label": "Details" }, this.side)));
     fill(root, this.element);
-    this.element.addEventListener("keydown", (event) => this.#key(event));
+    this.keys = (event) => this.#key(event);
+    document.addEventListener("keydown", this.keys); // wherever the focus is
+  }
+
+  #shown() {
+    return TABS.filter((tab) => !this.whole || tab.whole);
   }
 
   #tab() {
-    return TABS.find((tab) => tab.name === this.params.tab) ?? TABS[0];
+    return this.#shown().find((tab) => tab.name === this.params.tab) ?? TABS[0];
   }
 
   #go(line) {
     go("study", { ...this.params, line });
+  }
+
+  /** Cards of a whole game: the board stands beside the line. */
+  #deal(names) {
+    go("study", { ...this.params, board: [...this.node.board, ...names].join("") });
   }
 
   #open(name) {
@@ -59,7 +72,7 @@ export class Reader {
       this.#go(this.node.path.at(-2).line);
     } else if (/^[fxcbra]$/.test(event.key) && this.node) {
       const move = this.node.labels.find((label) => label[0] === event.key);
-      if (move) this.#go(joinLine(this.node.line, move));
+      if (move) this.#go(joinLine(this.node.line, move, this.node.joiner));
     }
   }
 
@@ -98,18 +111,27 @@ export class Reader {
   #told() {
     const node = this.node;
     if (node.acting < 0) return isDeal(node) ? "A card is dealt; choose it" : "The hand is over here";
-    return `${node.player} to act: ${node.moves.map((move) => `${moveWords(move.name)} ${percent(move.frequency, 0)}`).join(", ")}`;
+    return `${node.player} to act: ${node.moves.map((move) => `${moveWords(move.name, move.kind)} ${percent(move.frequency, 0)}`).join(", ")}`;
   }
 
   #head() {
     const { node, params } = this;
+    const name = params.run.replaceAll("/", "-");
     const files = [["CSV", "csv"], ["JSON", "json"]].map(([text, format]) =>
-      h("a", { class: "button", href: api.exportLink({ run: params.run, line: node.line, format }), download: `${params.run.replaceAll("/", "-")}.${format}` }, text));
+      h("a", { class: "button", href: api.exportLink({ run: params.run, line: node.line, format }), download: `${name}.${format}` }, text));
+    const acts = this.whole
+      ? [this.#boardField(), node.board.length > 2 ? button("Solve from here", () => attempt(async () => openSpot(await api.readSpot({ line: node.line, board: node.board.join(""), agent: params.run, floor: 0.01 })))) : null]
+      : [files, button("Change the spot", () => go("study", { new: "1", from: params.run }), { class: "quiet" })];
     fill(this.title,
       h("div", {}, h("h1", {}, params.run), h("div", { class: "row" }, cards(node.board), h("span", { class: "soft" },
         `pot ${chips(node.pot, 0)}`, node.stacks ? ` · behind ${node.stacks.map((stack) => chips(stack, 0)).join(" and ")}` : ""))),
-      h("div", { class: "row" }, files, button("Copy link", () => attempt(() => copy(link(), "Link")), { class: "quiet" }),
-        button("Change the spot", () => go("study", { new: "1", from: params.run }), { class: "quiet" })));
+      h("div", { class: "row" }, acts, button("Copy link", () => attempt(() => copy(link(), "Link")), { class: "quiet" })));
+  }
+
+  /** Whole games have their board beside the line, and it may be changed. */
+  #boardField() {
+    const box = input({ value: this.node.board.join(" "), placeholder: "Board", "aria-label": "Board", maxlength: 20, on: { change: () => go("study", { ...this.params, board: box.value.replace(/[\s,]/g, "") }) } });
+    return h("span", { style: { width: "150px" } }, box);
   }
 
   pick(who, cell) {
@@ -133,9 +155,9 @@ export class Reader {
       this.grids[who].draw(this.#tab().cells?.(this, side, who) ?? side.cells(this.view, keeps), side.colours);
       const figures = keeps ? side.figures(side.everyPlace().filter(keeps)) : { ...side, shares: (compared ? other : node).moves.map((move) => move.frequency) };
       fill(this.heads[who], h("h2", { class: side.name }, compared ? `${side.name.toUpperCase()} in ${this.params.with}` : side.name.toUpperCase(), node.acting === who ? h("small", {}, " to act") : ""),
-        h("small", {}, `${combos(figures.combos)} combos · EV ${chips(figures.ev)} · ${percent(figures.equity)}`));
+        h("small", {}, meansLine(figures)));
       fill(this.bars[who], side.actions.length
-        ? moveBar(side.actions, figures.shares, { pick: compared ? null : (label) => this.#go(joinLine(node.line, label)) })
+        ? moveBar(side.actions, figures.shares, { words: side.words, pick: compared ? null : (label) => this.#go(joinLine(node.line, label, node.joiner)) })
         : h("small", {}, node.acting >= 0 ? "waits; the range so far" : ""));
     });
   }
@@ -159,7 +181,7 @@ export class Reader {
   }
 
   walk(label) {
-    this.#go(joinLine(this.node.line, label));
+    this.#go(joinLine(this.node.line, label, this.node.joiner));
   }
 
   jump(line) {
@@ -171,6 +193,7 @@ export class Reader {
   }
 
   close() {
+    document.removeEventListener("keydown", this.keys);
     this.seen.clear();
   }
 }

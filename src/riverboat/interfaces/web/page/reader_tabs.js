@@ -1,8 +1,8 @@
 // What may stand beside the grids. A tab has `draw(reader)`; `picks` where a chosen cell changes it; `cells(reader, side,
-// who)` where it colours the grids in its own way.
+// who)` where it colours the grids in its own way; `whole` where it serves blueprints of whole games too.
 
 import * as api from "./api.js";
-import { cards } from "./card_parts.js";
+import { Deck, cards } from "./card_parts.js";
 import { rangeText } from "./cards.js";
 import { equityGraph } from "./charts.js";
 import { attempt, button, copy, fill, h } from "./dom.js";
@@ -20,15 +20,17 @@ function drawHands(reader) {
     h("p", { class: "soft" }, "Choose a cell to see its hands. Backspace goes a move back."), ranges(reader)];
 }
 
+/** Ranges as text for other tools; of whole games, whose hands are counted in buckets, the page writes them itself. */
 function ranges(reader) {
+  const { node, params } = reader;
   const text = (side) => {
+    if (!reader.whole) return api.rangeOf(params.run, node.line, side.name);
     const weights = new Float64Array(1326);
     side.hands.forEach((hand, k) => { weights[hand] = side.weight[k]; });
     return rangeText(weights);
   };
-  const shorter = async (side) => (await api.parseRange(text(side))).text ?? text(side);
-  return h("div", { class: "row" }, reader.node.sides.map((side) => button(`Copy ${side.name}'s range`,
-    () => attempt(async () => copy(await shorter(side), "Range")), { class: "small" })));
+  return h("div", { class: "row" }, node.sides.map((side) => button(`Copy ${side.name}'s range`,
+    () => attempt(async () => copy((await text(side)).trim(), "Range")), { class: "small" })));
 }
 
 function drawGroups(reader) {
@@ -64,27 +66,38 @@ function drawGraph(reader) {
     equityGraph(side("handEv"), { show: (value) => chips(value, 0), label: "EV graph" })];
 }
 
-/** What every card does. `rows` are the library's; a click deals the card. */
+/** What every card does, as a deck with the moves on it and as the library's table; a click deals the card. */
 function drawCards(reader) {
-  const box = h("div", { class: "stack" }, h("p", { class: "soft" }, "Reading all cards…"));
-  const due = isDeal(reader.node);
-  const line = reader.node.path.findLast((step) => step.kind === "deal")?.line;
+  const { node, params } = reader;
+  const line = node.path.findLast((step) => step.kind === "deal")?.line;
   if (line === undefined) return h("p", { class: "empty" }, "No card has been dealt since the root. Walk to the end of the street, or to a later one.");
+  const rest = isDeal(node) ? "" : node.line.slice(line.length + 3);
+  const deal = (name) => reader.jump(`${line}/${name}${rest}`);
+  const box = h("div", { class: "stack" }, h("p", { class: "soft", role: "status" }, "Reading all cards…"));
   attempt(async () => {
-    const table = await api.runouts(reader.params.run, reader.node.line);
-    fill(box, h("h2", {}, "Every card"), h("small", {}, "Its chance, how often the line is played with it, moves, EVs and equities. A click deals it."),
-      figureTable({ ...table, label: "Runouts", first: (name) => (name === "all" ? name : cards(name.split(" "), true)), pick: (row) => {
-        const card = String(row[0]);
-        const rest = reader.node.line.slice(line.length + 3);
-        reader.jump(`${line}/${card}${due ? "" : rest}`);
-      } }));
+    const table = await api.runouts(params.run, node.line);
+    fill(box, h("h2", {}, "Every card"), cardDeck(table, deal), h("small", {}, "How often each card comes, how often the line is played with it, moves, EVs and equities."),
+      figureTable({ ...table, label: "Runouts", first: (name) => (name === "all" ? name : cards(name.split(" "), true)), pick: ([name]) => deal(name) }));
   });
   return box;
 }
 
+/** The deck with a bar of moves on each card. */
+function cardDeck({ columns, rows }, pick) {
+  const moves = columns.map((column, k) => ({ ...column, k })).filter((column) => column.kind === "share" && /^[fxcbra]\d*$/.test(column.name));
+  const deck = new Deck({ label: "Cards that may come", pick });
+  deck.element.classList.add("mean");
+  const byName = new Map(rows.map((row) => [row[0], row]));
+  deck.draw((name) => (byName.has(name) ? "free" : "gone"));
+  for (const [name, row] of byName) {
+    if (moves.length) deck.buttons.get(name)?.append(moveBar(moves.map((move) => move.name), moves.map((move) => row[move.k] ?? 0), { thin: true }));
+  }
+  return deck.element;
+}
+
 export const TABS = [
-  { name: "hands", title: "Hands", draw: drawHands, picks: true },
-  { name: "groups", title: "Groups", draw: drawGroups },
+  { name: "hands", title: "Hands", draw: drawHands, picks: true, whole: true },
+  { name: "groups", title: "Groups", draw: drawGroups, whole: true },
   { name: "graph", title: "Graph", draw: drawGraph },
   { name: "cards", title: "Cards", draw: drawCards },
   lockTab,

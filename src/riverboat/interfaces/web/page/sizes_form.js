@@ -18,7 +18,7 @@ export class SizesForm {
     this.streets = STREETS;
     this.who = choice("Sizes for", [["both", "Both players"], ["apart", "Each player"]], "both", (value) => { this.#part(value === "apart"); change(); });
     this.table = h("div", { class: "stack" });
-    this.element = h("div", { class: "stack" }, this.who, this.table, h("small", {}, "33% of the pot, 2.5x the bet, 100c chips, a all-in, e or 2e geometric; several with commas"));
+    this.element = h("div", { class: "stack" }, this.who, this.table, h("small", {}, "33% of the pot, 2.5x the bet, 100c chips, a all-in, e or 2e geometric; several with commas; a semicolon before those of later raises"));
     this.#draw();
   }
 
@@ -48,14 +48,17 @@ export class SizesForm {
 
   /** `bets` of a spot. */
   read() {
-    const table = (player) => Object.fromEntries(this.streets.map((street) => [street, Object.fromEntries(KINDS.map(([kind]) => [kind, (this.values[`${player}.${street}.${kind}`] ?? "").trim()]).filter(([kind, text]) => text && !(player === "ip" && kind === "donk")))]));
+    const sizes = (text) => (text.includes(";") ? text.split(";").map((part) => part.trim()) : text.trim());
+    const of = (player, street) => KINDS.map(([kind]) => [kind, this.values[`${player}.${street}.${kind}`] ?? ""])
+      .filter(([kind, text]) => text.trim() && !(player === "ip" && kind === "donk")).map(([kind, text]) => [kind, sizes(text)]);
+    const table = (player) => Object.fromEntries(this.streets.map((street) => [street, Object.fromEntries(of(player, street))]));
     return this.apart ? { oop: table("oop"), ip: table("ip") } : table("both");
   }
 
   /** Take the `bets` of a spot. Streets left out repeat the last one given. */
   write(bets = {}) {
     this.apart = Boolean(bets.oop || bets.ip);
-    const text = (value) => (Array.isArray(value) ? value.join(" ; ") : (value ?? ""));
+    const text = (value) => (Array.isArray(value) ? value.join("; ") : (value ?? ""));
     const take = (player, tables) => {
       let last = {};
       for (const street of STREETS) {

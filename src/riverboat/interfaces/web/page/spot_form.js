@@ -72,7 +72,8 @@ export class SpotForm {
     const { tree: _, ...more } = this.more;
     return {
       ...more, board: this.board.names.join(""), pot: whole(this.pot), stack: second === null ? first : [first, second], ...rake,
-      ranges: { oop: this.ranges[0].text.value, ip: this.ranges[1].text.value }, bets: this.sizes.read(),
+      ranges: { oop: this.ranges[0].text.value, ip: this.ranges[1].text.value },
+      ...(this.more.limit ? {} : { bets: this.sizes.read() }),
       ...(Object.keys(tree).length ? { tree } : {}), ...(this.lock?.length ? { lock: this.lock } : {}),
     };
   }

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { attempt, fill, h } from "./dom.js";
+import { openedSpot } from "./opened_spot.js";
 
 /** What the address asks for: `start`, `form`, or the kind of reading that fits a run. */
 async function pageOf(params) {
@@ -15,14 +16,16 @@ async function pageOf(params) {
 async function formOf(root, params) {
   const { SpotForm } = await import("./spot_form.js");
   const form = new SpotForm(root);
-  if (params.from === "opened") form.write(JSON.parse(sessionStorage.getItem("spot")));
-  else if (params.from) await attempt(async () => form.write((await api.readSpot({ run: params.from })).spot));
+  if (params.from === "opened") {
+    const spot = openedSpot();
+    if (spot) form.write(spot);
+  } else if (params.from) await attempt(async () => form.write((await api.readSpot({ run: params.from })).spot));
   return { close: () => form.close() };
 }
 
-async function readerOf(root, params) {
+async function readerOf(root, params, whole = false) {
   const { Reader } = await import("./reader.js");
-  const reader = new Reader(root, params);
+  const reader = new Reader(root, params, whole);
   await reader.update(params);
   return reader;
 }
@@ -30,8 +33,8 @@ async function readerOf(root, params) {
 const OPEN = {
   start: async (root) => (await import("./study_start.js")).openStart(root),
   form: formOf,
-  solution: readerOf,
-  blueprint: readerOf,
+  solution: (root, params) => readerOf(root, params),
+  blueprint: (root, params) => readerOf(root, params, true),
   boards: async (root, params) => (await import("./boards_report.js")).openBoards(root, params),
 };
 

@@ -6,6 +6,8 @@ import { cards } from "./card_parts.js";
 import { splitBoard } from "./cards.js";
 import { attempt, button, field, fill, h, input } from "./dom.js";
 import { ago, short } from "./figures.js";
+import { JobList } from "./job_list.js";
+import { openSpot } from "./opened_spot.js";
 import { go } from "./place.js";
 import { WORDS } from "./solve_panel.js";
 
@@ -15,31 +17,25 @@ const MOST = 256 * 1024; // of a spot file
 async function openFile(file) {
   if (file.size > MOST) throw new Error(`${file.name}: larger than ${MOST / 1024} kB, which no spot file is`);
   const told = await api.readSpot({ text: await file.text() });
-  keep(told);
-}
-
-/** The form is opened with what the server has read. */
-export function keep(told) {
-  sessionStorage.setItem("spot", JSON.stringify(told.spot));
-  go("study", { new: "1", from: "opened", at: String(Date.now() % 100000) });
+  openSpot(told);
 }
 
 function fromFile() {
   const chosen = h("input", { type: "file", accept: ".toml,.txt,.json", class: "unseen", "aria-label": "A spot file", on: { change: () => chosen.files[0] && attempt(() => openFile(chosen.files[0])) } });
   const text = h("textarea", { rows: 2, placeholder: "or paste it here: TOML, or another solver's file", "aria-label": "The text of a spot file" });
   return h("section", { class: "sheet stack" }, h("h2", {}, "A file"), h("div", { class: "row" }, button("Choose a file…", () => chosen.click()), chosen),
-    text, button("Open the text", () => attempt(async () => keep(await api.readSpot({ text: text.value }))), { class: "small" }));
+    text, button("Open the text", () => attempt(async () => openSpot(await api.readSpot({ text: text.value }))), { class: "small" }));
 }
 
 function fromTable(blueprints) {
   const state = input({ placeholder: "MATCHSTATE:1:30:cr300c/cc/:|9s8h/8c8d5c/6s", "aria-label": "Table state" });
   const agent = agents(blueprints);
-  const open = () => attempt(async () => keep(await api.readSpot({ state: state.value.trim(), agent: agent.value, floor: 0.02 })));
+  const open = () => attempt(async () => openSpot(await api.readSpot({ state: state.value.trim(), agent: agent.value, floor: 0.02 })));
   return h("section", { class: "sheet stack" }, h("h2", {}, "A table state"), field("State, as in the ACPC protocol", state), field("Ranges by", agent), button("Open", open, { class: "small" }));
 }
 
 function agents(blueprints) {
-  return h("select", { "aria-label": "Whose ranges" }, blueprints.map((run) => h("option", { value: run.name }, run.name)), h("option", { value: "rule-based" }, "rule-based"), h("option", { value: "demo" }, "demo"));
+  return h("select", { "aria-label": "Whose ranges" }, blueprints.map((run) => h("option", { value: run.name }, run.name)), ["rule-based", "demo", "random"].map((name) => h("option", { value: name }, name)));
 }
 
 function fromBlueprint(blueprints) {
@@ -50,7 +46,7 @@ function fromBlueprint(blueprints) {
   return h("section", { class: "sheet stack" }, h("h2", {}, "A blueprint's line"), field("Blueprint", which),
     h("div", { class: "fields" }, field("Line", line), field("Board", board)),
     h("div", { class: "row" }, button("Read", () => go("study", { run: which.value, line: line.value.trim(), board: board.value.replace(/[\s,]/g, "") }), { class: "small" }),
-      button("Solve from there", () => attempt(async () => keep(await api.readSpot({ line: line.value.trim(), board: board.value.trim(), agent: which.value, floor: 0.01 }))), { class: "small" })));
+      button("Solve from there", () => attempt(async () => openSpot(await api.readSpot({ line: line.value.trim(), board: board.value.trim(), agent: which.value, floor: 0.01 }))), { class: "small" })));
 }
 
 function runCard(run) {
@@ -63,12 +59,17 @@ function runCard(run) {
 
 export async function openStart(root) {
   const list = h("div", { class: "runs" });
-  const all = (await attempt(api.runs)) ?? [];
-  const blueprints = all.filter((run) => run.kind === "blueprint");
+  const openers = h("div", { class: "openers" });
+  async function draw() {
+    const all = (await attempt(api.runs)) ?? [];
+    fill(list, all.length ? all.map(runCard) : h("p", { class: "empty" }, "Nothing yet. A new spot is a minute's work."));
+    return all;
+  }
+  const jobs = new JobList(draw);
   fill(root, h("div", { class: "stack" },
     h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "Study"), h("p", { class: "soft" }, "Solve a spot without abstraction, and read it hand by hand.")), button("New spot", () => go("study", { new: "1" }), { class: "main" })),
-    h("div", { class: "openers" }, fromFile(), fromTable(blueprints), fromBlueprint(blueprints)),
-    h("h2", {}, "Solved and running"), list));
-  const shown = all.filter((run) => run.kind !== "other");
-  fill(list, shown.length ? shown.map(runCard) : h("p", { class: "empty" }, "Nothing yet. A new spot is a minute's work."));
+    jobs.element, h("h2", {}, "Solved"), list, h("h2", {}, "Open"), openers));
+  const blueprints = (await draw()).filter((run) => run.kind === "blueprint");
+  fill(openers, fromFile(), fromTable(blueprints), fromBlueprint(blueprints));
+  return { close: jobs.close };
 }

@@ -1,18 +1,21 @@
 // Tables of figures with columns that sort, as the library's report tables come from the server.
 
 import { fill, h } from "./dom.js";
-import { chips, combos, percent, short } from "./figures.js";
+import { chips, combos, moveWords, percent, short } from "./figures.js";
 
 const KINDS = { share: percent, chips, count: combos, figure: short };
 
 export const showCell = (value, kind) =>
   value === null || value === undefined ? "–" : typeof value === "number" ? (KINDS[kind] ?? short)(value) : String(value);
 
+/** Columns of moves are named by their labels. */
+const titleOf = ({ name, title, kind }) => (kind === "share" && /^[fxcbrak]\d*$/.test(name) ? moveWords(name) : (title ?? name));
+
 /** A table: `columns: [{ name, title, kind }]`, `rows: [[…], …]`. `pick(row)` on a click; a row named `all` stays last. */
 export function figureTable({ columns, rows, label, pick = null, first = null, sort = null }) {
   let order = sort ?? { column: -1, down: true };
   const body = h("tbody");
-  const heads = columns.map((column, k) => h("th", { scope: "col" }, h("button", { type: "button", on: { click: () => by(k) } }, column.title ?? column.name)));
+  const heads = columns.map((column, k) => h("th", { scope: "col" }, h("button", { type: "button", on: { click: () => by(k) } }, titleOf(column))));
   const table = h("table", { class: "figures", "aria-label": label }, h("thead", {}, h("tr", {}, heads)), body);
 
   function by(k) {

@@ -16,6 +16,12 @@ const CHARTS = [
   { key: "memory", title: "Memory", log: false, show: bytes },
 ];
 
+/** Whether runs took such different times that only a logarithmic axis shows them all. */
+function unlike(lines) {
+  const ends = lines.map((line) => line.points.at(-1)[0]).filter((end) => end > 0);
+  return ends.length > 1 && Math.max(...ends) > 20 * Math.min(...ends);
+}
+
 class Watch {
   constructor(root, params) {
     this.params = params;
@@ -66,10 +72,10 @@ class Watch {
     fill(this.list, this.runs.length ? this.runs.map((run) => this.#card(run)) : h("p", { class: "empty" }, "No run lies in the data folder yet."));
     fill(this.facts, told.map((one, k) => this.#told(one, k)));
     const drawn = CHARTS.map((chart) => {
-      const lines = told.map((one, k) => ({ name: one.name, colour: LINES[k % LINES.length], points: one.rows.filter((row) => Number.isFinite(row[chart.key])).map((row) => [row.seconds, row[chart.key]]) })).filter((line) => line.points.length > 0);
+      const lines = told.map((one, k) => ({ name: one.name, colour: LINES[k % LINES.length], points: one.rows.filter((row) => Number.isFinite(row[chart.key])).map((row) => [row.seconds, row[chart.key]]) })).filter((line) => line.points.length > 1);
       if (!lines.length) return null;
       const unit = told.find((one) => one.rows.some((row) => Number.isFinite(row[chart.key])))?.units?.[chart.key] ?? "";
-      return h("section", { class: "sheet" }, h("header", {}, h("h2", {}, chart.title), h("small", {}, unit)), lineChart(lines, { label: chart.title, x: "", logY: chart.log, showX: seconds, showY: chart.show ?? short }));
+      return h("section", { class: "sheet" }, h("header", {}, h("h2", {}, chart.title), h("small", {}, unit)), lineChart(lines, { label: chart.title, logY: chart.log, logX: unlike(lines), showX: seconds, showY: chart.show ?? short }));
     });
     fill(this.charts, drawn);
     const blueprint = told.find((one) => this.runs.find((run) => run.name === one.name)?.kind === "blueprint");
