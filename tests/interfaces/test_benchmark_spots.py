@@ -95,3 +95,10 @@ def test_the_input_of_the_plain_program(calibration: BoardTree) -> None:
     assert len(lines) == 1084 + int(lines[1083])
     ends = [line for line in lines[1084:] if line.startswith("-1 ")]
     assert len(ends) == np.count_nonzero(calibration.betting.actor == TERMINAL)
+
+
+def test_subgames_with_all_hands() -> None:
+    row = benchmark_spots.all_hands("Ks7d5h2c9s", 5, benchmark_spots.TWO_SIZES, 5.0, 0.5, threads=1)
+    assert 0 < row["exploitability"] <= 5
+    assert row["infoset_actions"] == 1081 * 56  # 28 rows of actions for each player
+    assert row["share_of_it"] == pytest.approx(row["seconds"] / 0.5, rel=1e-3)
