@@ -30,6 +30,7 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
     here = sysconfig.get_paths()["purelib"]
     site = next((tmp_path / "venv" / "lib").glob("python*/site-packages"))
     (site / "dependencies.pth").write_text(here + "\n")
+    assert (site / "riverboat" / "interfaces" / "web" / "page" / "index.html").is_file()
     code = "import riverboat; print(riverboat.__file__)"
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     run = partial(subprocess.run, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)

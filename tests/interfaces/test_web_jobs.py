@@ -209,11 +209,22 @@ def test_a_thousand_requests_at_once_are_all_answered(serve: Callable[[], Servin
 def test_many_boards_and_locks_end_to_end(serve: Callable[[], Serving], tmp_path: Path) -> None:
     (tmp_path / "boards.txt").write_text("Td9d6hQc\nAsKd2h2c 2\n")
     server = serve()
-    asked = {"spot": SPOT, "until": "2%", "threads": 1, "boards": "boards.txt", "report": "x", "name": "many"}
+    asked = {
+        "spot": SPOT,
+        "until": "2%",
+        "threads": 1,
+        "boards": "boards.txt",
+        "report": "x",
+        "name": "many",
+        "keep": True,
+    }
     assert server.client.post("/api/jobs", json=asked).status_code == 201
     assert server.wait("many", lambda job: job["state"] not in ("queued", "running"))["state"] == "done"
     table = server.client.get("/api/aggregate", params={"run": "many"}).json()
     assert [row[0] for row in table["rows"]] == ["Td9d6hQc", "AsKd2h2c", "all"]
+    other = server.client.get("/api/aggregate", params={"run": "many", "line": "x-b120"}).json()
+    assert [column["name"] for column in other["columns"]][2:5] == ["played", "f", "c"]
+    assert server.client.get("/api/aggregate", params={"run": "many", "line": "x"}).json() == table
     plain = {"spot": SPOT, "until": "1%", "threads": 1, "name": "plain"}
     lock = {"line": "", "strategy": {"x": 1.0}}
     for body in (plain, plain | {"name": "locked", "locks": [lock]}):

@@ -69,13 +69,13 @@ class PairEquities:
                     compared(mine[:, None], theirs[None, :], out=beats)
                     np.add(twice, beats, out=twice, casting="unsafe")
         shared = (cards[0][:, None, :, None] == cards[1][None, :, None, :]).any(axis=(2, 3))
-        self.possible: Array = np.where(shared, 0.0, 1.0).astype(np.float32)
+        self.possible: Array = np.where(shared, 0.0, 1.0)
         times = comb(len(deck.cards) - len(board) - 4, 5 - len(board))  # runouts that leave both hands
-        self.won: Array = (twice / (2.0 * times)).astype(np.float32) * self.possible
+        self.won: Array = twice / (2.0 * times) * self.possible
 
     def of(self, reach: tuple[Array, Array]) -> tuple[Array, Array]:
         """Equity of every hand of both against the other's range; NaN where it meets nothing. float64 [1326] each"""
-        weights = [reach[p][self.hands[p]].astype(np.float32) for p in (0, 1)]
+        weights = [reach[p][self.hands[p]] for p in (0, 1)]
         lost = self.possible - self.won
         sums = (self.won @ weights[1], self.possible @ weights[1]), (weights[0] @ lost, weights[0] @ self.possible)
         shares = []

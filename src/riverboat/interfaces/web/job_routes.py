@@ -10,17 +10,19 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games import spot_file
 from riverboat.interfaces import many_boards
+from riverboat.interfaces.solve_options import target
 from riverboat.interfaces.spot_estimate import estimate
-from riverboat.interfaces.web import sources
+from riverboat.interfaces.terminal import duration
+from riverboat.interfaces.web import runs, sources
 from riverboat.interfaces.web.jobs import ALIVE, LIMITS, Job
 from riverboat.interfaces.web.logs import last_row, tail
 from riverboat.interfaces.web.models import JobAsked, JobTold, Limits
-from riverboat.interfaces.web.runs import read_result, resident
 from riverboat.interfaces.web.server import BusyError, Server
 from riverboat.interfaces.web.shelf import to_bytes
+from riverboat.solving.schedules import SCHEDULES
 
 EVERY = 0.25  # seconds between two looks at what changes
 PING = 15.0  # seconds of silence after which a stream says that it lives
@@ -37,8 +39,9 @@ def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
     options: dict[str, Any] = {name: getattr(asked, name) for name in LIMITS if getattr(asked, name) is not None}
     options |= {"threads": threads, "checkpoint": asked.checkpoint or CHECKPOINT}
     options |= {name: getattr(asked, name) for name in ("dtype", "schedule") if getattr(asked, name) is not None}
-    if asked.schedule is not None and ":" in asked.schedule and "=" not in asked.schedule:
-        raise InputError(f"schedule {asked.schedule!r}: a schedule of our own, such as dcfr; no code by its name")
+    if asked.schedule is not None and asked.schedule.partition(":")[0] not in SCHEDULES:
+        raise InputError(f"schedule {shown(asked.schedule)}: one of {', '.join(SCHEDULES)}; no code by its name")
+    check_limits(options, spot.scale[0])
     if asked.boards is not None:
         options |= {"boards": _boards(asked.boards, server)}
         options |= {"line": asked.report} if asked.report else {}
@@ -53,6 +56,15 @@ def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
     facts |= {"seconds": sizes["seconds_to_target"], "infosets": sizes["infosets"]}
     kind = "spot" if asked.boards is None else "boards"
     return spot_file.dumps(spot), Job(name, kind, options, int(need), facts=facts)
+
+
+def check_limits(options: dict[str, Any], unit: str) -> None:
+    """Refuse limits that the command would refuse, before anything is queued."""
+    if "until" in options:
+        target(options["until"], unit)
+    for name in ("time", "checkpoint"):
+        if name in options:
+            duration(options[name])
 
 
 def _boards(text: str, server: Server) -> str:
@@ -74,8 +86,8 @@ def told(job: Job, server: Server) -> dict[str, Any]:
         "said": tail(notes / "said.txt") if job.state in ALIVE else "",
         "last": last if job.kind == "spot" else None,
         "ev": _evs(last, job) if job.kind == "spot" else [None, None],
-        "resident": resident(server.jobs.process(job.name)),
-        "result": read_result(notes / "result.json"),
+        "resident": runs.resident(server.jobs.process(job.name)),
+        "result": runs.read_result(notes / "result.json"),
     }
 
 
@@ -118,6 +130,7 @@ def routes(server: Server) -> APIRouter:
     async def resume(name: str, limits: Limits) -> JobTold:
         """Go on from the last checkpoint, also after a restart of the server; limits that are given replace the old ones."""
         given = {key: value for key, value in limits.model_dump().items() if value is not None}
+        check_limits(given, runs.PERCENT)
         return JobTold(**told(server.jobs.resume(name, given), server))
 
     @router.delete("/jobs/{name}", status_code=204)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time as clock
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ from fastapi import APIRouter, Query, Response
 from riverboat.errors import InputError
 from riverboat.interfaces import many_boards
 from riverboat.interfaces.web import runs
+from riverboat.interfaces.web.data_folder import MissingError
 from riverboat.interfaces.web.models import Node, Table
 from riverboat.interfaces.web.node_json import number
 from riverboat.interfaces.web.server import Server
@@ -147,17 +149,29 @@ def routes(server: Server) -> APIRouter:
         return Response(await server.compute(work), media_type=TYPES[format], headers=headers)
 
     @router.get("/aggregate", response_model=Table)
-    async def aggregate(run: Run) -> Response:
-        """One spot on many boards: a row for each that is solved, and their means."""
+    async def aggregate(run: Run, line: Annotated[str | None, Query(max_length=500)] = None) -> Response:
+        """One spot on many boards: a row for each that is solved, and their means; at any line where solutions were kept."""
 
         def work() -> bytes:
-            rows, line = runs.boards_of(server.data.run(run))
+            rows, reported = runs.boards_of(server.data.run(run))
             if not rows:
                 raise InputError(f"run {run!r}: no board is solved there yet")
+            at = reported if line is None else line
+            if at != reported:
+                rows = [row | {"node": at_line(run, str(row["board"]), at)} for row in rows]
             game = str(rows[0].get("game", "")).rpartition(" ")[0]
-            return to_bytes(table_dict(many_boards.aggregate(rows, game, line)))
+            return to_bytes(table_dict(many_boards.aggregate(rows, game, at)))
 
         return as_json(await server.compute(work))
+
+    def at_line(run: str, board: str, line: str) -> Any:
+        """Figures of one board at a line, from its solution."""
+        try:
+            kept = f"{run}/runs/{board}"
+            return json.loads(shelf.read(kept, "line", line, make=lambda one: many_boards.at_line(one, line)))
+        except MissingError:
+            why = f"line {line!r}: the solution of {board} was not kept; solve with keep, or report that line"
+            raise InputError(why) from None
 
     return router
 
