@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import riverboat as rb
 from reference.boards import assert_same_state, same_places, same_run
 from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, hand_index
@@ -17,9 +18,11 @@ from riverboat.cards.notation import parse_cards
 from riverboat.games import spot_file
 from riverboat.games.acpc import Rake
 from riverboat.games.holdem import Holdem, holdem
+from riverboat.games.registry import make
 from riverboat.solving.boards import BoardCFR
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.schedules import SCHEDULES
+from riverboat.solving.solvers import default_schedule
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.public import PublicTree
@@ -162,3 +165,14 @@ def test_two_one_holdem_to_one_mbb() -> None:
     value = solver.average().earnings(0) * solver.tree.per_chip
     assert low <= value <= high
     assert high - low <= 2.0
+
+
+def test_moves_of_whole_games_weigh_by_their_stakes_where_walks_can() -> None:
+    tree = BoardTree(make("flop_holdem:one-bet,ranks=4,suits=2"))
+    weighed, sampled = default_schedule(tree), default_schedule(tree, "pcs")
+    assert weighed.stakes > 0
+    assert sampled.stakes == 0
+    result = rb.solve("flop_holdem:one-bet,ranks=4,suits=2", iterations=2)
+    assert result.schedule == str(weighed)
+    named = rb.solve("flop_holdem:one-bet,ranks=4,suits=2", iterations=2, schedule="dcfr")
+    assert named.schedule == "dcfr"

@@ -9,15 +9,16 @@ from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.abstraction.last_street import named_cards
 from riverboat.errors import InputError
 from riverboat.games.board_game import BoardGame
+from riverboat.games.holdem import Holdem
 from riverboat.solving import sampling, schedules
 from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
-from riverboat.solving.boards import BoardCFR
+from riverboat.solving.boards import WHOLE_SCHEDULE, BoardCFR
 from riverboat.solving.cfr import CFR
 from riverboat.solving.sampled_boards import SampledBoards
 from riverboat.solving.schedules import AnySchedule, Schedule, dcfr
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree
-from riverboat.walks.devices import CPU, CUDA
+from riverboat.walks.devices import CPU, CUDA, choose
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 
@@ -32,9 +33,14 @@ def default_dtype(tree: AnyTree, cards: object = None) -> str:
     return "float32" if tree.table > FLOAT32_ABOVE else "float64"
 
 
-def default_schedule(tree: AnyTree) -> AnySchedule:
-    """DCFR; on boards with the exponents that were fastest on spots (docs/decisions/0014-schedule-of-spots.md)."""
-    return BOARD_SCHEDULE if isinstance(tree, BoardTree) else dcfr()
+def default_schedule(tree: AnyTree, traversal: str = "full", device: str = CPU) -> AnySchedule:
+    """DCFR; on boards with the exponents that were fastest on spots (docs/decisions/0014-schedule-of-spots.md), and in whole
+    games of hold'em with moves weighed by their stakes (0043-schedule-of-whole-games.md) where walks can.
+    """
+    if not isinstance(tree, BoardTree):
+        return dcfr()
+    weighs = isinstance(tree.game, Holdem) and not sampling.parse(traversal).sampled and choose(device) == CPU
+    return WHOLE_SCHEDULE if weighs else BOARD_SCHEDULE
 
 
 def caution(schedule: str | AnySchedule, traversal: str) -> str | None:
