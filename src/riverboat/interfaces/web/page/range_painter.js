@@ -43,7 +43,7 @@ export class RangePainter {
     });
     return h("div", { class: "row" },
       h("label", { class: "row brush" }, h("small", {}, "Brush"), slider, shown),
-      h("span", { style: { width: "100px" } }, preset), button("Clear", () => this.set(new Float64Array(HANDS), true), { class: "quiet small" }));
+      h("span", { style: { width: "102px" } }, preset), button("Clear", () => this.set(new Float64Array(HANDS), true), { class: "quiet small" }));
   }
 
   #listen() {
