@@ -1,0 +1,158 @@
+"""Play, Drill and Charts in a real browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import riverboat as rb
+from browsing import CHROMIUM, LEFT_OUT
+from riverboat.cards.deck import hand_index
+from riverboat.cards.notation import parse_cards
+from riverboat.practice.charts import charts_of
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
+QUESTIONS = 10
+
+
+def sit_down(page: Any, agent: str) -> None:
+    page.locator("button.run", has_text=agent).first.click()
+    expect(page.locator(".felt .seat").first).to_be_visible()
+
+
+def dealt(page: Any) -> list[str]:
+    """The cards, the pot and what happened, as somebody reads them."""
+    words = page.locator(".felt .card").evaluate_all("cards => cards.map((card) => card.getAttribute('aria-label'))")
+    return [*words, page.locator(".pot").inner_text(), *page.locator(".history li").all_inner_texts()]
+
+
+@pytest.mark.slow  # solves turns and rivers for the review
+def test_whole_hands_with_every_kind_of_move(visit: Any) -> None:
+    """Raise by number, check, bet by a size and a key, all-in by the slider, call, fold; then the review and the results."""
+    page = visit("#play")
+    sit_down(page, "always-call")
+    history, move = page.locator(".history"), page.locator
+    page.get_by_label("Chips on this street").fill("350")
+    page.get_by_label("Chips on this street").press("Enter")
+    expect(history).to_contain_text("raise to 350")
+    expect(move("[data-move=c]")).to_have_text("check")
+    page.keyboard.press("c")
+    expect(history).to_contain_text("Turn, pot 700")
+    page.get_by_role("button", name="½ pot", exact=True).click()
+    expect(move("[data-move=raise]")).to_have_text("Bet 350")
+    page.keyboard.press("b")
+    expect(history).to_contain_text("River, pot 1,400")
+    page.get_by_label("Size").press("End")
+    expect(move("[data-move=raise]")).to_contain_text("all-in")
+    move("[data-move=raise]").click()
+    expect(page.locator(".ended")).to_contain_text(re.compile(r"You (win|lose) 20,000|Nothing won"))
+    won = page.locator(".ended").inner_text()
+    page.keyboard.press("n")
+    expect(page.locator("h1")).to_have_text("Hand 2")
+    page.get_by_role("button", name="all-in", exact=True).click()
+    page.keyboard.press("b")
+    expect(page.locator(".ended")).to_be_visible()
+    page.keyboard.press("n")
+    expect(page.locator("h1")).to_have_text("Hand 3")
+    expect(move("[data-move=c]")).to_have_text("call 50")
+    page.keyboard.press("f")
+    expect(page.locator(".ended")).to_have_text("You lose 50")
+    expect(page.locator(".numbers")).to_contain_text("3")
+    expect(page.locator(".review summary .lost")).to_have_count(3)
+    page.get_by_role("button", name="With luck taken out").click()
+    expect(page.locator(".numbers")).to_contain_text("All-ins by equity")
+    told = page.request.get(f"{page.url.partition('#')[0]}api/play/sittings/{page.url.rpartition('=')[2]}/hands.phhs")
+    assert told.ok
+    assert told.text().count("[") > 3
+    assert "always-call" in told.text()
+    assert won
+
+
+def test_a_reload_in_the_middle_of_a_hand(visit: Any) -> None:
+    page = visit("#play")
+    sit_down(page, "turn")
+    if page.locator("[data-move=c]").count():
+        page.locator("[data-move=c]").first.click()
+        page.wait_for_timeout(300)
+    expect(page.locator(".history li").first).to_be_visible()
+    before = dealt(page)
+    page.reload()
+    expect(page.locator(".felt .seat").first).to_be_visible()
+    assert dealt(page) == before
+    page.goto(page.url.partition("#")[0] + "#play")
+    expect(page.locator("a.run").first).to_contain_text("turn")  # and it is listed to go on with
+
+
+def test_decisions_against_a_spot_open_in_study(visit: Any, data: Path) -> None:
+    page = visit("#play")
+    sit_down(page, "turn")
+    while not page.locator("[data-move=deal]").count():
+        count = page.locator(".history li").count()
+        page.locator(".actions .act").last.click()
+        expect(page.locator(f".history li:nth-child({count + 1})")).to_be_attached()
+    review = page.locator(".review").first
+    expect(review.locator("summary .lost")).to_contain_text("EV lost")
+    review.locator("summary").click()
+    total = float(review.locator("summary .lost").get_attribute("data-lost"))
+    parts = review.locator(".decision .lost").evaluate_all("all => all.map((one) => Number(one.dataset.lost))")
+    assert total == pytest.approx(sum(parts), abs=1e-9)
+    review.get_by_role("button", name="Open in Study").first.click()
+    expect(page.get_by_role("grid").first).to_be_visible()
+    assert "#study?run=turn" in page.url
+
+
+def test_ten_questions_are_graded_as_the_solution_says(visit: Any, data: Path) -> None:
+    solution, rng = rb.load(data / "turn"), np.random.default_rng(1)
+    page = visit("#drill")
+    with page.expect_response(re.compile("/api/drills$")) as begun:
+        page.locator("button.run", has_text="turn").first.click()
+    asked, total = begun.value.json()["question"], 0.0
+    for number in range(1, QUESTIONS + 1):
+        expect(page.locator("h1")).to_have_text(f"Question {number}")
+        expect(page.locator(".number b")).to_have_text(str(asked["number"]))
+        chosen = int(rng.integers(len(asked["moves"])))
+        page.keyboard.press(str(chosen + 1))
+        grade = page.locator("[aria-label=Grade] [data-lost]")
+        expect(grade).to_be_visible()
+        here = solution[asked["line"]]
+        evs = here.action_ev()[:, hand_index(*parse_cards(asked["hole"], "hand"))]
+        lost = float(evs.max() - evs[chosen])
+        assert float(grade.get_attribute("data-lost")) == pytest.approx(lost, abs=1e-9)
+        percent = 100 * lost / asked["pot"]
+        expect(grade).to_have_text("No EV lost" if percent < 0.005 else f"EV lost: {percent:.2f} % of the pot")
+        total += lost
+        with page.expect_response(re.compile("/api/drills/drill-\\d+$")) as next_one:
+            page.keyboard.press("n")
+        asked = next_one.value.json()["question"]
+    shown = page.locator(".numbers").first
+    expect(shown).to_contain_text("10")
+    told = page.request.get(f"{page.url.partition('#')[0]}api/drills/record?source=turn").json()
+    assert told["answers"] == QUESTIONS
+    assert told["lost"] == pytest.approx(total, abs=1e-9)
+
+
+@pytest.mark.slow  # two push or fold tables
+def test_a_chart_is_read_compared_and_kept(visit: Any) -> None:
+    page = visit("#charts?source=push:10,10&against=push:4,4&line=J")
+    chart = page.get_by_role("grid", name="Chart", exact=True)
+    expect(chart.get_by_role("gridcell", name=re.compile("^AA, pair of aces: all-in 100 %"))).to_be_visible()
+    square = charts_of("push:10,10")["J"].grid.frequencies["all-in"]
+    for cell, name in ((0, "AA"), (13 * 12 + 7, "72o"), (12, "A2s")):
+        label = chart.locator(f"[data-cell='{cell}']").get_attribute("aria-label")
+        assert label.startswith(name)
+        jam = float(square.ravel()[cell])
+        assert ("all-in" in label) == (jam > 0.0005)
+    chart.locator("[data-cell='0']").click()
+    expect(page.locator("[aria-live=polite] h3")).to_have_text("AA")
+    expect(page.locator("section.sheet", has_text="of hands are played otherwise")).to_be_visible()
+    page.get_by_role("button", name="first decision").click()
+    expect(page.locator("h2", has_text="SB, first in")).to_be_visible()
+    link = page.get_by_role("link", name="PNG").get_attribute("href")
+    kept = page.request.get(page.url.partition("/#")[0] + link)
+    assert kept.ok
+    assert kept.body()[:8] == b"\x89PNG\r\n\x1a\n"
