@@ -9,7 +9,7 @@ TESTS := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile 
 # Most of what is installed is never loaded: Python compiles the rest when it is.
 PIP := $(BIN)/python -m pip install -q --prefer-binary --no-compile --disable-pip-version-check
 
-.PHONY: demo test tests test-slow check style types bench clean
+.PHONY: demo test tests test-slow test-gpu check style types bench clean
 
 demo: .venv/.core
 	$(BIN)/riverboat demo
@@ -23,7 +23,12 @@ tests: .venv/.dev
 	$(TESTS) --durations=15
 
 test-slow: .venv/.cluster
-	$(TESTS) --durations=40 -m "slow or not slow"
+	$(TESTS) --durations=40 -m "not gpu"
+
+# On a machine with a CUDA device, and riverboat[gpu] in the environment; elsewhere it fails.
+test-gpu: .venv/.dev
+	$(PIP) -e ".[gpu]"
+	$(BIN)/python -m pytest -q -m gpu tests/walks/test_gpu.py
 
 check: style types
 	@echo "== the staircase"

@@ -15,12 +15,15 @@ from typing import Any
 
 import numpy as np
 
+import riverboat as rb
 from riverboat.cards.deck import HANDS, Deck
 from riverboat.cards.ranges import Range
+from riverboat.evaluation.quality import quality
 from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.games.spot import Spot
 from riverboat.games.spot_locks import Lock
 from riverboat.solving import schedules
+from riverboat.solving.batches import solve_many
 from riverboat.solving.boards import BoardCFR, step_rows
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.board_walk import BoardWalker
@@ -46,6 +49,7 @@ def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, flo
     """The largest differences after some iterations, from regrets that leave no ties."""
     tree, rule, kind = BoardTree(spot), schedules.parse(schedule), table_format(form)
     options: dict[str, Any] = {"predictive": rule.predictive, "simultaneous": not rule.alternating}
+    options["stakes"] = rule.stakes
     ours, theirs = CudaWalker(tree, kind, **options), BoardWalker.learner(tree, kind, **options)
     if not getattr(spot, "locks", ()):
         start = np.random.default_rng(1).random(tree.table) / 256
@@ -91,6 +95,16 @@ def batch() -> dict[str, float]:
     return found
 
 
+def far() -> dict[str, float]:
+    """Vectors that do not fit near a block lie in the device's memory: the same to the bit."""
+    tree, form = BoardTree(Spot.make(**RIVER)), table_format("float64")
+    steps, _ = step_rows(schedules.parse("dcfr"), 0, 0.0, 2)
+    near, away = (CudaBatch([tree], form, near=near) for near in (True, False))
+    for walker in (near, away):
+        walker.learn(steps)
+    return {"average": float(np.abs(near.read(0, "average") - away.read(0, "average"))[: tree.table].max())}
+
+
 def moved() -> dict[str, float]:
     """A run that goes from one device to the other and back."""
     tree = BoardTree(Spot.make(**RIVER))
@@ -107,29 +121,54 @@ def moved() -> dict[str, float]:
     return {"exploitability": abs(runs[-1].exploitability() - whole.exploitability()) / whole.exploitability()}
 
 
-def main() -> None:
+def many() -> dict[str, float]:
+    """Spots solved side by side, until each is good enough, beside the processor's answers."""
+    spots = [Spot.make(**some) for some in (WIDE, {**RIVER, "board": "AcKd7h7s2c"}, TURN)]
+    here, there = (
+        solve_many(spots, iterations=6, until=20.0, check_every=2, dtype="float64", device=device)
+        for device in ("cuda", "cpu")
+    )
+    apart = {}
+    for k, (x, y) in enumerate(zip(here, there, strict=True)):
+        gap = y.earnings(0, respond=True) - x.earnings(0, respond=True)
+        apart[f"response {k}"] = abs(gap) / 100
+        apart[f"own figure {k}"] = abs(x.provenance["exploitability"] - rb.quality(x).exploitability)
+        apart[f"on the device {k}"] = abs(rb.quality(x).exploitability - quality(x, device="cuda").exploitability)
+    return apart
+
+
+def cases() -> dict[str, Callable[[], dict[str, float]]]:
+    """What can be compared, by name."""
     river, turn = Spot.make(**RIVER), Spot.make(**TURN)
     rng = np.random.default_rng(2)
     stop = Stop(1, rng.normal(100, 50, HANDS))
     choose = Choose(0, rng.normal(50, 20, HANDS), rng.random(HANDS))
     lock = Lock("", (("x", 0.25), ("b120", 0.75)), Range.parse("KsJs,KdJd"))
-    cases: dict[str, Callable[[], dict[str, float]]] = {
+    return {
         "river float64": lambda: apart(river, "float64", "dcfr"),
         "river compact": lambda: apart(river, "compact", "dcfr"),
         "river 16-bit": lambda: apart(river, "16-bit", "dcfr"),
         "river predicting": lambda: apart(river, "float64", "pcfr+"),
         "river at once": lambda: apart(river, "float64", "vanilla"),
+        "stakes": lambda: apart(river, "float64", "dcfr:stakes=0.8"),
         "more than four moves": lambda: apart(Spot.make(**WIDE), "float64", "cfr+"),
         "turn with rake": lambda: apart(turn, "float64", "dcfr", 1),
         "flop": lambda: apart(Spot.make(**FLOP), "float64", "dcfr", 1),
         "stop": lambda: apart(replace(river, gadget=stop), "float64", "dcfr"),
         "choose": lambda: apart(replace(river, gadget=choose), "float64", "dcfr"),
+        "stop before a turn": lambda: apart(replace(turn, gadget=stop), "float64", "dcfr", 1),
         "locked": lambda: apart(replace(river, locks=(lock,)), "float64", "dcfr"),
         "batch": batch,
+        "many": many,
+        "far": far,
         "moved": moved,
     }
+
+
+def main() -> None:
+    found = cases()
     for name in sys.argv[1:]:
-        print(json.dumps({"case": name, **cases[name]()}), flush=True)
+        print(json.dumps({"case": name, **found[name]()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,18 +11,20 @@ from pathlib import Path
 import pytest
 
 import riverboat as rb
+from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
-from riverboat.interfaces import solving
+from riverboat.interfaces import exploiting, solving
 from riverboat.interfaces.cli import main
+from riverboat.solving.batches import solve_many
 from riverboat.walks import devices
 
 # Sixteen-bit regrets and averages are rounded by the same thresholds, so a difference is one in the last bit of few.
-CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4}
+CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.05}  # "many": ties fall as rounding has it
 CASES = ("river 16-bit", "turn with rake", "choose", "batch")
 MORE = (
     "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
-    "river predicting", "locked",
+    "river predicting", "locked", "stop before a turn", "many", "far", "stakes",
 )  # fmt: skip
 SMALL = {"board": "AsKd7c4h2s", "pot": 2, "stack": 2, "oop": "AA", "ip": "KK", "bets": "a"}
 
@@ -67,6 +69,12 @@ def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_words_and_games() -> None:
+    with pytest.raises(InputError, match="device 'cuda' is for method 'cfr'; 'lp' runs on processors"):
+        rb.solve("kuhn", method="lp", device="cuda")
+    with pytest.raises(InputError, match="device 'tpu': one of cpu, cuda, auto"):
+        solve_many([Spot.make(**SMALL)], device="tpu")
+    with pytest.raises(InputError, match="device 'tpu': one of cpu, cuda, auto"):
+        SearchSettings(device="tpu")
     with pytest.raises(InputError, match="device 'tpu': one of cpu, cuda, auto"):
         rb.solve(Spot.make(**SMALL), device="tpu", iterations=1)
     with pytest.raises(InputError, match="kuhn: device 'cuda' is for spots and whole games of hold'em"):
@@ -85,3 +93,25 @@ def test_the_command_says_where_it_runs(monkeypatch: pytest.MonkeyPatch, capfd: 
         with pytest.raises(SystemExit) as ended:
             main(["solve", "spot", *flags, "--iterations", "5", "--device", device, "--json"])
         assert (ended.value.code or 0, said in capfd.readouterr().err) == (code, True)
+
+
+def test_other_commands_know_devices(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Where there is none it is refused by name, or `auto` takes the processor and says so."""
+    for module in (devices, solving, exploiting):
+        monkeypatch.setattr(module, "why_not", lambda: "no CUDA device is there")
+    rb.solve(Spot.make(**SMALL), iterations=10, out=tmp_path / "run")
+    rb.solve("kuhn", iterations=10, out=tmp_path / "kuhn")
+    refused = "device 'cuda': no CUDA device is there; take 'cpu', or 'auto'"
+    for words, code, said in (
+        (["exploitability", str(tmp_path / "run"), "--device", "cuda"], 2, refused),
+        (["exploitability", str(tmp_path / "run"), "--device", "auto"], 0, "device auto: cpu; no CUDA device is there"),
+        (["exploitability", str(tmp_path / "kuhn"), "--device", "cuda"], 2, refused),
+        (["bench", "--device", "cuda"], 2, refused),
+        (["bench", "--device", "auto"], 2, "--device auto: no GPU is here"),
+        (["solve", "kuhn", "--method", "lp", "--device", "cuda"], 2, "--device belong to method cfr, not lp"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--json"])
+        assert (words, ended.value.code or 0, said in capfd.readouterr().err) == (words, code, True)

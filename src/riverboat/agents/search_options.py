@@ -12,6 +12,7 @@ model=0.05           moves of the blueprint that are less likely are never made 
 play=0.05            moves of a solution that are less likely are never made
 spread=1             of method=estimate: values are drawn around what they are, with so many times their known error
 threads=1
+device=cpu           cpu, cuda, or auto for what there is
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from riverboat.words import duration
 
 _WHOLE = ("iterations", "threads")
 _NUMBERS = ("until", "floor", "model", "play", "spread")
-_WORDS = ("method", "nested")
+_WORDS = ("method", "nested", "device")
 SEARCH_OPTIONS = ("search", *_WORDS, *_WHOLE, *_NUMBERS, "time", "menu")
 
 

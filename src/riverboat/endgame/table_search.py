@@ -41,6 +41,7 @@ from riverboat.strategy.blueprint_values import blueprint_values
 from riverboat.strategy.place_node import hand_numbers
 from riverboat.strategy.played import Played
 from riverboat.strategy.public_cache import PublicCache
+from riverboat.walks.devices import CPU, choose
 
 STREETS = ("turn", "river")
 NESTED = ("inexpensive", "expensive")
@@ -71,6 +72,7 @@ class SearchSettings:
     play: float = 0.0  # moves of a solution that are less likely are never made
     spread: float = 0.0  # `estimate`: values are drawn around what they are, with so many times their known error
     threads: int = 1
+    device: str = CPU
 
     def __post_init__(self) -> None:
         if self.street not in STREETS:
@@ -97,6 +99,7 @@ class SearchSettings:
                 f"spread={self.spread:g}: values of method={self.method} are no estimates; give method=estimate"
             )
         check_threads(self.threads)
+        choose(self.device)
 
     @property
     def work(self) -> float:
@@ -161,7 +164,13 @@ class Search:
             spots, s = [subgame.spot for subgame in some.values()], self.settings
             most = s.iterations or (usual if s.seconds is None else MOST)
             solutions = solve_many(
-                spots, iterations=most, until=s.until, seconds=s.seconds, check_every=CHECK_EVERY, threads=s.threads
+                spots,
+                iterations=most,
+                until=s.until,
+                seconds=s.seconds,
+                check_every=CHECK_EVERY,
+                threads=s.threads,
+                device=s.device,
             )
             for (key, subgame), solution in zip(some.items(), solutions, strict=True):
                 positions[key] = self.cache.keep(key, subgame.solved(solution, s.play))

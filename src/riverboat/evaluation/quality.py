@@ -39,6 +39,7 @@ from riverboat.strategy.played import Played
 from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
+from riverboat.walks.devices import AUTO, CPU, choose, reader
 
 MOST_PLACES = 200_000  # at which an agent is asked for everything that it does
 _BATCH = 2_000
@@ -114,6 +115,7 @@ def quality(
     most_minutes: float = 10.0,
     means: Means | None = None,
     hands: int = 4_000,
+    device: str = CPU,
 ) -> Measured:
     """Best responses to a strategy, and what it earns against itself.
 
@@ -123,13 +125,18 @@ def quality(
     - An agent: exact where all that it does can be written down: at most one deal to the board, few lines. A blueprint that
       is translated and post-processed: as a blueprint, with the post-processed strategy. Of all others a lower bound, what a
       local best response (`fcpa`) wins in `hands` hands, with its interval. An agent that plays any game needs `rules`.
+
+    `device`: where best responses to a `Solution` are walked; others are walked on processors.
     """
+    where = choose(device)
+    if where != CPU and device != AUTO and not isinstance(strategy, Solution):
+        raise InputError(f"device {device!r} is for solved spots and whole games of hold'em; take 'cpu' or 'auto'")
     if isinstance(strategy, Strategy):
         measured = response.quality(strategy, threads)
         kind = EXACT if measured.recalls else UPPER
         return Measured(measured.best, measured.values, measured.total, measured.recalls, strategy.tree.unit, kind)
     if isinstance(strategy, Solution):
-        return _of_solution(strategy)
+        return _of_solution(strategy, where, threads)
     if isinstance(strategy, BlueprintStrategy):
         return _of_blueprint(strategy, threads, most_minutes, means)
     if isinstance(strategy, Answering):
@@ -137,10 +144,13 @@ def quality(
     raise InputError(f"{type(strategy).__name__}: neither a strategy nor an agent that answers for all hands")
 
 
-def _of_solution(solution: Solution) -> Measured:
-    tree, constant = solution.tree, solution.walker.constant
-    best = [tree.per_chip * solution.earnings(player, respond=True) for player in (0, 1)]
-    values = [tree.per_chip * solution.earnings(player) for player in (0, 1)]
+def _of_solution(solution: Solution, device: str, threads: int) -> Measured:
+    tree = solution.tree
+    solution.check_whole()
+    walker = reader(device, tree, solution.table, threads=threads, root=solution.root)
+    constant = walker.constant
+    best = [tree.per_chip * walker.earnings(player, respond=True) for player in (0, 1)]
+    values = [tree.per_chip * walker.earnings(player) for player in (0, 1)]
     total = None if constant is None else tree.per_chip * constant  # a gadget's choice included
     return Measured((best[0], best[1]), (values[0], values[1]), total, unit=tree.unit)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from riverboat.interfaces import benchmark_blueprints, benchmark_cards, benchmark_spots
+from riverboat.interfaces import benchmark_blueprints, benchmark_cards, benchmark_device, benchmark_spots
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, TEXT, Column, ReportTable
 from riverboat.solving.cfr import CFR
@@ -22,6 +22,7 @@ from riverboat.solving.response import quality
 from riverboat.solving.values import game as make_game
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game
+from riverboat.walks.devices import CPU
 
 PEERS = {"leduc": "leduc_poker", "bluff:1,1": "liars_dice"}
 Row = dict[str, Any]
@@ -246,8 +247,11 @@ def bluff22(threads: int = 2, iterations: int = 30) -> Row:
     }
 
 
-def main(full: bool, json: bool) -> None:
-    """Everything, as tables or as one object."""
+def main(full: bool, device: str, json: bool) -> None:
+    """Everything, as tables or as one object; of a GPU, where one is asked for, only what runs there."""
+    if device != CPU:
+        _tell(benchmark_device.run(device), benchmark_device.TITLES, json)
+        return
     report: dict[str, Any] = {"speed": [row for name in PEERS for row in speed(name)]}
     report["values"] = values()
     report["exported"] = exported()
@@ -260,10 +264,6 @@ def main(full: bool, json: bool) -> None:
         report["streets"] = benchmark_cards.streets()
         report |= benchmark_blueprints.run()
         report["bluff22"] = bluff22()
-    if json:
-        emit(report)
-        return
-    console = plain_console()
     titles = {
         "speed": "speed, one thread, against OpenSpiel's C++ solvers in the same run",
         "values": "values",
@@ -275,12 +275,20 @@ def main(full: bool, json: bool) -> None:
         "streets": "feature tables",
         **benchmark_spots.TITLES,
         **benchmark_blueprints.TITLES,
+        "bluff22": "Bluff(2,2)",
     }
+    _tell(report, titles, json)
+
+
+def _tell(report: dict[str, Any], titles: dict[str, str], json: bool) -> None:
+    if json:
+        emit(report)
+        return
+    console = plain_console()
     for key, title in titles.items():
-        if report.get(key):
-            _print(console, title, report[key])
-    if full:
-        _print(console, "Bluff(2,2)", [{"what": k, "is": v} for k, v in report["bluff22"].items()])
+        rows = report.get(key)
+        if rows:
+            _print(console, title, [{"what": k, "is": v} for k, v in rows.items()] if isinstance(rows, dict) else rows)
 
 
 def _print(console: Console, title: str, rows: list[Row]) -> None:

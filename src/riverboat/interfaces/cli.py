@@ -475,12 +475,13 @@ def bench(
         bool,
         typer.Option("--full", help="Also Bluff(2,2) (6 GB), feature tables, flops and [2-1] hold'em: ten minutes."),
     ] = False,
+    device: Annotated[str, typer.Option(help="cpu; or cuda: what a GPU does, beside the speed of its memory.")] = "cpu",
     json: Json = False,
 ) -> None:
     """Measure speed on fixed work, against OpenSpiel where it is installed."""
     from riverboat.interfaces import benchmark
 
-    benchmark.main(full, json)
+    benchmark.main(full, device, json)
 
 
 @app.command()

@@ -36,7 +36,7 @@ from riverboat.solving.solvers import caution
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
-from riverboat.walks.devices import AUTO, why_not
+from riverboat.walks.devices import AUTO, CPU, why_not
 from riverboat.walks.rules import board_loops
 from riverboat.walks.tables import table_format
 from riverboat.words import quote, show_bytes, show_seconds
@@ -86,8 +86,9 @@ def solve_all(spec: str | Game, names: list[str | None], options: SolveOptions, 
         raise InputError("--resume needs --out, the folder of the run to go on with")
     if options.resume and method != "cfr":
         raise InputError(f"--resume goes on with a CFR run; method {method} starts anew")
-    if method != "cfr" and (names != [None] or options.traversal != "full" or options.cards is not None):
-        raise InputError(f"--schedule, --traversal and --cards belong to method cfr, not {method}")
+    others = (names != [None], options.traversal != "full", options.cards is not None, options.device != CPU)
+    if method != "cfr" and any(others):
+        raise InputError(f"--schedule, --traversal, --cards and --device belong to method cfr, not {method}")
     if len(names) > 1 and options.resume:
         raise InputError("--resume goes on with one schedule at a time")
     made = _prepared(spec)

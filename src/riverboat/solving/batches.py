@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -11,13 +12,16 @@ from typing import Any, NamedTuple
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
 from riverboat.solving import schedules
-from riverboat.solving.boards import LAST_STREET_SCHEDULE, STAKES_SCHEDULE, quality_of, step_rows
+from riverboat.solving.boards import LAST_STREET_SCHEDULE, STAKES_SCHEDULE, qualities, step_rows
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy.solution import Solution
-from riverboat.walks.batches import BatchWalker, alike_trees
-from riverboat.walks.tables import table_format
+from riverboat.trees.boards import BoardTree
+from riverboat.walks.batches import alike_trees
+from riverboat.walks.devices import CPU, AnyBatch, batch_learner, choose, free_memory
+from riverboat.walks.tables import table_bytes, table_format
 
 CARDS = {"board", "ranges", "locks", "deck", "name", "gadget", "unit", "joiner"}  # fields that betting does not look at
+DEVICE_SHARE = 0.7  # of a device's free memory, for tables and boards: vectors of walks need some too
 
 
 def solve_many(
@@ -31,6 +35,7 @@ def solve_many(
     threads: int = 1,
     dtype: str = "compact",
     memory: int | None = None,
+    device: str = CPU,
 ) -> list[Solution]:
     """Solve spots, with whatever stands at their roots, in the order given.
 
@@ -38,7 +43,8 @@ def solve_many(
     boards of one that is alone; each answer is the one that the spot would get alone, to the bit. Every spot gets
     `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at every `check_every`
     iterations), or where `seconds` for each spot are over: what it has learnt by then is its answer. The provenance of a
-    solution says how many, and how exploitable it is.
+    solution says how many, and how exploitable it is. On a GPU (`device`) spots of as many streets are solved side by side,
+    whatever their betting, as many as its memory holds; answers are those of the processor to rounding.
     """
     if iterations < 0:
         raise InputError(f"iterations={iterations}: must not be negative")
@@ -46,23 +52,24 @@ def solve_many(
         raise InputError(f"seconds={seconds}: must be above zero")
     if check_every < 1:
         raise InputError(f"check_every={check_every}: must be at least 1")
-    groups: dict[Any, list[int]] = {}
-    for number, spot in enumerate(spots):
-        groups.setdefault(_betting_key(spot), []).append(number)
-    solutions: list[Solution | None] = [None] * len(spots)
     given = None if schedule is None else schedules.parse(schedule)
     goal = _Goal(iterations, until, seconds, check_every)
-    side_by_side = threads if len(groups) > 1 else 1
+    where = choose(device)
+    groups = _alike(spots)
+    trees = _trees(spots, groups) if where != CPU else {}
+    bundles = _bundles(trees, dtype, where) if trees else list(groups.values())
+    solutions: list[Solution | None] = [None] * len(spots)
+    side_by_side = threads if where == CPU and len(bundles) > 1 else 1
 
     def solve(numbers: list[int]) -> None:
-        own = 1 if side_by_side > 1 else threads
         rule = given or (STAKES_SCHEDULE if spots[numbers[0]].deals else LAST_STREET_SCHEDULE)
-        walker = BatchWalker(
-            alike_trees([spots[n] for n in numbers]),
+        walker = batch_learner(
+            where,
+            [trees[n] for n in numbers] if trees else alike_trees([spots[n] for n in numbers]),
             table_format(dtype),
             predictive=rule.predictive,
             simultaneous=not rule.alternating,
-            threads=own,
+            threads=1 if side_by_side > 1 else threads,
             rule=rule.rule,
             memory=memory,
             stakes=rule.stakes,
@@ -72,11 +79,43 @@ def solve_many(
 
     if side_by_side > 1:
         with ThreadPoolExecutor(side_by_side, thread_name_prefix="riverboat") as pool:
-            list(pool.map(solve, groups.values()))
+            list(pool.map(solve, bundles))
     else:
-        for numbers in groups.values():
+        for numbers in bundles:
             solve(numbers)
     return [solution for solution in solutions if solution is not None]
+
+
+def _alike(spots: Sequence[Spot]) -> dict[Any, list[int]]:
+    """The spots of each betting."""
+    groups: dict[Any, list[int]] = {}
+    for number, spot in enumerate(spots):
+        groups.setdefault(_betting_key(spot), []).append(number)
+    return groups
+
+
+def _trees(spots: Sequence[Spot], groups: Mapping[Any, list[int]]) -> dict[int, BoardTree]:
+    """The tree of each spot; those of one betting share its shape."""
+    trees: dict[int, BoardTree] = {}
+    for numbers in groups.values():
+        trees.update(zip(numbers, alike_trees([spots[n] for n in numbers]), strict=True))
+    return trees
+
+
+def _bundles(trees: Mapping[int, BoardTree], dtype: str, device: str) -> list[list[int]]:
+    """Spots that a device solves side by side: of one number of streets, and no more than its memory holds."""
+    free = free_memory(device)
+    room = math.inf if free is None else DEVICE_SHARE * free
+    bundles: list[list[int]] = []
+    streets, taken = 0, math.inf
+    for n in sorted(trees, key=lambda n: (trees[n].streets, n)):
+        need = table_bytes(trees[n].table, table_format(dtype)) + trees[n].layout_bytes
+        if trees[n].streets != streets or taken + need > room:
+            bundles.append([])
+            streets, taken = trees[n].streets, 0
+        bundles[-1].append(n)
+        taken += need
+    return bundles
 
 
 def _betting_key(spot: Spot) -> Any:
@@ -107,8 +146,8 @@ class _Goal(NamedTuple):
         return int(max(0, min(left, (seconds - spent) / one - 3)))
 
 
-def _solve(batch: BatchWalker, rule: AnySchedule, goal: _Goal, dtype: str) -> list[Solution]:
-    open_, done, began = list(range(len(batch.walkers))), 0, time.perf_counter()
+def _solve(batch: AnyBatch, rule: AnySchedule, goal: _Goal, dtype: str) -> list[Solution]:
+    open_, done, began = list(range(len(batch.trees))), 0, time.perf_counter()
     ended = [0] * len(open_)
     seconds = (goal.seconds or 0.0) * len(open_)
     weight = 0.0
@@ -121,24 +160,25 @@ def _solve(batch: BatchWalker, rule: AnySchedule, goal: _Goal, dtype: str) -> li
         for k in open_:
             ended[k] = done
         if goal.until is not None and done % goal.check_every == 0 and done < goal.iterations:
-            measured = batch.each(quality_of, open_)
-            open_ = [k for k, q in zip(open_, measured, strict=True) if q.exploitability > goal.until]
+            open_ = [k for k, q in zip(open_, qualities(batch, open_), strict=True) if q.exploitability > goal.until]
     return [
         Solution(
-            walker.tree,
-            walker.read("average"),
+            tree,
+            average,
             {
-                "game": walker.tree.name,
+                "game": tree.name,
                 "method": "cfr",
                 "schedule": str(rule),
                 "traversal": "full",
-                "iterations": ended[k],
+                "iterations": iterations,
                 "seed": 0,
                 "dtype": dtype,
                 "exploitability": quality.exploitability,
-                "unit": walker.tree.unit,
+                "unit": tree.unit,
             },
-            walker.read("root_average") if "root_average" in walker.names else None,
+            root,
         )
-        for k, (walker, quality) in enumerate(zip(batch.walkers, batch.each(quality_of), strict=True))
+        for tree, (average, root), iterations, quality in zip(
+            batch.trees, batch.averages(), ended, qualities(batch), strict=True
+        )
     ]

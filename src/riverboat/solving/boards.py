@@ -6,7 +6,7 @@ into sixteen bits; what it stands for is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.walks import tables
 from riverboat.walks.board_walk import BoardWalker
-from riverboat.walks.devices import CPU, AnyWalker, choose, learner
+from riverboat.walks.devices import CPU, AnyBatch, AnyWalker, choose, learner
 from riverboat.walks.tables import table_format
 from riverboat.walks.ties import Ties
 
@@ -58,14 +58,37 @@ def quality_of(walker: AnyWalker, thread: int = 0) -> Quality:
     Where what is paid sums to a constant, the values of the profile cancel and need no walk of their own: they are
     left at the middle of the certified interval.
     """
-    unit = walker.tree.per_chip
-    best = [unit * walker.earnings(p, respond=True, thread=thread) for p in (0, 1)]
-    if walker.constant is None:
-        values = [unit * walker.earnings(p, thread=thread) for p in (0, 1)]
-        return Quality((best[0], best[1]), (values[0], values[1]), None)
-    total = unit * walker.constant
-    middle = (best[0] + total - best[1]) / 2
-    return Quality((best[0], best[1]), (middle, total - middle), total)
+    best = [walker.earnings(p, respond=True, thread=thread) for p in (0, 1)]
+    values = None if walker.constant is not None else [walker.earnings(p, thread=thread) for p in (0, 1)]
+    return _quality(walker.tree.per_chip, best, values, walker.constant)
+
+
+def qualities(batch: AnyBatch, among: Sequence[int] | None = None) -> list[Quality]:
+    """The same of all games of a batch, or of some."""
+    some = range(len(batch.trees)) if among is None else among
+    best = [batch.earnings(p, respond=True, among=among) for p in (0, 1)]
+    constants = batch.constants
+    values = None if all(constants[g] is not None for g in some) else [batch.earnings(p, among=among) for p in (0, 1)]
+    return [
+        _quality(
+            batch.trees[g].per_chip,
+            [best[0][k], best[1][k]],
+            None if values is None or constants[g] is not None else [values[0][k], values[1][k]],
+            constants[g],
+        )
+        for k, g in enumerate(some)
+    ]
+
+
+def _quality(unit: float, best: Sequence[float], values: Sequence[float] | None, constant: float | None) -> Quality:
+    """From what players earn in chips, by best responses and, where that is no constant, as they play."""
+    first, second = unit * best[0], unit * best[1]
+    if values is not None:
+        return Quality((first, second), (unit * values[0], unit * values[1]), None)
+    assert constant is not None
+    total = unit * constant
+    middle = (first + total - second) / 2
+    return Quality((first, second), (middle, total - middle), total)
 
 
 class BoardCFR:

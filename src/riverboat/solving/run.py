@@ -462,7 +462,8 @@ def solve(
 
         if cards is not None:
             raise InputError(f"cards are put into buckets by method 'cfr', not {method!r}")
-
+        if device != CPU:
+            raise InputError(f"device {device!r} is for method 'cfr'; {method!r} runs on processors")
         if resume:
             raise InputError(f"resume goes on with a CFR run; method {method!r} starts anew")
 

@@ -89,11 +89,15 @@ class Solution:
 
     def earnings(self, player: int, *, respond: bool = False) -> float:
         """What a player wins on average from the root, in chips; with `respond`, by the best response."""
-        if self.root is None and self.walker.root.gadget is not None:
+        self.check_whole()
+        return self.walker.earnings(player, respond=respond)
+
+    def check_whole(self) -> None:
+        """Refuse a table that came without what its gadget plays."""
+        if self.root is None and getattr(self.tree.game, "gadget", None) is not None:
             raise InputError(
                 f"{self.tree.name}: this table came without what its gadget plays, so nothing can be earned"
             )
-        return self.walker.earnings(player, respond=respond)
 
     def margins(self) -> Array:
         """Where a gadget stands at the root: how much less than its stop pay-off or shift each hand gets by entering.

@@ -1,10 +1,10 @@
 """The walk over betting × boards for a GPU: what `riverboat.walks._board_kernels` does for processors.
 
-A block of threads takes one board and one root of the betting on its street at a time; a thread owns some rows of hands.
-Reach goes down and values come up within the block, so threads meet only where terminals are paid. Streets follow each other
-across the whole device: first all boards of the first street go down, then those of the second, until the last street, which
-goes down and up at once; then the others go up. Whole iterations run in one launch; blocks wait for each other between
-streets (`everyone`), so no more blocks are launched than fit on the device at the same time.
+A block of threads follows a program (`riverboat.walks.cuda_program`) over one board and some roots of the betting on its
+street; a thread owns some rows of hands. Streets follow each other across the whole device: first all boards of the first
+street go down, then those of the second, until the last street, which goes down and up at once, its vectors being near the
+block where they fit; then the others go up. Whole iterations run in one launch; blocks wait for each other between streets
+(`everyone`), so no more blocks are launched than fit on the device at the same time.
 
 Functions are compiled for a format of tables, a mode and a schedule by `riverboat.walks.cuda_code`.
 """
@@ -13,41 +13,56 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+from numba import uint16
+
 from riverboat.arrays import Array
 from riverboat.walks._cuda_node_kernels import (
-    EXIT,
+    ARRIVE,
+    DOWN_MINE,
+    DOWN_THEIRS,
+    ENTRIES,
+    FINISH,
     FOUR,
-    NUMBERS,
+    LEARN,
+    MODE,
     ONE,
+    PAY,
     THREE,
     TWO,
+    UP_MINE,
+    UP_THEIRS,
+    WIDE,
     ZERO,
+    Table,
     U,
+    V,
+    add_up,
+    clear_lists,
     go_down,
     go_up,
+    pay,
     real,
-    settle,
 )
 from riverboat.walks._cuda_numbers import cuda
+from riverboat.walks._cuda_root_kernels import enter_root, learn_root
+
+KIND = None  # set when compiled: the type of what is computed in
+ALONE = None  # set when compiled: whether games have one street
+GADGET = None  # set when compiled: whether some game has a gadget
+NEAR = None  # set when compiled: whether the vectors of the last street are in the block's own memory
+INNER, EXIT, LAST = 10, 8, 8  # numbers of a piece of work
 
 
-class Nodes(NamedTuple):
-    """Betting, all streets of all shapes one after the other, in preorder below each root."""
+class Program(NamedTuple):
+    """What blocks do on one board, for all shapes of betting, streets and players; see `riverboat.walks.cuda_program`."""
 
-    actor: Array  # int8 [nodes]: player, EXIT, END
-    end: Array  # int32 [nodes]: end of the subtree on this street
-    width: Array  # int32 [nodes]
-    slot: Array  # int32 [nodes]: decision: first row of its actor on this street; exit: its number on this street
-    reach: Array  # int32 [nodes * 2]: which vector of its root holds each player's reach
-    below: Array  # int32 [nodes]: decision: the vector of its actor's reach after its first move
-    kid_at: Array  # int32 [nodes]: where its children begin in `kid`
-    kid: Array  # int32 [moves + 3]: children, counted from the root
-    end_at: Array  # int32 [nodes]: root: its first terminal; showdowns come first
-    ends: Array  # int32 [nodes]: root: how many there are
-    shows: Array  # int32 [nodes]: root: how many of them are showdowns
-    end_node: Array  # int32 [terminals]: counted from the root
-    end_reach: Array  # int32 [terminals * 2]: which vector holds each player's reach
-    pay: Array  # float [terminals * 6]: for each player the factor on what it beats, does not lose to, on everything
+    op: Array  # int32 [ops * 7]
+    vector: Array  # int32 [(vectors + 1) * 3]: slot of the opponent's reach, whether hands are shown, first entry
+    entry: Array  # int32 [entries * 2]: slot of the values, whether they are added to what is there
+    pay: Array  # float [entries * 3]: factors on what I beat, on what I do not lose to, on everything
+    addend: Array  # int32: slots that are summed
+    weight: Array  # float: how much a move of mine counts, see `BoardWalker`
 
 
 class Boards(NamedTuple):
@@ -66,14 +81,10 @@ class Boards(NamedTuple):
     chance: Array  # float [boards]: of one member of its children
     hand_at: Array  # int64 [boards * 2]
     hands: Array  # int32 [boards * 2]
-    hand: Array  # uint16 [hands * 4]: for each board and player by row: rows of its hands, their places from weak to strong
-    # and in the running sums of their two cards
-    rep: Array  # uint16 [rows * 9]: for each board and player by row: the opponent's row with the same cards (or NONE),
-    # then places in its running sums
+    hand: Array  # uint16 [hands * 3]
+    rep: Array  # uint16 [rows * 10], at `up_at`
     list_at: Array  # uint16 [boards * 2 * 53]: where the running sums of each card begin
-    exit_at: Array  # int64 [boards]: first vector of its exits
-    value_at: Array  # int64 [boards]: vector of its first node
-    first: Array  # int32 [boards]: that node
+    slot_at: Array  # int64 [boards]: its first slot, on streets before the last
     game: Array  # int32 [boards]
     lock_at: Array  # int32 [boards + 1]: its locks
 
@@ -82,11 +93,12 @@ class Items(NamedTuple):
     """Pieces of work: what one block does without the others."""
 
     inner_at: Array  # int32 [streets]: pieces of each street but the last
-    inner: Array  # int32 [pieces * 3]: board, root, the exit that leads to it
+    inner: Array  # int32 [pieces * 10]: board, the one before; for each player first op, end of the way down, of the way up
     exit_at: Array  # int32 [streets]: exits of each street but the last
-    exit: Array  # int32 [exits * 3]: board, number on the board, root of the next street
-    part_at: Array  # int32 [exits before the last street + 1]: pieces of the last street that belong to each
-    last: Array  # int32 [pieces * 5]: board before (or the board itself), root, first board, end, exit
+    exit: Array  # int32 [exits * 8]: board; for each player the slot of its value; and of the root that follows, on the next
+    # boards; first of its parts, steps between them, how many
+    last: Array  # int32 [pieces * 8]: board before (or the board itself), first board, end, first part; for each player
+    # first op, end
 
 
 class Room(NamedTuple):
@@ -94,18 +106,16 @@ class Room(NamedTuple):
 
     root_own: Array  # float [games * 2 * stride]: how each player's hands come to the root, as it sees itself
     root_opp: Array  # float […]: as the opponent sees them
-    reach: Array  # float [blocks * 2 * vectors * stride]
-    value: Array  # float [blocks * nodes * stride]: values on the last street
-    inner: Array  # float [boards' nodes * stride]: values on the streets before
-    exit_own: Array  # float [exits * stride]
-    exit_opp: Array  # float […]
-    gained: Array  # float […]: values at exits
-    part: Array  # float [pieces of the last street * stride]
+    slot: Array  # float [blocks * slots * stride]: vectors of the last street, where they are not in the block's memory
+    inner: Array  # float [slots of boards before the last street * stride]
+    part: (
+        Array  # float [parts * stride]: values of roots of the last street on some boards, by rows of the board before
+    )
     result: Array  # float [games * (1 + moves) * stride] OUT: values at the root and after each move there
 
 
-class Tables(NamedTuple):
-    """See `riverboat.walks._node_kernels.Tables`."""
+class DeviceTables(NamedTuple):
+    """See `riverboat.walks._node_kernels.BoardTables`."""
 
     regret: Array
     average: Array
@@ -123,21 +133,9 @@ def everyone(barrier, count):
         cuda.threadfence()
         cuda.atomic.add(barrier, 0, 1)
         while cuda.atomic.add(barrier, 0, 0) < count * cuda.gridDim.x:
-            pass
+            cuda.nanosleep(np.uint32(40))
         cuda.threadfence()
     cuda.syncthreads()
-
-
-# --- pieces of work -----------------------------------------------------------------------------------------------
-
-
-def arrive(boards, seat, source, source_at, first, reach, to):
-    """A player's reach at a root: that of the rows of the board before; `first`: none comes before, rows are the same."""
-    rows, up_at = U(boards.rows[seat]), U(boards.up_at[seat])
-    r = U(cuda.threadIdx.x)
-    while r < rows:
-        reach[to + r] = source[source_at + (r if first else U(boards.up[up_at + r]))]
-        r += U(cuda.blockDim.x)
 
 
 def copy(source, source_at, count, out, to):
@@ -148,83 +146,52 @@ def copy(source, source_at, count, out, to):
         r += U(cuda.blockDim.x)
 
 
-def report(nodes, root, game, rows, stride, moves, value, value_at, out):
-    """Values at the root of a game and behind its moves."""
-    to = game * (ONE + moves) * stride
-    copy(value, value_at, rows, out, to)
-    a, kid = ZERO, U(nodes.kid_at[root])
-    while a < U(nodes.width[root]):
-        copy(value, value_at + U(nodes.kid[kid + a]) * stride, rows, out, to + (ONE + a) * stride)
-        a += ONE
+# --- one board ----------------------------------------------------------------------------------------------------
 
 
-def begin_board(boards, room, b, me, first, at, stride, mine_at, theirs_at):
-    """Reach of both players at a root."""
-    if first:
-        game = TWO * U(boards.game[b])
-        arrive(boards, TWO * b + me, room.root_own, (game + me) * stride, True, room.reach, mine_at)
-        arrive(boards, TWO * b + ONE - me, room.root_opp, (game + ONE - me) * stride, True, room.reach, theirs_at)
-    else:
-        arrive(boards, TWO * b + me, room.exit_own, at * stride, False, room.reach, mine_at)
-        arrive(boards, TWO * b + ONE - me, room.exit_opp, at * stride, False, room.reach, theirs_at)
-
-
-def open_board(nodes, boards, items, room, k, first, me, stride, tables, step, mine_at, theirs_at, shared):
-    """The way down of one root on a street before the last: reach at its exits, values of its terminals."""
-    b, root = U(items.inner[THREE * k]), U(items.inner[THREE * k + ONE])
-    begin_board(boards, room, b, me, first, U(items.inner[THREE * k + TWO]), stride, mine_at, theirs_at)
-    go_down(nodes, boards, b, me, root, stride, room.reach, mine_at, theirs_at, tables, step)
-    n, end = root, U(nodes.end[root])
-    while n < end:
-        if nodes.actor[n] == EXIT:
-            to = (U(boards.exit_at[b]) + U(nodes.slot[n])) * stride
-            mine, theirs = U(nodes.reach[TWO * n + me]), U(nodes.reach[TWO * n + ONE - me])
-            copy(room.reach, mine_at + mine * stride, U(boards.rows[TWO * b + me]), room.exit_own, to)
-            copy(room.reach, theirs_at + theirs * stride, U(boards.rows[TWO * b + ONE - me]), room.exit_opp, to)
-        n += ONE
-    value_at = (U(boards.value_at[b]) + root - U(boards.first[b])) * stride
-    settle(nodes, boards, b, me, root, stride, room.reach, theirs_at, room.inner, value_at, shared)
+def sit(boards, sizes, b, me, memory, short):
+    """Sit down at a board: its indices are copied to the block's memory."""
+    seat, other = TWO * b + me, TWO * b + ONE - me
+    rows, hands, stride = U(boards.rows[seat]), U(boards.hands[other]), U(sizes[1])
+    hand, lists = U(10) * stride, U(10) * stride + THREE * U(sizes[2])
     cuda.syncthreads()
+    copy(boards.rep, U(10) * U(boards.up_at[seat]), U(10) * rows, short, ZERO)
+    copy(boards.hand, THREE * U(boards.hand_at[other]), THREE * hands, short, hand)
+    copy(boards.list_at, U(53) * other, U(53), short, lists)
+    table = Table(
+        V(b), V(me), V(rows), V(boards.rows[other]), U(boards.base[seat]), U(boards.base[other]), V(hands), V(stride),
+        V(hand), V(lists), V(lists + U(53)), V(sizes[3]), V(sizes[3] + 3 * ENTRIES),
+    )  # fmt: skip
+    cuda.syncthreads()
+    clear_lists(memory, short, table, sizes[7])
+    return table
 
 
-def close_board(nodes, boards, items, room, k, first, me, stride, moves, tables, step):
-    """The way up of one root on a street before the last."""
-    b, root = U(items.inner[THREE * k]), U(items.inner[THREE * k + ONE])
-    rows = U(boards.rows[TWO * b + me])
-    value_at = (U(boards.value_at[b]) + root - U(boards.first[b])) * stride
-    n, end = root, U(nodes.end[root])
-    while n < end:
-        if nodes.actor[n] == EXIT:
-            source = (U(boards.exit_at[b]) + U(nodes.slot[n])) * stride
-            copy(room.gained, source, rows, room.inner, value_at + (n - root) * stride)
-        n += ONE
-    go_up(nodes, boards, b, me, root, stride, room.inner, value_at, tables, step)
-    if first:
-        report(nodes, root, U(boards.game[b]), rows, stride, moves, room.inner, value_at, room.result)
-
-
-def collect(boards, items, room, k, before_last, me, stride):
-    """The value of an exit: the sum over the boards that follow, times the chance of each."""
-    b, number, root = U(items.exit[THREE * k]), U(items.exit[THREE * k + ONE]), U(items.exit[THREE * k + TWO])
-    at = (U(boards.exit_at[b]) + number) * stride
-    first, end = U(boards.child[b]), U(boards.child_end[b])
-    rows, chance = U(boards.rows[TWO * b + me]), boards.chance[first]
+def arrive(boards, room, gadgets, op, table, before, first, slots, memory):
+    """Reach of both players at a root: that of the rows of the board before, or at the root of the game."""
+    stride, b, me = U(table.stride), U(table.board), U(table.me)
+    mine_at, theirs_at = U(op[1]) * stride, U(op[2]) * stride
     r = U(cuda.threadIdx.x)
-    while r < rows:
-        total = real(0)
-        if before_last:
-            part = k - U(items.exit_at[len(items.exit_at) - 2])
-            p, behind = U(items.part_at[part]), U(items.part_at[part + ONE])
-            while p < behind:
-                total += room.part[p * stride + r]
-                p += ONE
-        else:
-            c = first
-            while c < end:
-                source = (U(boards.value_at[c]) + root - U(boards.first[c])) * stride
-                total += followed(boards, c, me, r, room.inner, source)
-                c += ONE
-        room.gained[at + r] = total * chance
+    if first:
+        own = (TWO * U(boards.game[b]) + me) * stride
+        opp = (TWO * U(boards.game[b]) + ONE - me) * stride
+        while r < stride:
+            slots[mine_at + r] = room.root_own[own + r]
+            slots[theirs_at + r] = room.root_opp[opp + r]
+            r += U(cuda.blockDim.x)
+        if GADGET and MODE == LEARN:
+            enter_root(gadgets, U(boards.game[b]), table, slots, mine_at, theirs_at, memory)
+        return
+    own = (U(boards.slot_at[before]) + U(op[3])) * stride
+    opp = (U(boards.slot_at[before]) + U(op[4])) * stride
+    mine, theirs = U(boards.up_at[TWO * b + me]), U(boards.up_at[TWO * b + ONE - me])
+    if MODE == LEARN:
+        while r < table.rows:
+            slots[mine_at + r] = room.inner[own + U(boards.up[mine + r])]
+            r += U(cuda.blockDim.x)
+    r = U(cuda.threadIdx.x)
+    while r < table.others:
+        slots[theirs_at + r] = room.inner[opp + U(boards.up[theirs + r])]
         r += U(cuda.blockDim.x)
 
 
@@ -240,96 +207,233 @@ def followed(boards, b, me, r, value, value_at):
     return total
 
 
-def last_boards(
-    nodes, boards, items, room, k, alone, me, stride, moves, tables, step, mine_at, theirs_at, value_at, shared
+def finish(boards, room, op, table, before, part, fresh, slots):
+    """Values of a root of the last street, added up by rows of the board before; `fresh`: nothing is there yet."""
+    value, to = U(op[1]) * U(table.stride), (part + U(op[2])) * U(table.stride)
+    cuda.syncthreads()
+    r, above = U(cuda.threadIdx.x), U(boards.rows[TWO * before + U(table.me)])
+    while r < above:
+        total = followed(boards, U(table.board), U(table.me), r, slots, value)
+        room.part[to + r] = total if fresh else room.part[to + r] + total
+        r += U(cuda.blockDim.x)
+    cuda.syncthreads()
+
+
+def read_op(program, k):
+    """A step of a program; behind the last there is one more."""
+    at = U(WIDE) * k
+    return (
+        program.op[at], program.op[at + ONE], program.op[at + TWO], program.op[at + THREE], program.op[at + FOUR],
+        program.op[at + U(5)], program.op[at + U(6)],
+    )  # fmt: skip
+
+
+def step_of(steps, i):
+    """The numbers of an iteration, as they are used."""
+    return (
+        real(steps[i, 0]), real(steps[i, 1]), real(steps[i, 2]), real(steps[i, 3]), real(steps[i, 4]),
+        real(steps[i, 5]),
+    )  # fmt: skip
+
+
+def follow(
+    program,
+    begin,
+    end,
+    boards,
+    room,
+    gadgets,
+    table,
+    before,
+    first,
+    part,
+    fresh,
+    tables,
+    step,
+    slots,
+    memory,
+    short,
+    moves,
 ):
-    """Some boards of the last street below one root: down and up, and the sum of their values."""
-    before, root, part = U(items.last[U(5) * k]), U(items.last[U(5) * k + ONE]), k * stride
-    b, end = U(items.last[U(5) * k + TWO]), U(items.last[U(5) * k + THREE])
-    above, fresh = U(boards.rows[TWO * before + me]), True
-    while b < end:
-        begin_board(boards, room, b, me, alone, U(items.last[U(5) * k + FOUR]), stride, mine_at, theirs_at)
-        go_down(nodes, boards, b, me, root, stride, room.reach, mine_at, theirs_at, tables, step)
-        settle(nodes, boards, b, me, root, stride, room.reach, theirs_at, room.value, value_at, shared)
-        go_up(nodes, boards, b, me, root, stride, room.value, value_at, tables, step)
-        if alone:
-            report(nodes, root, U(boards.game[b]), above, stride, moves, room.value, value_at, room.result)
+    """Do what a program says, on one board."""
+    k, following = begin, read_op(program, begin)
+    while k < end:
+        op = following
+        following = read_op(program, k + ONE)  # while something else is done
+        kind = op[0]
+        if kind == PAY:
+            pay(program, U(op[1]), U(op[2]), table, slots, memory, short)
+        elif DOWN_MINE <= kind <= DOWN_THEIRS:
+            go_down(op, table, slots, tables, step)
+        elif kind == UP_MINE:
+            go_up(program, op, table, slots, tables, boards, step)
+        elif kind == UP_THEIRS:
+            add_up(program, op, table, slots)
+        elif kind == ARRIVE:
+            arrive(boards, room, gadgets, op, table, before, first, slots, memory)
+        elif kind == FINISH:
+            finish(boards, room, op, table, before, part, fresh, slots)
+        else:  # REPORT
+            game, value = U(boards.game[table.board]), U(op[1]) * U(table.stride)
+            if GADGET and MODE == LEARN and op[2] == 0:
+                learn_root(gadgets, game, table, slots, value, step, memory)
+            copy(slots, value, table.rows, room.result, (game * (ONE + moves) + U(op[2])) * U(table.stride))
+        k += ONE
+
+
+# --- pieces of work -----------------------------------------------------------------------------------------------
+
+
+def inner_board(program, boards, items, room, gadgets, sizes, k, up, first, me, tables, step, memory, short):
+    """The way down, or up, below one root on a street before the last."""
+    at = U(INNER) * k
+    b, before, ops = U(items.inner[at]), U(items.inner[at + ONE]), at + TWO + FOUR * me
+    begin, middle, end = U(items.inner[ops]), U(items.inner[ops + ONE]), U(items.inner[ops + TWO])
+    table = sit(boards, sizes, b, me, memory, short)
+    slots = room.inner[U(boards.slot_at[b]) * U(table.stride) :]
+    if up:
+        begin = middle
+    else:
+        end = middle
+    follow(program, begin, end, boards, room, gadgets, table, before, first, ZERO, True, tables, step, slots, memory, short, U(sizes[4]))  # fmt: skip  # noqa: E501
+
+
+def collect(boards, items, room, k, before_last, me, stride):
+    """The value of an exit: the sum over the boards that follow, times the chance of each."""
+    at = U(EXIT) * k
+    b, home, root = U(items.exit[at]), U(items.exit[at + ONE + me]), U(items.exit[at + THREE + me])
+    part, many, count = U(items.exit[at + U(5)]), U(items.exit[at + U(6)]), U(items.exit[at + U(7)])
+    to = (U(boards.slot_at[b]) + home) * stride
+    first, end = U(boards.child[b]), U(boards.child_end[b])
+    rows, chance = U(boards.rows[TWO * b + me]), boards.chance[first]
+    r = U(cuda.threadIdx.x)
+    while r < rows:
+        total = real(0)
+        if before_last:
+            p = part
+            while p < part + many * count:
+                total += room.part[p * stride + r]
+                p += many
         else:
-            cuda.syncthreads()
-            r = U(cuda.threadIdx.x)
-            while r < above:
-                total = followed(boards, b, me, r, room.value, value_at)
-                room.part[part + r] = total if fresh else room.part[part + r] + total
-                r += U(cuda.blockDim.x)
-        cuda.syncthreads()
-        fresh = False
+            c = first
+            while c < end:
+                total += followed(boards, c, me, r, room.inner, (U(boards.slot_at[c]) + root) * stride)
+                c += ONE
+        room.inner[to + r] = total * chance
+        r += U(cuda.blockDim.x)
+
+
+def last_boards(program, boards, items, room, gadgets, sizes, k, alone, me, tables, step, slots, memory, short):
+    """Some boards of the last street below some roots: down and up, and the sum of their values."""
+    at = U(LAST) * k
+    before, begin, end = U(items.last[at]), U(items.last[at + ONE]), U(items.last[at + TWO])
+    part, ops = U(items.last[at + THREE]), at + FOUR + TWO * me
+    b = begin
+    while b < end:
+        table = sit(boards, sizes, b, me, memory, short)
+        follow(program, U(items.last[ops]), U(items.last[ops + ONE]), boards, room, gadgets, table, before, alone, part, b == begin, tables, step, slots, memory, short, U(sizes[4]))  # fmt: skip  # noqa: E501
         b += ONE
 
 
 def walk(
-    nodes,  # Nodes
+    program,  # Program
     boards,  # Boards
     items,  # Items
     room,  # Room
-    tables,  # Tables
-    sizes,  # int64 [5]: streets, stride, vectors of reach in a block, of values, moves at a root
+    gadgets,  # Gadgets
+    tables,  # DeviceTables
+    sizes,  # int64 [8]: streets, stride, most hands, where running sums begin in a block's memory, moves at a root,
+    # where slots begin there, slots of the last street, vectors that are paid side by side
     steps,  # float64 [iterations, 6], see `Walker.learn`
     first_player,
     end_player,
     barrier,  # int64 [1] INOUT: zero before
 ):
     """Iterations of all games, or their values for one player."""
-    shared = cuda.shared.array(NUMBERS, real)
-    streets, stride, moves = sizes[0], U(sizes[1]), U(sizes[4])
+    memory = cuda.shared.array(0, KIND)
+    short = cuda.shared.array(0, uint16)
+    streets, stride = sizes[0], U(sizes[1])
     block, blocks = U(cuda.blockIdx.x), U(cuda.gridDim.x)
-    mine_at = block * TWO * U(sizes[2]) * stride
-    theirs_at = mine_at + U(sizes[2]) * stride
-    value_at = block * U(sizes[3]) * stride
-    pieces = U(len(items.last) // 5)
+    if NEAR:
+        slots = memory[U(sizes[5]) :]
+    else:
+        slots = room.slot[block * U(sizes[6]) * stride :]
+    pieces = U(len(items.last) // LAST)
     passed = 0
-    if streets == 1:  # games do not wait for each other
+    if ALONE:  # one street: games do not wait for each other
         k = block
         while k < pieces:
             for i in range(len(steps)):
                 for me in range(first_player, end_player):
                     last_boards(
-                        nodes, boards, items, room, k, True, U(me), stride, moves, tables, steps[i], mine_at, theirs_at,
-                        value_at, shared,
-                    )  # fmt: skip
+                        program,
+                        boards,
+                        items,
+                        room,
+                        gadgets,
+                        sizes,
+                        k,
+                        True,
+                        U(me),
+                        tables,
+                        step_of(steps, i),
+                        slots,
+                        memory,
+                        short,
+                    )
             k += blocks
         return
     for i in range(len(steps)):
         for me in range(first_player, end_player):
-            for street in range(streets - 1):
-                k = U(items.inner_at[street]) + block
-                while k < U(items.inner_at[street + 1]):
-                    open_board(
-                        nodes, boards, items, room, k, street == 0, U(me), stride, tables, steps[i], mine_at, theirs_at,
-                        shared,
-                    )  # fmt: skip
-                    k += blocks
-                passed += 1
-                everyone(barrier, passed)
-            k = block
-            while k < pieces:
-                last_boards(
-                    nodes, boards, items, room, k, False, U(me), stride, moves, tables, steps[i], mine_at, theirs_at,
-                    value_at, shared,
-                )  # fmt: skip
-                k += blocks
-            passed += 1
-            everyone(barrier, passed)
-            for behind in range(streets - 1):
-                street = streets - 2 - behind
-                k = U(items.exit_at[street]) + block
-                while k < U(items.exit_at[street + 1]):
-                    collect(boards, items, room, k, behind == 0, U(me), stride)
-                    k += blocks
-                passed += 1
-                everyone(barrier, passed)
-                k = U(items.inner_at[street]) + block
-                while k < U(items.inner_at[street + 1]):
-                    close_board(nodes, boards, items, room, k, street == 0, U(me), stride, moves, tables, steps[i])
-                    k += blocks
+            for stage in range(2 * streets - 1):  # down the streets before the last, the last, and up again
+                up = stage >= streets
+                street = 2 * streets - 2 - stage if up else stage
+                if up:
+                    k = U(items.exit_at[street]) + block
+                    while k < U(items.exit_at[street + 1]):
+                        collect(boards, items, room, k, street == streets - 2, U(me), stride)
+                        k += blocks
+                    passed += 1
+                    everyone(barrier, passed)
+                if street == streets - 1:
+                    k = block
+                    while k < pieces:
+                        last_boards(
+                            program,
+                            boards,
+                            items,
+                            room,
+                            gadgets,
+                            sizes,
+                            k,
+                            False,
+                            U(me),
+                            tables,
+                            step_of(steps, i),
+                            slots,
+                            memory,
+                            short,
+                        )
+                        k += blocks
+                else:
+                    k = U(items.inner_at[street]) + block
+                    while k < U(items.inner_at[street + 1]):
+                        inner_board(
+                            program,
+                            boards,
+                            items,
+                            room,
+                            gadgets,
+                            sizes,
+                            k,
+                            up,
+                            street == 0,
+                            U(me),
+                            tables,
+                            step_of(steps, i),
+                            memory,
+                            short,
+                        )
+                        k += blocks
                 passed += 1
                 everyone(barrier, passed)

@@ -95,3 +95,19 @@ class BatchWalker:
     def earnings(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[float]:
         """What a player wins on average in each, in chips."""
         return self.each(lambda walker, thread: walker.earnings(player, respond=respond, thread=thread), among)
+
+    @property
+    def trees(self) -> list[BoardTree]:
+        """What is walked."""
+        return [walker.tree for walker in self.walkers]
+
+    @property
+    def constants(self) -> list[float | None]:
+        """For each subgame what both players earn together, see `BoardWalker.constant`."""
+        return [walker.constant for walker in self.walkers]
+
+    def averages(self) -> list[tuple[Array, Array | None]]:
+        """For each subgame the averages, and those of its gadget where there is one."""
+        return [
+            (w.read("average"), w.read("root_average") if "root_average" in w.names else None) for w in self.walkers
+        ]

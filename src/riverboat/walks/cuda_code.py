@@ -6,26 +6,34 @@ Python (`NUMBA_ENABLE_CUDASIM=1`), a thread for each thread: good for tests of s
 
 from __future__ import annotations
 
+import ctypes
 from functools import cache
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numba import from_dtype
 
+from riverboat.errors import InputError
 from riverboat.walks import _cuda_kernels as kernels
 from riverboat.walks import _cuda_node_kernels as node_kernels
 from riverboat.walks import _cuda_numbers as numbers
+from riverboat.walks import _cuda_root_kernels as root_kernels
 from riverboat.walks.tables import Format
 
 cuda: Any = numbers.cuda
 SIMULATED: bool = numbers.SIMULATED
-REGISTERS = 96  # of a thread: with fewer it keeps more elsewhere, with more there are fewer threads
+OWN_MEMORY = 232_448  # bytes that a block may have for itself
+ALL_MEMORY, BLOCK_MEMORY = 233_472, 1024  # of one of the device's processors; what each block takes of it besides
+QUARTERS, QUARTER_REGISTERS, WARP = 4, 16_384, 32  # its parts, their registers; threads that go together
+DYNAMIC = 8  # the driver's number for a function's own memory
 DEVICE = {} if SIMULATED else {"forceinline": True}
 # A function stands below those that it calls.
 ORDER = (
-    "everyone", "sum_all", "four", "place", "settle", "weigh", "descend_theirs", "descend_mine", "go_down", "absorb",
-    "ascend", "hold", "go_up", "arrive", "copy", "report", "begin_board", "open_board", "close_board", "followed",
-    "collect", "last_boards",
+    "everyone", "room_of", "clear_lists", "sum_all", "place", "note", "pay", "weigh", "descend_theirs", "descend_mine",
+    "go_down", "staked", "absorb", "weight_of", "ascend", "hold", "go_up", "add_up", "root_weight", "adders", "block_sum",
+    "root_total", "root_share", "enter_root", "absorb_root", "learn_root", "copy", "sit", "arrive", "followed", "finish",
+    "read_op", "step_of", "follow", "inner_board", "collect", "last_boards",
 )  # fmt: skip
 
 
@@ -40,23 +48,65 @@ def why_not() -> str | None:
 
 
 @cache
-def compiled(form: Format, mode: int, guesses: bool, locked: bool) -> Any:
+def compiled(
+    form: Format, mode: int, guesses: bool, locked: bool, gadget: bool, near: bool, alone: bool, staked: bool
+) -> Any:
     """The kernel `walk` for tables of a format, a mode, a schedule that predicts or not, and locks or none.
 
     Each has constants of its own: what is not needed is not in the code.
     """
     work = np.dtype(form.work)
-    names: dict[str, Any] = {**vars(node_kernels), **vars(kernels)}
-    names.update(MODE=mode, GUESSES=guesses, LOCKED=locked, NUMBERS=node_kernels.MEMORY // work.itemsize)
+    names: dict[str, Any] = {**vars(root_kernels), **vars(node_kernels), **vars(kernels)}
+    names.update(MODE=mode, GUESSES=guesses, LOCKED=locked, GADGET=gadget, NEAR=near, ALONE=alone, STAKED=staked)
     names["real"] = np.float32 if work == np.float32 else np.float64
+    names["KIND"] = from_dtype(work)
     device = cuda.jit(device=True, **DEVICE)
+    wide = work == np.float64
+    names["divide"] = device(numbers.divide if wide else numbers.divide_fast)
+    inner = {**vars(numbers), "threshold": device(numbers.threshold)}
     for what, kind in (("regret", form.regret), ("average", form.average)):
         read, write = numbers.OF.get(kind, (numbers.fetch, numbers.keep))
-        names[f"fetch_{what}"], names[f"keep_{what}"] = device(read), device(write)
+        names[f"fetch_{what}"], names[f"keep_{what}"] = device(_bound(read, inner)), device(_bound(write, inner))
     for name in ORDER:
         names[name] = device(_bound(names[name], names))
-    limits = {} if SIMULATED else {"max_registers": REGISTERS}
+    limits = {} if SIMULATED else {"max_registers": _registers(alone)}
     return cuda.jit(_bound(kernels.walk, names), **limits)
+
+
+def threads_for(stride: int, memory: int, alone: bool) -> int:
+    """Threads of a block: as many of all blocks as can be at work on one of the device's processors at a time.
+
+    Three blocks are better than one or two of as many threads: while one waits for its threads, others go on.
+    """
+    warps = QUARTERS * (QUARTER_REGISTERS // (WARP * _registers(alone)))
+
+    def at_work(threads: int) -> int:
+        blocks = min(ALL_MEMORY // (memory + BLOCK_MEMORY), warps * WARP // threads)
+        return threads * blocks * min(blocks, 3)
+
+    return max(range(2 * WARP, min(max(2 * WARP, stride), warps * WARP) + 1, WARP), key=at_work)
+
+
+def _registers(alone: bool) -> int:
+    """Of a thread: with fewer it keeps more elsewhere, with more there are fewer threads."""
+    return 96 if alone else 128
+
+
+def prepare(kernel: Any, arguments: tuple[Any, ...]) -> None:
+    """Compile a kernel by a launch in which nothing is done, and let its blocks have all memory that they may have for
+    themselves, which numba does not ask for."""
+    if SIMULATED or kernel.overloads:
+        return
+    kernel[1, 32](*arguments)
+    (made,) = kernel.overloads.values()
+    handle = made._codelibrary.get_cufunc().handle
+    number = ctypes.c_void_p(getattr(handle, "value", None) or int(handle))
+    driver = ctypes.CDLL("libcuda.so.1")
+    if driver.cuFuncSetAttribute(number, DYNAMIC, OWN_MEMORY):
+        device = ctypes.c_int(cuda.get_current_device().id)
+        code = driver.cuKernelSetAttribute(DYNAMIC, OWN_MEMORY, number, device)
+        if code:
+            raise InputError(f"the device does not give blocks {OWN_MEMORY} bytes of their own: error {code}")
 
 
 def _bound(function: Any, names: dict[str, Any]) -> FunctionType:

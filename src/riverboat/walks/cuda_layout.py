@@ -13,38 +13,48 @@ import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.games.base import Array
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.streets import Shape
-from riverboat.walks._cuda_kernels import Boards, Items, Nodes
-from riverboat.walks._cuda_node_kernels import END, EXIT, NONE
+from riverboat.walks._cuda_kernels import EXIT, INNER, LAST, Boards, Items, Program
+from riverboat.walks._cuda_node_kernels import CHUNK, ENTRIES, NOTES, SIDE
+from riverboat.walks.cuda_program import Place, Programs, Span, Street
 from riverboat.walks.locks import lock_arrays
-from riverboat.walks.rooms import scale_of
 from riverboat.walks.tables import BEHIND, Format, hold
 
 CARDS_OF = np.zeros((HANDS, 52), np.int32)
 CARDS_OF[np.arange(HANDS)[:, None], HAND_CARDS] = 1
+PIECES = 8  # for each block, at least: some are longer than others
 
 
 class Layout(NamedTuple):
     """All arrays, in the processor's memory."""
 
-    nodes: Nodes
+    program: Program
     boards: Boards
     items: Items
     streets: int
     stride: int
-    vectors: int  # of one player's reach, below one root
-    values: int  # nodes below one root of the last street
-    exits: int
-    inner: int  # vectors of values on streets before the last
+    hands: int  # most on a board
+    slots: int  # of the last street
+    inner: int  # slots of boards of the streets before
+    parts: int
     moves: int  # most at a root
+    side: int  # vectors that are paid side by side
     table: Array  # int64 [games + 1]: where the tables of each game begin
-    lock: Array  # int32 [locks * 2], see `_cuda_kernels.Tables`
+    lock: Array  # int32 [locks * 2], see `_cuda_kernels.DeviceTables`
     locked: Array  # float [numbers]
 
+    def memory(self, itemsize: int) -> tuple[int, int, int]:
+        """A block's own memory: numbers in front of the running sums, in front of the slots, and in all."""
+        notes = NOTES + 2 * ENTRIES
+        sums = -(-2 * (10 * self.stride + 3 * self.hands + 53 + notes) // itemsize)
+        chunks = -(-self.hands // CHUNK)
+        slots = sums + 3 * ENTRIES + 4 + self.side * (3 * self.hands + 55 + 2 * chunks)
+        return sums, slots, slots + self.slots * self.stride
 
-def lay_out(trees: Sequence[BoardTree], work: str, blocks: int) -> Layout:
+
+def lay_out(trees: Sequence[BoardTree], work: str, blocks: int, side: int = SIDE, stakes: float = 0.0) -> Layout:
     """Trees for a device that runs so many blocks at a time."""
     if not trees:
         raise InputError("no games for the device")
@@ -52,164 +62,125 @@ def lay_out(trees: Sequence[BoardTree], work: str, blocks: int) -> Layout:
     if any(tree.streets != streets for tree in trees):
         raise InputError("games of one batch must have the same number of streets")
     shapes = {id(tree.shape): tree.shape for tree in trees}
+    programs = Programs(work, side, stakes)
+    work_of = _groups_wanted(trees, blocks)
+    scripts: dict[int, Script] = {}
     offsets: dict[int, int] = {}
-    pieces, count = [], 0
+    count = 0
     for key, shape in shapes.items():
         offsets[key] = count
-        pieces.append(_nodes(shape, count, work))
+        scripts[key] = _script(programs, shape, streets, count, work_of)
         count += len(shape.forest.actor)
-    nodes = _joined_nodes(pieces)
-    boards, table, exits, inner = _boards(trees, offsets, work)
+    boards, table, inner = _boards(trees, scripts, work)
     boards, lock, locked = _locks(trees, offsets, boards, work)
     stride = -(-int(boards.rows.max()) // 32) * 32
-    items = _items(trees, offsets, boards, blocks)
-    roots = np.concatenate([s.forest.root + offsets[key] for key, s in shapes.items()])
-    last = np.concatenate([_roots(s, streets - 1) + offsets[key] for key, s in shapes.items()])
-    below = [np.concatenate([[1], nodes.below[r : nodes.end[r]] + nodes.width[r : nodes.end[r]]]).max() for r in roots]
+    items, parts = _items(trees, scripts, boards, blocks)
+    moves = max(int(shape.forest.width[0]) for shape in shapes.values())
     return Layout(
-        nodes, boards, items, streets, stride, int(max(below)), int((nodes.end[last] - last).max()), exits, inner,
-        int(nodes.width[list(offsets.values())].max()), table, lock, locked,
+        programs.arrays(), boards, items, streets, stride, int(boards.hands.max()),
+        max(script.most for script in scripts.values()), inner, parts, moves, side, table, lock, locked,
     )  # fmt: skip
-
-
-def _roots(shape: Shape, street: int) -> Array:
-    """The roots of a street, as nodes."""
-    f = shape.forest
-    return f.root[f.root_at[f.batch_at[street]] : f.root_at[f.batch_at[street + 1]]]
 
 
 # --- betting ------------------------------------------------------------------------------------------------------
 
 
-def _nodes(shape: Shape, offset: int, work: str) -> Nodes:
-    f, betting = shape.forest, shape.betting
-    count = len(f.actor)
-    actor = np.where(f.actor == CHANCE, EXIT, np.where(f.actor == TERMINAL, END, f.actor)).astype(np.int8)
-    reach, below = np.zeros((count, 2), np.int32), np.zeros(count, np.int32)
-    end_at, ends_of, shows = (np.zeros(count, np.int32) for _ in range(3))
-    kid_at = np.zeros(count, np.int32)
-    terminals: list[int] = []
-    kids: list[int] = []
-    for root in f.root:
-        at = [1, 1]
-        for n in range(root, f.end[root]):
-            if f.actor[n] < 0:
-                continue
-            who, width = int(f.actor[n]), int(f.width[n])
-            below[n], kid_at[n] = at[who], len(kids)
-            at[who] += width
-            child = n + 1
-            for a in range(width):
-                reach[child] = reach[n]
-                reach[child, who] = below[n] + a
-                kids.append(child - int(root))
-                child = int(f.end[child])
-        ends = np.arange(root, f.end[root])[f.actor[root : f.end[root]] == TERMINAL]
-        shown = betting.showdown[f.node[ends]].astype(bool)
-        end_at[root], ends_of[root], shows[root] = len(terminals), len(ends), int(shown.sum())
-        terminals.extend([*ends[shown], *ends[~shown]])
-    ends_all = np.array(terminals, np.int64)
-    starts = np.repeat(f.root, [ends_of[r] for r in f.root])
-    pay = np.zeros((count, 2, 3))
-    scale = scale_of(betting)
-    for me in (0, 1):
-        above, tie, under = (betting.pay[f.node, k, me] for k in ((0, 1, 2) if me == 0 else (2, 1, 0)))
-        pay[:, me] = np.stack([above - tie, tie - under, under], axis=1) * scale
-    return Nodes(
-        actor, f.end + np.int32(offset), f.width.astype(np.int32), f.slot, reach.ravel(), below, kid_at,
-        np.array([*kids, 0, 0, 0], np.int32), end_at, ends_of, shows, (ends_all - starts).astype(np.int32),
-        reach[ends_all].ravel(), pay[ends_all].astype(work).ravel(),
-    )  # fmt: skip
+class Script(NamedTuple):
+    """The programs of a shape."""
+
+    inner: list[list[tuple[Span, Span]]]  # [street][root], for each player
+    size: list[int]  # slots of a board, for each street before the last
+    exits: list[list[tuple[Place, Place]]]  # [street][exit]
+    roots: list[list[tuple[Place, Place]]]  # [street][root], of streets before the last
+    last: list[tuple[int, int, Span, Span]]  # groups of roots of the last street: first root, end
+    most: int  # slots of the last street
 
 
-def _joined_nodes(pieces: list[Nodes]) -> Nodes:
-    ends = kids = 0
-    for k, piece in enumerate(pieces):
-        pieces[k] = piece._replace(end_at=piece.end_at + np.int32(ends), kid_at=piece.kid_at + np.int32(kids))
-        ends, kids = ends + len(piece.end_node), kids + len(piece.kid)
-    return Nodes(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+def _roots(shape: Shape, street: int) -> list[int]:
+    """The roots of a street, as nodes."""
+    f = shape.forest
+    return [int(n) for n in f.root[f.root_at[f.batch_at[street]] : f.root_at[f.batch_at[street + 1]]]]
+
+
+def _script(programs: Programs, shape: Shape, streets: int, offset: int, groups: int) -> Script:
+    """Programs for all streets."""
+    script = Script([], [], [], [], [], 0)
+    sources: tuple[list[Place] | None, list[Place] | None] = (None, None)
+    for s in range(streets - 1):
+        walks = [Street(programs, shape, s, me, offset) for me in (0, 1)]
+        found = []
+        for me, walk in enumerate(walks):
+            source = sources[me]
+            found.append([walk.stays(n, None if source is None else source[k]) for k, n in enumerate(_roots(shape, s))])
+        script.inner.append([(a[0], b[0]) for a, b in zip(*found, strict=True)])
+        script.roots.append([(a[1], b[1]) for a, b in zip(*found, strict=True)])
+        places = [[walk.exits[k] for k in range(len(walk.exits))] for walk in walks]
+        script.exits.append(list(zip(places[0], places[1], strict=True)))
+        script.size.append(max(walk.most for walk in walks))
+        sources = (places[0], places[1])
+    roots = list(enumerate(_roots(shape, streets - 1)))
+    walks = [Street(programs, shape, streets - 1, me, offset) for me in (0, 1)]
+    for some in _groups(roots, shape.forest.end, groups):
+        spans = [walk.passes(some, sources[me]) for me, walk in enumerate(walks)]
+        script.last.append((some[0][0], some[-1][0] + 1, spans[0], spans[1]))
+    return script._replace(most=max(walk.most for walk in walks))
+
+
+def _groups(roots: list[tuple[int, int]], end: Array, count: int) -> list[list[tuple[int, int]]]:
+    """Roots in some groups of about the same size."""
+    sizes = np.cumsum([int(end[n]) - n for _, n in roots])
+    cut = [roots[0:0]]
+    for root, behind in zip(roots, sizes, strict=True):
+        if cut[-1] and behind > len(cut) * sizes[-1] / count:
+            cut.append([])
+        cut[-1].append(root)
+    return cut
 
 
 # --- boards -------------------------------------------------------------------------------------------------------
 
 
-def _boards(trees: Sequence[BoardTree], offsets: dict[int, int], work: str) -> tuple[Boards, Array, int, int]:
-    """The boards of all games; where tables begin; how many vectors there are of exits and of inner values."""
+def _boards(trees: Sequence[BoardTree], scripts: dict[int, Script], work: str) -> tuple[Boards, Array, int]:
+    """The boards of all games; where tables begin; how many slots boards before the last street have."""
     parts: dict[str, list[Array]] = {name: [] for name in Boards._fields}
     table = np.concatenate([[0], np.cumsum([tree.table for tree in trees])])
-    board = member = up = down = hand = exits = inner = 0
+    board = member = up = down = hand = inner = 0
     for g, tree in enumerate(trees):
-        b, f, n = tree.boards, tree.forest, len(tree.boards.rows)
+        b, n = tree.boards, len(tree.boards.rows)
         street = np.repeat(np.arange(tree.streets), np.diff(tree.street_at))
-        per_exit = np.array([int((f.actor[f.first[s] : f.first[s + 1]] == CHANCE).sum()) for s in range(tree.streets)])
-        per_value = np.array([int(f.first[s + 1] - f.first[s]) for s in range(tree.streets)])
-        per_value[-1] = 0
-        exit_at, value_at = (np.concatenate([[0], np.cumsum(x[street])]) for x in (per_exit, per_value))
+        slots = np.array([*scripts[id(tree.shape)].size, 0])
+        slot_at = np.concatenate([[0], np.cumsum(slots[street])])
         hand_at, listed, rep = tree.running_lists()
         fields = {
             "rows": b.rows, "base": b.base + table[g], "child": b.child[:-1] + board, "child_end": b.child[1:] + board,
             "up_at": b.up_at + up, "up": b.up, "member": b.member[:-1] + member, "member_end": b.member[1:] + member,
             "down_at": b.down_at + down, "down": b.down, "chance": b.chance.astype(work), "hand_at": hand_at + hand,
-            "hands": b.hands, "hand": _hands(tree, listed), "rep": _by_row(tree, rep), "list_at": _lists(tree),
-            "exit_at": exit_at[:-1] + exits, "value_at": value_at[:-1] + inner,
-            "first": f.first[street] + np.int32(offsets[id(tree.shape)]), "game": np.full(n, g, np.int32),
+            "hands": tree.hand_counts, "hand": listed, "rep": rep, "slot_at": slot_at[:-1] + inner,
+            "game": np.full(n, g, np.int32),
         }  # fmt: skip
         for name, numbers in fields.items():
             parts[name].append(numbers)
-        board, member, up, down, hand = (
-            board + n,
-            member + len(b.down_at),
-            up + len(b.up),
-            down + len(b.down),
-            hand + len(listed),
-        )
-        exits, inner = exits + int(exit_at[-1]), inner + int(value_at[-1])
+        board, member, up = board + n, member + len(b.down_at), up + len(b.up)
+        down, hand, inner = down + len(b.down), hand + len(listed), inner + int(slot_at[-1])
     arrays = {name: np.concatenate(numbers).ravel() for name, numbers in parts.items() if numbers}
-    arrays["lock_at"] = np.zeros(board + 1, np.int32)
-    for name in ("child", "child_end", "member", "member_end", "first"):
+    arrays.update(lock_at=np.zeros(board + 1, np.int32), list_at=_lists(trees).ravel())
+    for name in ("child", "child_end", "member", "member_end"):
         arrays[name] = arrays[name].astype(np.int32)
-    return Boards(**arrays), table, exits, inner
+    return Boards(**arrays), table, inner
 
 
-def _by_row(tree: BoardTree, rep: Array) -> Array:
-    """Lists of rows (`BoardTree.running_lists`) by row, a hand that the opponent cannot hold being NONE. uint16 [9 * rows]"""
-    begin = np.repeat(tree.rep_at.ravel(), tree.rows.ravel())
-    by_row = np.empty((len(rep), 9), np.uint16)
-    by_row[begin + rep[:, 0]] = rep[:, 1:]
-    by_row[by_row[:, 0] >= tree.stride, 0] = NONE
-    return _by_column(by_row, tree.rows)
-
-
-def _hands(tree: BoardTree, hand: Array) -> Array:
-    """Lists of hands (`BoardTree.running_lists`) by row, with the place from weak to strong. uint16 [4 * hands]"""
-    counts = tree.boards.hands.ravel().astype(np.int64)
-    piece = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(len(hand)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
-    order = np.lexsort((hand[:, 0], piece))
-    rows = np.column_stack([hand[:, 0], place, hand[:, 1:]]).astype(np.uint16)
-    return _by_column(rows[order], tree.boards.hands)
-
-
-def _by_column(table: Array, counts: Array) -> Array:
-    """Pieces of a table, `counts` rows each, with their columns one after the other: threads that are neighbours read
-    neighbours."""
-    width = table.shape[1]
-    starts = np.concatenate([[0], np.cumsum(counts.ravel())])[:-1]
-    start, count = np.repeat(starts, counts.ravel()), np.repeat(counts.ravel(), counts.ravel()).astype(np.int64)
-    inside = np.arange(len(table)) - start
-    columns = np.empty(table.size, table.dtype)
-    for c in range(width):
-        columns[start * width + c * count + inside] = table[:, c]
-    return columns
-
-
-def _lists(tree: BoardTree) -> Array:
+def _lists(trees: Sequence[BoardTree]) -> Array:
     """Where the running sums of each card begin, for each board and player. uint16 [boards, 2, 53]"""
-    lists = np.zeros((len(tree.rows), 2, 53), np.uint16)
-    for low in range(0, len(tree.rows), 1024):
-        held = (tree.row_of[low : low + 1024] != NOWHERE).astype(np.float32)
-        lists[low : low + 1024, :, 1:] = np.cumsum(held @ CARDS_OF.astype(np.float32) + 1, axis=2)
-    return lists
+    cards = CARDS_OF.astype(np.float32)
+    pieces = []
+    for tree in trees:
+        for low in range(0, len(tree.rows), 1024):
+            held = (tree.row_of[low : low + 1024] != NOWHERE).astype(np.float32)
+            counts = (held.reshape(-1, HANDS) @ cards).reshape(-1, 2, 52)
+            lists = np.zeros((len(counts), 2, 53), np.uint16)
+            lists[:, :, 1:] = np.cumsum(counts + 1, axis=2)
+            pieces.append(lists)
+    return np.concatenate(pieces)
 
 
 # --- locks --------------------------------------------------------------------------------------------------------
@@ -247,45 +218,76 @@ def first_regrets(trees: Sequence[BoardTree], layout: Layout, form: Format) -> I
 # --- pieces of work -----------------------------------------------------------------------------------------------
 
 
-def _items(trees: Sequence[BoardTree], offsets: dict[int, int], boards: Boards, blocks: int) -> Items:
+def _items(trees: Sequence[BoardTree], scripts: dict[int, Script], boards: Boards, blocks: int) -> tuple[Items, int]:
+    """What blocks do, the longest first; and how many parts there are."""
     streets = trees[0].streets
-    first = np.concatenate([[0], np.cumsum([len(tree.rows) for tree in trees])])
-    inner: list[list[tuple[int, int, int]]] = [[] for _ in range(streets - 1)]
-    exits: list[list[tuple[int, int, int]]] = [[] for _ in range(streets - 1)]
-    last: list[tuple[int, int, int, int, int]] = []
-    parts = [0]
-    share = _share(trees, blocks)
+    base = np.concatenate([[0], np.cumsum([len(tree.rows) for tree in trees])])
+    inner: list[list[tuple[int, ...]]] = [[] for _ in range(streets - 1)]
+    exits: list[list[tuple[int, ...]]] = [[] for _ in range(streets - 1)]
+    last: list[tuple[int, ...]] = []
+    share = _share(trees, scripts, blocks)
+    parts = 0
     for g, tree in enumerate(trees):
-        offset, base = offsets[id(tree.shape)], int(first[g])
-        roots = [(_roots(tree.shape, s) + offset).tolist() for s in range(streets)]
+        script, start = scripts[id(tree.shape)], int(base[g])
         if streets == 1:
-            last.append((base, roots[0][0], base, base + 1, 0))
+            _, _, x, y = script.last[0]
+            last.append((start, start, start + 1, 0, x.first, x.end, y.first, y.end))
             continue
         for s in range(streets - 1):
-            for b in range(tree.street_at[s], tree.street_at[s + 1]):
-                above = base + int(tree.deals.parents[b])
-                for k, root in enumerate(roots[s]):
-                    inner[s].append((base + b, root, int(boards.exit_at[above]) + k if s else 0))
-                exits[s].extend((base + b, k, root) for k, root in enumerate(roots[s + 1]))
-    if streets > 1:
-        for b, k, root in exits[-1]:
-            low, high = int(boards.child[b]), int(boards.child_end[b])
-            cuts = range(low, high, share)
-            last.extend((b, root, c, min(c + share, high), int(boards.exit_at[b]) + k) for c in cuts)
-            parts.append(len(last))
+            for b in range(start + tree.street_at[s], start + tree.street_at[s + 1]):
+                before = start + int(tree.deals.parents[b - start])
+                inner[s].extend((b, before, *x, 0, *y, 0) for x, y in script.inner[s])
+                part = [(0, 0, 0)] * len(script.exits[s])
+                if s == streets - 2:
+                    cuts = range(int(boards.child[b]), int(boards.child_end[b]), share)
+                    for low, high, x, y in script.last:
+                        many = high - low
+                        part[low:high] = [(parts + k, many, len(cuts)) for k in range(many)]
+                        for c in cuts:
+                            end = min(c + share, int(boards.child_end[b]))
+                            last.append((b, c, end, parts - low, x.first, x.end, y.first, y.end))
+                            parts += many
+                for k, (mine, theirs) in enumerate(script.exits[s]):
+                    ours = script.roots[s + 1][k] if s < streets - 2 else (Place(0, 0, 0), Place(0, 0, 0))
+                    exits[s].append((b, mine.home, theirs.home, ours[0].home, ours[1].home, *part[k]))
+    last.sort(key=lambda x: -(x[2] - x[1]) * (x[5] - x[4]))
     return Items(
         np.cumsum([0, *map(len, inner)]).astype(np.int32),
         np.array([x for some in inner for x in some], np.int32).ravel(),
         np.cumsum([0, *map(len, exits)]).astype(np.int32),
         np.array([x for some in exits for x in some], np.int32).ravel(),
-        np.array(parts, np.int32),
         np.array(last, np.int32).ravel(),
-    )
+    ), parts
 
 
-def _share(trees: Sequence[BoardTree], blocks: int) -> int:
+def of_games(items: Items, game: Array, some: Sequence[int]) -> Items:
+    """The pieces of some games. `game`: that of each board"""
+    chosen = np.isin(game, some)
+
+    def kept(pieces: Array, starts: Array, width: int) -> tuple[Array, Array]:
+        rows = pieces.reshape(-1, width)
+        keep = chosen[rows[:, 0]]
+        counts = np.concatenate([[0], np.cumsum(keep)])
+        return counts[starts].astype(np.int32), rows[keep].ravel()
+
+    inner_at, inner = kept(items.inner, items.inner_at, INNER)
+    exit_at, exits = kept(items.exit, items.exit_at, EXIT)
+    last = items.last.reshape(-1, LAST)
+    return Items(inner_at, inner, exit_at, exits, last[chosen[last[:, 1]]].ravel())
+
+
+def _last_boards(trees: Sequence[BoardTree]) -> int:
+    return sum(int(tree.street_at[-1] - tree.street_at[-2]) for tree in trees)
+
+
+def _groups_wanted(trees: Sequence[BoardTree], blocks: int) -> int:
+    """Groups of roots on the last street: where boards are few, so many that all blocks have several pieces."""
+    return 1 if trees[0].streets == 1 else int(np.clip(-(-blocks * PIECES // _last_boards(trees)), 1, 64))
+
+
+def _share(trees: Sequence[BoardTree], scripts: dict[int, Script], blocks: int) -> int:
     """Boards of the last street for one piece of work: few enough that all blocks have several."""
     if trees[0].streets == 1:
         return 1
-    work = sum((t.street_at[-1] - t.street_at[-2]) * len(_roots(t.shape, t.streets - 1)) for t in trees)
-    return int(np.clip(work // (blocks * 8), 1, 16))
+    work = sum((t.street_at[-1] - t.street_at[-2]) * len(scripts[id(t.shape)].last) for t in trees)
+    return int(np.clip(work // (blocks * PIECES), 1, 16))

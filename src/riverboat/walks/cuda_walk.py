@@ -10,20 +10,19 @@ import numpy as np
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
-from riverboat.walks._cuda_kernels import Room, Tables
+from riverboat.walks._cuda_kernels import DeviceTables, Room
 from riverboat.walks._cuda_node_kernels import EVALUATE, LEARN, RESPOND
-from riverboat.walks._gadget_kernels import NONE, enter, learn_root
 from riverboat.walks.board_walk import NO_STEP, BoardWalker
-from riverboat.walks.cuda_code import SIMULATED, compiled, cuda, why_not
-from riverboat.walks.cuda_layout import first_regrets, lay_out
+from riverboat.walks.cuda_code import OWN_MEMORY, SIMULATED, compiled, cuda, prepare, threads_for, why_not
+from riverboat.walks.cuda_layout import first_regrets, lay_out, of_games
+from riverboat.walks.cuda_roots import DeviceRoots
 from riverboat.walks.protocol import Start
 from riverboat.walks.rooms import scale_of
 from riverboat.walks.roots import Root
-from riverboat.walks.tables import BEHIND, Format, table_bytes
+from riverboat.walks.tables import BEHIND, Format, format_of, table_bytes
 from riverboat.words import show_bytes
 
 BLOCKS = 400  # blocks that a device runs at a time, about: pieces of work are cut for them
-LEAST_THREADS, MOST_THREADS = 64, 320  # of a block
 FEW = 3  # threads of a block in the simulator, where each is a thread of Python
 
 
@@ -42,25 +41,34 @@ class CudaBatch:
         predictive: bool = False,
         simultaneous: bool = False,
         threads: int | None = None,
+        near: bool | None = None,
+        learns: bool = True,
+        stakes: float = 0.0,
     ) -> None:
+        """`near`: whether vectors of the last street lie in a block's own memory; None: where they fit."""
         reason = why_not()
         if reason is not None:
             raise InputError(f"{trees[0].name}: no walk on a GPU: {reason}")
-        self.trees, self.form, self.predictive = tuple(trees), form, predictive
-        self.layout = layout = lay_out(trees, form.work, BLOCKS)
+        self.trees, self.form, self.predictive, self.staked = tuple(trees), form, predictive, stakes != 0
+        self.layout = layout = lay_out(trees, form.work, BLOCKS, stakes=stakes)
         self.scales = np.array([scale_of(tree.betting) for tree in trees])
         self.roots = [
             Root(tree, scale, predictive=predictive, apart=simultaneous)
             for tree, scale in zip(trees, self.scales, strict=True)
         ]
-        half = int(np.clip(layout.stride // 2 // 32 * 32, LEAST_THREADS, MOST_THREADS))
-        self.threads = threads or (FEW if SIMULATED else half)
+        size = np.dtype(form.work).itemsize
+        _, most, whole = layout.memory(size)
+        self.near = whole * size <= OWN_MEMORY if near is None else near
+        self.memory = (whole if self.near else most) * size
+        self.threads = threads or (FEW if SIMULATED else threads_for(layout.stride, self.memory, layout.streets == 1))
         size = int(layout.table[-1]) + BEHIND
         self._check_memory(table_bytes(size, form, predictive=predictive, apart=simultaneous))
-        self._nodes, self._boards, self._items = (
-            type(part)(*map(_upload, part)) for part in (layout.nodes, layout.boards, layout.items)
+        self._program, self._boards, self._items = (
+            type(part)(*map(_upload, part)) for part in (layout.program, layout.boards, layout.items)
         )
-        self.tables: Any = self._allocate(size, simultaneous)
+        self._chosen: tuple[int, ...] | None = None
+        self.tables: Any = self._allocate(size, simultaneous) if learns else self._reading(size)
+        self.gadgets = DeviceRoots(self.roots)
         self._barrier = cuda.to_device(np.zeros(1, np.int64))
         self._room: Any = self._make_room(1)
         self.blocks = self._resident()
@@ -70,15 +78,13 @@ class CudaBatch:
     # --- memory -----------------------------------------------------------------------------
 
     def _check_memory(self, need: int) -> None:
-        if SIMULATED:
-            return
-        free = int(cuda.current_context().get_memory_info().free)
-        if need > free:
+        free = free_bytes()
+        if free is not None and need > free:
             raise MemoryLimitError(
                 f"{self.trees[0].name}: the tables need {show_bytes(need)} and the device has {show_bytes(free)} free"
             )
 
-    def _allocate(self, size: int, apart: bool) -> Tables:
+    def _allocate(self, size: int, apart: bool) -> DeviceTables:
         form, guesses = self.form, size if self.predictive else 0
         regret, average, prediction = (
             _zeros(size, form.regret),
@@ -88,23 +94,28 @@ class CudaBatch:
         for low, numbers in first_regrets(self.trees, self.layout, form):
             regret[low : low + len(numbers)].copy_to_device(numbers)
         seen = (_zeros(size, form.regret), _zeros(guesses, form.regret)) if apart else (regret, prediction)
-        return Tables(regret, average, prediction, *seen, _upload(self.layout.lock), _upload(self.layout.locked))
+        return DeviceTables(regret, average, prediction, *seen, _upload(self.layout.lock), _upload(self.layout.locked))
+
+    def _reading(self, size: int) -> DeviceTables:
+        """Tables of averages alone."""
+        none = _zeros(0, self.form.regret)
+        average = _zeros(size, self.form.average)
+        return DeviceTables(none, average, none, none, none, _upload(self.layout.lock), _upload(self.layout.locked))
 
     def _make_room(self, blocks: int) -> Room:
         at, games = self.layout, len(self.trees)
-        sizes = (
-            games * 2, games * 2, blocks * 2 * at.vectors, blocks * at.values, at.inner, at.exits, at.exits, at.exits,
-            len(at.items.last) // 5 if at.streets > 1 else 0, games * (1 + at.moves),
-        )  # fmt: skip
+        slots = 0 if self.near else blocks * at.slots
+        sizes = (games * 2, games * 2, slots, at.inner, at.parts, games * (1 + at.moves))
         return Room(*(_zeros(count * at.stride, self.form.work) for count in sizes))
 
     def _resident(self) -> int:
         """How many blocks are at work on the device at the same time: they wait for each other, so no more may start."""
         if SIMULATED:
             return 1
-        self._launch(NO_STEP[:0], LEARN, (0, 2), 1)  # compiles
-        (made,) = self._kernel(LEARN).overloads.values()
-        return int(made.max_cooperative_grid_blocks(self.threads))
+        mode = LEARN if len(self.tables.regret) else RESPOND
+        self._launch(NO_STEP[:0], mode, (0, 2), 1)  # compiles
+        (made,) = self._kernel(mode).overloads.values()
+        return int(made.max_cooperative_grid_blocks(self.threads, self.memory))
 
     def read(self, game: int, name: str) -> Array:
         """A table of a game, copied from the device."""
@@ -134,88 +145,100 @@ class CudaBatch:
         self._room.root_opp.copy_to_device(opp.ravel())
 
     def _kernel(self, mode: int) -> Any:
-        return compiled(self.form, mode, self.predictive, len(self.layout.lock) > 0)
+        return compiled(
+            self.form, mode, guesses=self.predictive, locked=len(self.layout.lock) > 0, gadget=self.gadgets.there,
+            near=self.near, alone=self.layout.streets == 1, staked=self.staked,
+        )  # fmt: skip
 
     def _launch(self, steps: Array, mode: int, players: tuple[int, int], blocks: int | None = None) -> None:
         at = self.layout
-        sizes = np.array([at.streets, at.stride, at.vectors, at.values, at.moves])
+        sums, slots, _ = at.memory(np.dtype(self.form.work).itemsize)
+        sizes = np.array([at.streets, at.stride, at.hands, sums, at.moves, slots, at.slots, at.side])
         self._barrier.copy_to_device(np.zeros(1, np.int64))
-        self._kernel(mode)[self.blocks if blocks is None else blocks, self.threads](
-            self._nodes, self._boards, self._items, self._room, self.tables, cuda.to_device(sizes),
-            cuda.to_device(np.ascontiguousarray(steps).reshape(-1, 6)), *players, self._barrier,
-        )  # fmt: skip
+        arguments = [
+            self._program, self._boards, self._items, self._room, self.gadgets.arrays, self.tables, cuda.to_device(sizes),
+            cuda.to_device(np.zeros((0, 6))), *players, self._barrier,
+        ]  # fmt: skip
+        kernel = self._kernel(mode)
+        prepare(kernel, tuple(arguments))
+        arguments[7] = cuda.to_device(np.ascontiguousarray(steps).reshape(-1, 6))
+        kernel[self.blocks if blocks is None else blocks, self.threads, 0, self.memory](*arguments)
         cuda.synchronize()
+
+    def _among(self, games: Sequence[int] | None) -> None:
+        """Walk these games from now on, or all."""
+        chosen = None if games is None or len(games) == len(self.trees) else tuple(games)
+        if chosen != self._chosen:
+            whole = self.layout.items
+            items = whole if chosen is None else of_games(whole, self.layout.boards.game, chosen)
+            self._items, self._chosen = type(items)(*map(_upload, items)), chosen
 
     def warm(self) -> None:
         """Compile what solving needs."""
         for mode in (LEARN, RESPOND):
             self._launch(NO_STEP[:0], mode, (0, 2))
 
-    def learn(self, steps: Array) -> None:
-        """The same iterations in all games."""
+    def learn(self, steps: Array, among: Sequence[int] | None = None) -> None:
+        """The same iterations in all games, or in some."""
+        self._among(among)
         apart = self.tables.opp_regret is not self.tables.regret
-        gadgets = any(root.state.kind != NONE for root in self.roots)
-        if not (apart or gadgets):
-            self._launch(steps, LEARN, (0, 2))
-            return
-        for i in range(len(steps)):
+        for some in (steps[i : i + 1] for i in range(len(steps))) if apart else (steps,):
             if apart:
                 self._copy_seen()
-            if gadgets:
-                for me in (0, 1):
-                    self._learn_behind_gadgets(steps[i], me)
-            else:
-                self._launch(steps[i : i + 1], LEARN, (0, 2))
-        if gadgets:
-            self._deal([root.weights for root in self.roots])
+            self._launch(some, LEARN, (0, 2))
+        self.gadgets.learnt()
 
     def _copy_seen(self) -> None:
         """Before an iteration in which both answer the same profile."""
-        for root in self.roots:
-            root.copy_seen()
+        self.gadgets.copy_seen()
         self.tables.opp_regret.copy_to_device(self.tables.regret)
         if self.predictive:
             self.tables.opp_prediction.copy_to_device(self.tables.prediction)
-
-    def _learn_behind_gadgets(self, step: Array, me: int) -> None:
-        """A walk for one player; the choices at the roots are made and learnt by the processor."""
-        stride = self.layout.stride
-        own, opp = (np.zeros((len(self.trees), 2, stride), self.form.work) for _ in range(2))
-        for g, (tree, root) in enumerate(zip(self.trees, self.roots, strict=True)):
-            own[g, me, : tree.rows[0, me]] = 1
-            opp[g, 1 - me, : tree.rows[0, 1 - me]] = root.weights[1 - me]
-            if root.state.kind != NONE:
-                rows = int(tree.rows[0, root.state.player])
-                enter(root.state, me, rows, float(step[4]), own[g, me], opp[g, 1 - me])
-        self._come(own, opp)
-        self._launch(step, LEARN, (me, me + 1))
-        values = self._result()
-        for g, root in enumerate(self.roots):
-            if root.state.kind != NONE and me == root.state.player:
-                learn_root(root.state, step, np.ascontiguousarray(values[g, 0]), 0)
 
     def _result(self) -> Array:
         """Values at the roots and after each move there. float [games, 1 + moves, stride]"""
         flat: Array = self._room.result.copy_to_host()
         return flat.reshape(len(self.trees), 1 + self.layout.moves, self.layout.stride)
 
-    def values(self, player: int, *, respond: bool = False) -> list[Array]:
-        """For each game what each row of a player wins, and after each move at the root. float64 [1 + moves, rows]"""
+    def values(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[Array]:
+        """For each game, or some, what each row of a player wins, and after each move at the root.
+
+        float64 [1 + moves, rows]
+        """
+        self._among(among)
+        self.gadgets.fetch()
         dealt = [root.dealt(1 - player) for root in self.roots]
         self._deal([weights for weights, _ in dealt])
         self._launch(NO_STEP, RESPOND if respond else EVALUATE, (player, player + 1))
         result = self._result()
         self._deal([root.weights for root in self.roots])
-        each = []
-        for g, tree in enumerate(self.trees):
-            moves, rows = int(tree.forest.width[0]), int(tree.rows[0, player])
-            each.append(result[g, : 1 + moves, :rows].astype(float) * (dealt[g][1] / self.scales[g]))
-        return each
+        some = range(len(self.trees)) if among is None else among
+        return [
+            result[g, : 1 + int(self.trees[g].forest.width[0]), : int(self.trees[g].rows[0, player])].astype(float)
+            * (dealt[g][1] / self.scales[g])
+            for g in some
+        ]
 
-    def earnings(self, player: int, *, respond: bool = False) -> list[float]:
-        """What a player wins on average in each game, in chips."""
-        values = self.values(player, respond=respond)
-        return [root.earnings(player, v[0], respond=respond) for root, v in zip(self.roots, values, strict=True)]
+    def earnings(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[float]:
+        """What a player wins on average in each game, or in some, in chips."""
+        some = range(len(self.trees)) if among is None else among
+        values = self.values(player, respond=respond, among=among)
+        return [self.roots[g].earnings(player, v[0], respond=respond) for g, v in zip(some, values, strict=True)]
+
+    @property
+    def constants(self) -> list[float | None]:
+        """For each game what both players earn together, see `CudaWalker.constant`."""
+        return [root.constant for root in self.roots]
+
+    def averages(self) -> list[tuple[Array, Array | None]]:
+        """For each game the averages, and those of its gadget where there is one."""
+        self.gadgets.fetch()
+        table: Array = self.tables.average.copy_to_host()
+        starts = self.layout.table
+        return [
+            (table[starts[g] : starts[g + 1] + BEHIND], root.read("root_average") if root.names else None)
+            for g, root in enumerate(self.roots)
+        ]
 
 
 class CudaWalker:
@@ -223,11 +246,31 @@ class CudaWalker:
 
     threads = 1
 
-    def __init__(self, tree: BoardTree, form: Format, *, predictive: bool = False, simultaneous: bool = False) -> None:
+    def __init__(
+        self,
+        tree: BoardTree,
+        form: Format,
+        *,
+        predictive: bool = False,
+        simultaneous: bool = False,
+        stakes: float = 0.0,
+    ) -> None:
         self.tree, self.form = tree, form
-        self.batch = CudaBatch([tree], form, predictive=predictive, simultaneous=simultaneous)
+        self.batch = CudaBatch([tree], form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
         self.root = self.batch.roots[0]
         self._copy: BoardWalker | None = None
+
+    @staticmethod
+    def reader(tree: BoardTree, average: Array, root: Array | None = None) -> CudaWalker:
+        """A walker that evaluates and responds to a table of averages, of which it keeps a copy; `root` are the gadget's."""
+        walker = CudaWalker.__new__(CudaWalker)
+        walker.tree, walker.form = tree, format_of(average.dtype)
+        walker.batch = CudaBatch([tree], walker.form, learns=False)
+        walker.root, walker._copy = walker.batch.roots[0], None
+        walker.batch.write(0, "average", np.asarray(average[: tree.table]))
+        if root is not None and walker.root.gadget is not None:
+            walker.root.read("root_average")[:] = root
+        return walker
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -239,13 +282,16 @@ class CudaWalker:
         """A table; those of the tree are copies."""
         if name not in self.names:
             raise InputError(f"{self.tree.name}: no table {name!r}; there are {', '.join(self.names)}")
+        self.batch.gadgets.fetch()
         return self.root.read(name) if name in self.root.names else self.batch.read(0, name)
 
     def write(self, name: str, numbers: Array, start: int = 0) -> None:
         """Set the numbers of a table from a place on."""
         self._copy = None
         if name in self.root.names:
+            self.batch.gadgets.fetch()
             self.root.read(name)[start : start + len(numbers)] = numbers
+            self.batch.gadgets.send()
         else:
             self.batch.write(0, name, numbers, start)
 
@@ -263,7 +309,7 @@ class CudaWalker:
     @property
     def _reader(self) -> BoardWalker:
         if self._copy is None:
-            root = self.root.read("root_average") if self.root.names else None
+            root = self.read("root_average") if self.root.names else None
             self._copy = BoardWalker.reader(self.tree, self.read("average"), root=root)
         return self._copy
 
@@ -293,6 +339,11 @@ class CudaWalker:
     def play(self, board: int, node: int) -> Array:
         """What the averages, and locks, play at a decision. float64 [moves, rows]"""
         return self._reader.play(board, node)
+
+
+def free_bytes() -> int | None:
+    """Memory that the device has free; None in the simulator."""
+    return None if SIMULATED else int(cuda.current_context().get_memory_info().free)
 
 
 def _upload(numbers: Array) -> Any:

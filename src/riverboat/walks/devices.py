@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from riverboat.errors import InputError
+from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
+from riverboat.walks.batches import BatchWalker
 from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.rules import LocalRule
 from riverboat.walks.tables import Format
 
 if TYPE_CHECKING:
-    from riverboat.walks.cuda_walk import CudaWalker
+    from riverboat.walks.cuda_walk import CudaBatch, CudaWalker
 
 AnyWalker: TypeAlias = "BoardWalker | CudaWalker"
+AnyBatch: TypeAlias = "BatchWalker | CudaBatch"
 CPU, CUDA, AUTO = "cpu", "cuda", "auto"
 DEVICES = (CPU, CUDA, AUTO)
 
@@ -64,10 +68,57 @@ def learner(
             memory=memory,
             stakes=stakes,
         )
-    if stakes:
-        raise InputError(f"{tree.name}: schedules with stakes run on processors: take device='cpu', or stakes=0")
     if rule is not None:
         raise InputError(f"{tree.name}: rule {rule.name!r} of one's own runs on processors: take device='cpu'")
     from riverboat.walks.cuda_walk import CudaWalker
 
-    return CudaWalker(tree, form, predictive=predictive, simultaneous=simultaneous)
+    return CudaWalker(tree, form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
+
+
+def batch_learner(
+    device: str,
+    trees: Sequence[BoardTree],
+    form: Format,
+    *,
+    predictive: bool = False,
+    simultaneous: bool = False,
+    threads: int = 1,
+    rule: LocalRule | None = None,
+    memory: int | None = None,
+    stakes: float = 0.0,
+) -> AnyBatch:
+    """A walker of many trees: on processors of one shape, on a GPU of one number of streets."""
+    if device == CPU:
+        return BatchWalker(
+            trees,
+            form,
+            predictive=predictive,
+            simultaneous=simultaneous,
+            threads=threads,
+            rule=rule,
+            memory=memory,
+            stakes=stakes,
+        )
+    if rule is not None:
+        raise InputError(f"{trees[0].name}: rule {rule.name!r} of one's own runs on processors: take device='cpu'")
+    from riverboat.walks.cuda_walk import CudaBatch
+
+    return CudaBatch(trees, form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
+
+
+def reader(device: str, tree: BoardTree, average: Array, *, threads: int = 1, root: Array | None = None) -> AnyWalker:
+    """A walker that evaluates and responds to a table of averages; `root` are those of what stands at the root."""
+    if device == CPU:
+        return BoardWalker.reader(tree, average, threads, root=root)
+    from riverboat.walks.cuda_walk import CudaWalker
+
+    return CudaWalker.reader(tree, average, root)
+
+
+def free_memory(device: str) -> int | None:
+    """Bytes that a GPU has free; of a processor None: its walkers ask for themselves."""
+    if device == CPU:
+        return None
+    from riverboat.walks.cuda_walk import free_bytes
+
+    return free_bytes()

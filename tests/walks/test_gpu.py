@@ -1,0 +1,75 @@
+"""The walk on a real GPU against the one for processors: `make test-gpu`, where a device is there."""
+
+from __future__ import annotations
+
+import pytest
+
+import riverboat as rb
+from riverboat.games.spot import Spot
+from riverboat.interfaces.cli import main
+from riverboat.solving.batches import solve_many
+from riverboat.solving.boards import BoardCFR
+from riverboat.trees.boards import BoardTree
+from riverboat.walks import devices
+
+pytestmark = pytest.mark.gpu
+# Tables of sixteen bits round to one of two neighbours.
+CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.5}
+NAMES = (
+    "river float64", "river compact", "river 16-bit", "river predicting", "river at once", "more than four moves",
+    "turn with rake", "flop", "stop", "choose", "stop before a turn", "locked", "batch", "moved", "far", "stakes",
+)  # fmt: skip
+SPOTS = ("river", "turn")
+
+
+@pytest.fixture(autouse=True)
+def device() -> None:
+    reason = devices.why_not()
+    assert reason is None, reason
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_small_trees(name: str) -> None:
+    from walks.simulated import cases
+
+    bound = CLOSE.get(name, 1e-9)
+    assert {what: x for what, x in cases()[name]().items() if not x <= bound} == {}
+
+
+@pytest.mark.parametrize("dtype", ["compact", "16-bit", "float32"])
+@pytest.mark.parametrize("name", SPOTS)
+def test_as_exploitable_after_as_many_iterations(name: str, dtype: str) -> None:
+    """Within 1e-4 of the pot."""
+    tree = BoardTree(rb.game(f"examples/spots/{name}.toml"))
+    gaps = []
+    for where in ("cpu", "cuda"):
+        solver = BoardCFR(tree, "dcfr", dtype=dtype, device=where)
+        solver.step(100)
+        gaps.append(solver.exploitability())
+    assert abs(gaps[0] - gaps[1]) <= 0.01, gaps
+
+
+def test_many_rivers_at_once() -> None:
+    """Each is as exploitable as it says, by the processor's best response."""
+    boards = ("AsKd7c4h2s", "Td9d6hQc2s", "2c3c4c5c6c", "AhAdAcKsKd")
+    spots = [
+        Spot.make(board=board, pot=100, stack=500 * (1 + k % 2), bets="75%", raises="3x", oop="random", ip="random")
+        for k, board in enumerate(boards)
+    ]
+    for solution in solve_many(spots, iterations=2000, until=0.3, check_every=50, device="cuda"):
+        told = solution.provenance["exploitability"]
+        assert told <= 0.3
+        assert abs(rb.quality(solution).exploitability - told) <= 0.001
+
+
+def test_commands(capfd: pytest.CaptureFixture[str], tmp_path: object) -> None:
+    """A solve on the device, and what the processor and the device say of it."""
+    out = f"{tmp_path}/run"
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "examples/spots/turn.toml", "--device", "cuda", "--until", "0.5%", "--out", out, "--json"])
+    assert not ended.value.code
+    for where in ("cpu", "cuda"):
+        with pytest.raises(SystemExit) as ended:
+            main(["exploitability", out, "--device", where, "--json"])
+        assert not ended.value.code
+    assert capfd.readouterr().out.count('"exploitability"') >= 3
