@@ -39,23 +39,23 @@ def sample(hands: int, seed: int = 0, boards: int = 150) -> Array:
     """Histograms of hands drawn on some flops, as they are dealt. float32 [hands, 50]"""
     rng = np.random.default_rng(seed)
     flops, times = canonical_boards(3)
-    found = []
+    histograms = []
     for flop in rng.choice(len(flops), boards, p=times / times.sum()):
         live = ~np.isin(HAND_CARDS, flops[flop]).any(axis=1)
-        found.append(board_features(flops[flop].tolist()).histogram[live])
-    every = np.concatenate(found)
+        histograms.append(board_features(flops[flop].tolist()).histogram[live])
+    every = np.concatenate(histograms)
     return np.asarray(every[rng.choice(len(every), hands, replace=False)], np.float32)
 
 
 def distances(points: Array, centres: Array) -> tuple[Array, Array]:
     """Nearest centre of each point and its earth mover's distance, in bins. int [n], float [n]"""
     first, second = np.cumsum(points, axis=1, dtype=float), np.cumsum(centres, axis=1, dtype=float)
-    labels, found = np.empty(len(points), int), np.empty(len(points))
+    labels, nearest = np.empty(len(points), int), np.empty(len(points))
     for begin in range(0, len(points), 500):
         part = slice(begin, begin + 500)
         apart = np.abs(first[part, None, :-1] - second[None, :, :-1]).sum(axis=2)
-        labels[part], found[part] = apart.argmin(axis=1), apart.min(axis=1)
-    return labels, found
+        labels[part], nearest[part] = apart.argmin(axis=1), apart.min(axis=1)
+    return labels, nearest
 
 
 def centres_of(points: Array, labels: Array, centres: Array, *, median: bool) -> Array:
@@ -74,8 +74,8 @@ def iterate(
     """Lloyd's algorithm with some nearest centres; of all iterations the best centres."""
     centres, best, before = np.array(start, float), (np.inf, np.array(start, float)), None
     for _ in range(ITERATIONS):
-        labels, found = nearest(points, centres)
-        best = min(best, (float(found.mean()), centres), key=lambda b: b[0])
+        labels, away = nearest(points, centres)
+        best = min(best, (float(away.mean()), centres), key=lambda b: b[0])
         if before is not None and (labels == before).mean() > 0.999:
             break
         before, centres = labels, centres_of(points, labels, centres, median=median)
@@ -148,7 +148,7 @@ def pot(points: Array, start: Array) -> Array | None:
 
 def compare(points: Array, k: int, peers: Mapping[str, Peer], seeds: int) -> list[dict[str, Any]]:
     """Mean distance and seconds of each peer from the same starts."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    by_peer: dict[str, list[tuple[float, float]]] = {}
     for seed in range(seeds):
         start = kmeans.cluster(points, None, k, "emd", seed=seed, iterations=1).centres
         for name, method in peers.items():
@@ -156,12 +156,12 @@ def compare(points: Array, k: int, peers: Mapping[str, Peer], seeds: int) -> lis
             centres = method(points, start)
             if centres is not None:
                 seconds = time.perf_counter() - begun
-                found.setdefault(name, []).append((float(distances(points, centres)[1].mean()), seconds))
+                by_peer.setdefault(name, []).append((float(distances(points, centres)[1].mean()), seconds))
     return [
         {"method": name, "hands": len(points), "k": k, "seeds": seeds}
         | {"emd": float(np.mean([e for e, _ in runs])), "every": [e for e, _ in runs]}
         | {"seconds": round(float(np.mean([s for _, s in runs])), 3)}
-        for name, runs in found.items()
+        for name, runs in by_peer.items()
     ]
 
 
@@ -185,8 +185,8 @@ def main() -> None:
         print(f"{'method':<14}{'hands':>8}{'k':>6}{'seeds':>7}{'mean EMD':>11}{'seconds':>10}")
     rows = []
     for run in runs:
-        rows += (found := compare(*run))
-        for row in found if not given.json else []:
+        rows += (compared := compare(*run))
+        for row in compared if not given.json else []:
             counts = f"{row['hands']:>8,}{row['k']:>6}{row['seeds']:>7}"
             print(f"{row['method']:<14}{counts}{row['emd']:>11.5f}{row['seconds']:>10.2f}", flush=True)
     if given.json:

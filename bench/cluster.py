@@ -60,7 +60,8 @@ def main() -> None:
                     solvers[name].step(chunk)
                 rates[name].append((solvers[name].iterations - before) / (time.perf_counter() - begun))
             print(
-                f"round {round_}: " + ", ".join(f"{name} {found[-1]:,.0f}" for name, found in rates.items()), flush=True
+                f"round {round_}: " + ", ".join(f"{name} {speeds[-1]:,.0f}" for name, speeds in rates.items()),
+                flush=True,
             )
         visits = {name: solver.updates / solver.iterations for name, solver in solvers.items()}
     finally:
@@ -72,9 +73,9 @@ def main() -> None:
     while time.perf_counter() - begun < given.seconds:
         plain.step(chunk)
     rate = (plain.iterations - before) / (time.perf_counter() - begun)
-    middle = {name: statistics.median(found) for name, found in rates.items()}
-    for name, found in middle.items():
-        print(f"{name}: {found:,.0f} iterations/s, {found * visits[name]:,.3g} decisions/s")
+    middle = {name: statistics.median(speeds) for name, speeds in rates.items()}
+    for name, speeds in middle.items():
+        print(f"{name}: {speeds:,.0f} iterations/s, {speeds * visits[name]:,.3g} decisions/s")
     visited = rate * plain.updates / plain.iterations
     print(f"plain external sampling, two threads: {rate:,.0f} iterations/s, {visited:,.3g} decisions/s")
     print(f"ray / one process: {middle['ray'] / middle['one process']:.3f}")

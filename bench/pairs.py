@@ -141,18 +141,18 @@ def pair(sides: tuple[Path, Path], cores: str, word: str, rounds: int) -> dict[s
     """Medians of both sides, and of the ratio of neighbours, for each piece of work."""
     processes = [begin(side, cores, word) for side in sides]
     names = [process.stdout.readline().strip() for process in processes if process.stdout]
-    found = {}
+    medians = {}
     while names[0]:
         times: list[list[float]] = [[], []]
         for number in range(rounds if names[0] != MEMORY else 1):
             for side in (0, 1) if number % 2 else (1, 0):
                 times[side].append(float(ask(processes[side], "again")))
         ratios = [after / before for before, after in zip(*times, strict=True)]
-        found[names[0]] = (median(times[0]), median(times[1]), median(ratios))
+        medians[names[0]] = (median(times[0]), median(times[1]), median(ratios))
         names = [ask(process, "") for process in processes]
     for process in processes:
         process.wait()
-    return found
+    return medians
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """What programs have written to files, read with its types: anybody may have altered it since.
 
-    found.text("game"), found.whole("iteration"), found.table("state").number("seconds", 0)
+    entries.text("game"), entries.whole("iteration"), entries.table("state").number("seconds", 0)
 
 A checksum says that a file is as its writer left it, not who that was. So nothing is taken from a file that is not of the
 type and in the range that it must have; what is not is refused by its name.

@@ -54,13 +54,13 @@ def _read(module: Path, package: Path) -> tuple[bytes, list[Path]]:
     for base, some in _IMPORT.findall(text.decode()):
         names |= {base, *(f"{base}.{name}" for name in re.findall(r"\w+", some))}
     paths = [package.parent.joinpath(*name.split(".")).with_suffix(".py") for name in sorted(names)]
-    found = [path for path in paths if package in path.parents]
+    used = [path for path in paths if package in path.parents]
     if package not in module.parents:  # a loop of somebody else's stands on modules beside it
         home = _home(module)
         for name in sorted(names):
             path = home.joinpath(*name.split("."))
-            found += [path.with_suffix(".py"), path / "__init__.py"]
-    return text, [path for path in found if path.is_file()]
+            used += [path.with_suffix(".py"), path / "__init__.py"]
+    return text, [path for path in used if path.is_file()]
 
 
 def _home(module: Path) -> Path:
@@ -76,12 +76,12 @@ def sources(module: Path, package: Path) -> set[Path]:
 
     A loop inlines loops and constants of all of them, so a change of any must compile it again.
     """
-    found, work = {module}, [module]
+    modules, work = {module}, [module]
     while work:
-        new = set(_read(work.pop(), package)[1]) - found
-        found |= new
+        new = set(_read(work.pop(), package)[1]) - modules
+        modules |= new
         work += new
-    return found
+    return modules
 
 
 @cache
@@ -106,10 +106,10 @@ class CodeFiles:
     def load(self, key: Any) -> Any:
         """The code for a key, or None."""
         try:
-            found, data = pickle.loads(self._path(key).read_bytes())
+            kept_key, data = pickle.loads(self._path(key).read_bytes())
         except (OSError, EOFError, pickle.UnpicklingError):
             return None  # not there, or cut short
-        return data if found == key else None
+        return data if kept_key == key else None
 
     def save(self, key: Any, data: Any) -> None:
         """Keep the code for a key, and forget that of other sources."""

@@ -43,8 +43,8 @@ def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]
     """The arrays of that name, from disk where they are there and whole, else made and written. Names carry a version."""
     path = folder() / f"{name}.npz"
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-            arrays = {key: found[key] for key in found.files}
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as file_arrays:
+            arrays = {key: file_arrays[key] for key in file_arrays.files}
         if str(arrays.pop(_CHECK)) == _checksum(arrays):
             return arrays
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):

@@ -286,8 +286,8 @@ def decode(codes: Any) -> Any:
     signed = codes.dtype.kind == "i"
     bits = codes.view(np.uint16).astype(np.uint32)
     size = (((bits & 0x7FFF) << 13) if signed else (bits << 12)) + np.uint32(BIAS)
-    found = size.view(np.float32) - np.float32(2.0**-31)
-    return np.where(bits >> 15, -found, found) if signed else found
+    values = size.view(np.float32) - np.float32(2.0**-31)
+    return np.where(bits >> 15, -values, values) if signed else values
 
 
 def _whole(builder: Any, some: Any) -> Any:
@@ -300,8 +300,8 @@ def _masked(builder: Any, name: str, vector: ir.VectorType, result: Any, argumen
     element = {_I16: "i16", ir.FloatType(): "f32", ir.DoubleType(): "f64"}[vector.element]
     module, full = builder.module, f"llvm.masked.{name}.v{LANES}{element}.p0"
     kind = ir.FunctionType(result, [a.type for a in arguments])
-    found = module.globals.get(full) or ir.Function(module, kind, full)
-    return builder.call(found, arguments)
+    function = module.globals.get(full) or ir.Function(module, kind, full)
+    return builder.call(function, arguments)
 
 
 @intrinsic
@@ -339,8 +339,10 @@ def prefetch(_context: Any, table: Any, at: Any) -> Any:
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
         place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [place.type, _I32, _I32, _I32])
-        found = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(found, [place, *(ir.Constant(_I32, n) for n in (0, 3, 1))])  # read, keep near, data
+        function = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(
+            builder.module, kind, "llvm.prefetch.p0"
+        )
+        builder.call(function, [place, *(ir.Constant(_I32, n) for n in (0, 3, 1))])  # read, keep near, data
         return context.get_dummy_value()
 
     return types.void(table, types.uintp), code

@@ -27,10 +27,10 @@ def read_text(path: str | Path, what: str, most: int = MOST_BYTES) -> str:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            found = file.read(most + 1)
-        if len(found) > most:
+            text = file.read(most + 1)
+        if len(text) > most:
             raise InputError(f"{what} {str(path)!r}: more than {_bytes(most)}, which is the most that is read")
-        return found.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        return text.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, UnicodeDecodeError, ValueError) as error:
         if isinstance(error, InputError):
             raise

@@ -9,7 +9,7 @@ from reference.all_in import classes_of
 from riverboat.cards.deck import Deck
 from riverboat.reproduce.framework import find
 from riverboat.reproduce.tournament_findings import karlson_sklansky, mixing, no_order, value_iteration
-from riverboat.tournaments.hand_tables import Tables
+from riverboat.tournaments.hand_tables import HandTables
 from riverboat.tournaments.orders import count_two
 from riverboat.tournaments.tournament import Tournament
 from riverboat.tournaments.tournament_run import SolvedTournament
@@ -48,7 +48,7 @@ def test_the_ranking_of_open_hands() -> None:
     """By the definition, hand by hand: the stack at which showing a hand and going all-in stops to gain."""
     deck = Deck.small(5, 2)
     two = count_two(deck, classes_of(deck), board=2)
-    order = karlson_sklansky(Tables.of(deck, classes_of(deck), two, None, 2))
+    order = karlson_sklansky(HandTables.of(deck, classes_of(deck), two, None, 2))
 
     def gain(hand: int, stack: float) -> float:
         total = 0.0

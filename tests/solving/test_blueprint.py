@@ -268,28 +268,26 @@ def test_pruning_skips_work_and_still_converges() -> None:
 def _split_walks(game, cells, block, deals, rule, journal, head, blade):  # type: ignore[no-untyped-def]
     """The first street in one place and what follows in another, as a head and its blades do."""
     last = len(game.base) - 1
-    own, other = kernels.begin_walks(game, cells, block, 0, deals, 0, 0, head)
-    own, other, cuts = kernels.descend(game, cells, block, 0, 2 * deals, own, other, 0, rule, journal, head)
-    below, across = 0, 0
+    n = kernels.begin_walks(game, cells, block, 0, deals, 0, 0, head)
+    n = kernels.descend(game, cells, block, 0, 2 * deals, n, 0, rule, journal, head)
+    cuts, below = n.cuts, kernels.Lengths(np.int64(0), np.int64(0), np.int64(0))
     for k in range(4 * deals):
         blade.sign[k] = head.sign[k]
     for c in range(cuts):
         node, walk = head.cut[c] >> U(35), head.cut[c] & U(127)
-        below, across, _ = kernels.visit(
-            game, cells, block.rows, walk >> U(1), node, c, walk, last, blade, below, across, 0
-        )
-    below, across, _ = kernels.descend(game, cells, block, 0, cuts, below, across, last, rule, journal, blade)
-    kernels.ascend(cells, block, 0, below, rule, journal, blade)
+        below = kernels.visit(game, cells, block.rows, walk >> U(1), node, c, walk, last, blade, below)
+    below = kernels.descend(game, cells, block, 0, cuts, below, last, rule, journal, blade)
+    kernels.ascend(cells, block, 0, below.own, rule, journal, blade)
     for c in range(cuts):
         head.value[head.cut[c] >> U(7) & U(0xFFFFFFF)] = blade.value[c]
-    kernels.ascend(cells, block, 0, own, rule, journal, head)
+    kernels.ascend(cells, block, 0, n.own, rule, journal, head)
     return cuts
 
 
 @pytest.mark.slow
 def test_a_walk_can_be_cut_at_a_street() -> None:
     whole, split = (Blueprint(*game("leduc"), seed=9) for _ in range(2))
-    (block, head), (_, blade) = split._places[0], (None, walk_room.make_frames(split._need, split.group))
+    (block, head), (_, blade) = split._places[0], (None, walk_room.make_notes(split._need, split.group))
     rule, journal, cuts = split._rule, split._journals, 0
     for begin in range(0, 64 * 20, split.group):
         kernels.prepare(split.game, split.cards.look, U(9), begin, split.group, block)

@@ -30,7 +30,7 @@ from riverboat.games.menus import parse_menu
 from riverboat.games.registry import make
 from riverboat.solving.blueprint import Blueprint
 from riverboat.solving.blueprint_strategy import small_game_strategy
-from riverboat.solving.blueprint_tables import Tables
+from riverboat.solving.blueprint_tables import BucketTables
 from riverboat.solving.bucket_sampling import TRAVERSALS, make_blueprint
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality, quality
@@ -107,7 +107,7 @@ def measured(solver: Blueprint, name: str = "leduc") -> Quality:
     return quality(small_game_strategy(solver, public(name)))
 
 
-def cells(tables: Tables, node: int, bucket: int) -> tuple[np.ndarray, np.ndarray]:
+def cells(tables: BucketTables, node: int, bucket: int) -> tuple[np.ndarray, np.ndarray]:
     """Regrets and averages, straight from the documented place."""
     tree = tables.tree
     street, count = tree.street[node], tree.count[node]

@@ -284,7 +284,7 @@ def test_zero_sum_passes() -> None:
 
 @njit
 def settle(side, e, opp, low, high, opp_low, opp_high, mass, out):
-    _kernels.settle(side, e, opp, 0, low, high, opp_low, opp_high, mass, out, 0)
+    _kernels.settle(side, e, _kernels.Span(low, high, opp_low, opp_high), opp, 0, mass, out, 0)
 
 
 @st.composite

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -40,6 +41,30 @@ def _back(strategy: rb.Strategy, folder: Path) -> rb.Strategy:
     again = rb.load(rb.save(found, folder / "again"))  # what was loaded is saved as well
     assert again == strategy
     return found
+
+
+RIVER = """board = "Td9d6hQc2s"
+pot = 20
+stack = 40
+[ranges]
+oop = "AA,66"
+ip = "KK,99"
+[bets]
+river = { bet = "a" }
+"""
+
+
+@pytest.mark.parametrize("method", ["lp", "egt"])
+def test_boards_that_were_solved_as_any_game(method: Literal["lp", "egt"], tmp_path: Path) -> None:
+    """A spot is kept whole; what was solved on its sequence form is no table of boards, and is read by itself as well."""
+    path = tmp_path / "river.toml"
+    path.write_text(RIVER)
+    solved = rb.solve(str(path), method=method, until=0.5, out=tmp_path / "run").strategy
+    path.unlink()
+    loaded = rb.load(tmp_path / "run")
+    assert isinstance(loaded, rb.Strategy)
+    assert loaded == solved
+    assert rb.quality(loaded).exploitability == rb.quality(solved).exploitability
 
 
 @pytest.mark.parametrize("suffix", [".efg", ".nfg"])

@@ -16,7 +16,7 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.errors import InputError
 from riverboat.tournaments.equilibrium import gains, share_of_hands, solve
-from riverboat.tournaments.hand_tables import Tables
+from riverboat.tournaments.hand_tables import HandTables
 from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.orders import ORDERS, ThreeWay, TwoWay, count, count_two, triple_index
 from riverboat.tournaments.push_fold import PushFold, share_pots
@@ -104,7 +104,7 @@ def stage(spot: PushFold) -> Stage:
     group = classes_of(SMALL)
     two = count_two(SMALL, group, board=BOARD) if spot.players == 2 else None
     three = count(SMALL, group, board=BOARD) if spot.players == 3 else None
-    return Stage(spot, Tables.of(SMALL, group, two, three, BOARD))
+    return Stage(spot, HandTables.of(SMALL, group, two, three, BOARD))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def tables_of(deck: Deck, board: int) -> tuple[TwoWay, ThreeWay]:
 
 
 def ring(spot: PushFold, deck: Deck, board: int, samples: int = 200) -> Ring:
-    tables = Tables.of(deck, classes_of(deck), *tables_of(deck, board), board)
+    tables = HandTables.of(deck, classes_of(deck), *tables_of(deck, board), board)
     return Ring(spot, samples=samples, tables=tables)
 
 
@@ -243,7 +243,7 @@ def test_many_players_are_solved_and_measured_with_other_samples() -> None:
         Ring(PushFold((1, 1)), tables=game.tables)
 
 
-def best_guarantee(tables: Tables, stack: float, player: int, share: float | None = None) -> float:
+def best_guarantee(tables: HandTables, stack: float, player: int, share: float | None = None) -> float:
     """What a player can be sure of in chips, by a linear program; with `share`, playing 1,326 hands so often, to a digit."""
     n, fold, stolen = tables.classes, -0.5 * tables.dealt, tables.pairs
     called = stack * (tables.met[0] - tables.met[1])

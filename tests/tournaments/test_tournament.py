@@ -14,7 +14,7 @@ from reference.all_in import classes_of, deals
 from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.errors import InputError
-from riverboat.tournaments.hand_tables import Tables, pairs_of
+from riverboat.tournaments.hand_tables import HandTables, pairs_of
 from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.iteration import Iteration, fictitious_play
 from riverboat.tournaments.orders import count, count_two
@@ -28,9 +28,9 @@ DECK, BOARD = Deck.small(4, 2), 1
 
 
 @cache
-def tables() -> Tables:
+def tables() -> HandTables:
     group = classes_of(DECK)
-    return Tables.of(DECK, group, None, count(DECK, group, board=BOARD), BOARD)
+    return HandTables.of(DECK, group, None, count(DECK, group, board=BOARD), BOARD)
 
 
 # --- states and what follows ------------------------------------------------------------------

@@ -53,6 +53,19 @@ def test_solve(capsys: pytest.CaptureFixture[str], game: str, schedule: str, ite
     assert timeless(told) == timeless(found) | {"reason": None}
 
 
+def test_solve_a_spot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """EVs, equities and memory are in the result, not in the command."""
+    path = tmp_path / "river.toml"
+    path.write_text(
+        'board = "Td9d6hQc2s"\npot = 20\nstack = 40\n[ranges]\noop = "AA,66"\nip = "KK,99"\n[bets]\nriver = { bet = "a" }\n'
+    )
+    told = printed(capsys, "solve", str(path), "--iterations", "30")
+    facts = rb.solve(str(path), iterations=30).to_dict()
+    assert timeless(told) == timeless(facts) | {"reason": None}
+    assert told["ev_oop"] + told["ev_ip"] == pytest.approx(20)
+    assert told["equity_oop"] + told["equity_ip"] == pytest.approx(1)
+
+
 @few
 @given(player=st.none() | st.integers(0, 1), iterations=st.integers(1, 20))
 def test_respond(capsys: pytest.CaptureFixture[str], tmp_path: Path, player: int | None, iterations: int) -> None:

@@ -10,10 +10,11 @@ it replaces a comparison: the pass then finds the same labels, bit for bit, as o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.jit import kernel, part
 from riverboat.rng import random
 
@@ -26,6 +27,38 @@ BLOCK = 4096  # points whose chances in seeding are summed before they are compa
 CHANGED, EVALUATED, SEARCHED, EMPTY_ROWS = range(4)
 
 
+class Sample(NamedTuple):
+    """Points, what they weigh, and how they become rows."""
+
+    points: Array  # [n, d]
+    weights: Array  # float64 [n]
+    emd: bool
+    zero: Any  # of the type in which a histogram is summed
+
+
+class Centres(NamedTuple):
+    """Centres, and how they lie to each other."""
+
+    rows: Array  # float32 [k, width]
+    sums: Array  # float32 [k] ascending: sums of the rows
+    by_sum: Array  # int32 [k]: their numbers
+    order: Array  # int32 [k, m]: the other centres by distance, the nearest m
+    between: Array  # float32 [k, m]: their distances
+    near: Array  # float32 [k]: how far the nearest m have moved at most since the last pass
+    beyond: Array  # float32 [k]: distance of the nearest centre that is not in the list
+
+
+class Gathered(NamedTuple):
+    """What the centres got in a pass."""
+
+    total: Array  # float64 [k, width]: weighted sums of the rows
+    norm: Array  # float64 [k, width]: and of the weights, which then fall with the distance; empty: they do not
+    size: Array  # float64 [k]: weights
+    cost: Array  # float64 [3]: sums of weight × distance and weight × distance², and the weight that changed centres
+    farthest: Array  # float64 [2]: the largest distance and the point it belongs to
+    counts: Array  # int64 [4]: CHANGED, EVALUATED, …
+
+
 def zero(dtype: Any) -> Any:
     """Where the sum of a histogram of this type begins: whole numbers are summed as such, exactly."""
     return np.int64(0) if dtype.kind == "u" else np.float32(0.0)
@@ -33,19 +66,18 @@ def zero(dtype: Any) -> Any:
 
 @part
 def map_row(
-    points,  # [n, d]
+    sample,  # Sample
     i,
-    emd,
-    zero,  # of the type in which a histogram is summed
     row,  # float32 [width] OUT, zeros behind what is used
 ):
     """A point as a row; False for a histogram without mass."""
+    points = sample.points
     d = points.shape[1]
-    if not emd:
+    if not sample.emd:
         for j in range(d):
             row[j] = np.float32(points[i, j])
         return True
-    total = zero
+    total = sample.zero
     for j in range(d - 1):
         total += points[i, j]
         row[j] = np.float32(total)
@@ -96,10 +128,7 @@ def centre_distances(
 
 @kernel
 def seed(
-    points,  # [n, d]
-    weights,  # float64 [n]
-    emd,
-    zero,  # of the type in which a histogram is summed
+    sample,  # Sample
     first,  # centres that are there already
     last,  # and how many there shall be
     state,  # uint64 [1] INOUT: random numbers
@@ -115,7 +144,8 @@ def seed(
     A point whose centre is at least twice as far from the new one as from the point cannot be nearer to the new one.
     Returns how many centres there are: fewer than `last` where no point is away from all of them.
     """
-    n = points.shape[0]
+    weights, emd = sample.weights, sample.emd
+    n = len(weights)
     blocks = len(chance)
     for k in range(first, last):
         total = 0.0
@@ -145,7 +175,7 @@ def seed(
                 if nearest[i] > 0:
                     chosen = i
                     break
-        map_row(points, chosen, emd, zero, row)
+        map_row(sample, chosen, row)
         for j in range(centres.shape[1]):
             centres[k, j] = row[j]
         for c in range(k):
@@ -153,7 +183,7 @@ def seed(
         for i in range(n):
             if k > 0 and gap[labels[i]] >= np.float32(2.0) * nearest[i]:
                 continue
-            map_row(points, i, emd, zero, row)
+            map_row(sample, i, row)
             d = distance(row, centres, k, emd)
             if d < nearest[i]:
                 nearest[i] = d
@@ -165,30 +195,28 @@ def seed(
 def first_guess(
     row,  # float32 [width]
     before,  # the centre of the point before, which is often alike
-    centres,  # float32 [k, width]
-    sums,  # float32 [k] ascending: sums of the centres' rows
-    by_sum,  # int32 [k]: their numbers
-    order,  # int32 [k, m]: the other centres by distance
+    centres,  # Centres
     emd,
     count,  # int64 [4] INOUT
 ):
     """A centre near a row: that of the point before or the one with the nearest sum, then downhill by neighbours."""
+    rows, sums, order = centres.rows, centres.sums, centres.order
     total = np.float32(0.0)
     for j in range(len(row)):
         total += row[j]
     at = np.searchsorted(sums, total)
     if at == len(sums) or (at > 0 and total - sums[at - 1] < sums[at] - total):
         at -= 1
-    c = by_sum[at]
-    best = distance(row, centres, c, emd)
-    d = distance(row, centres, before, emd)
+    c = centres.by_sum[at]
+    best = distance(row, rows, c, emd)
+    d = distance(row, rows, before, emd)
     if d < best:
         best = d
         c = before
     count[EVALUATED] += 2
     j = 0
     while j < min(HOP, order.shape[1]):
-        d = distance(row, centres, order[c, j], emd)
+        d = distance(row, rows, order[c, j], emd)
         count[EVALUATED] += 1
         if d < best:
             best = d
@@ -201,27 +229,13 @@ def first_guess(
 
 @kernel
 def assign(
-    points,  # [n, d]
-    weights,  # float64 [n]
-    emd,
-    zero,  # of the type in which a histogram is summed
+    sample,  # Sample
     prune,  # False: compare every point with every centre
-    centres,  # float32 [k, width]
-    sums,  # float32 [k] ascending: sums of the centres' rows
-    by_sum,  # int32 [k]: their numbers
-    order,  # int32 [k, m]: the other centres by distance, the nearest m
-    between,  # float32 [k, m]: their distances
-    near,  # float32 [k]: how far the nearest m have moved at most since the last pass
-    beyond,  # float32 [k]: distance of the nearest centre that is not in the list
+    centres,  # Centres
     row,  # float32 [width] scratch
     labels,  # int32 [n] INOUT: -1 for a point without a centre yet
     lower,  # float32 [n] INOUT: no other centre was nearer than this in the last pass
-    total,  # float64 [k, width] OUT: weighted sums of the rows
-    norm,  # float64 [k, width] OUT: and of the weights, which then fall with the distance; empty: they do not
-    size,  # float64 [k] OUT: weights
-    cost,  # float64 [3] OUT: sums of weight × distance and weight × distance², and the weight that changed centres
-    farthest,  # float64 [2] OUT: the largest distance and the point it belongs to
-    count,  # int64 [4] OUT: CHANGED, EVALUATED, …
+    out,  # Gathered OUT
 ):
     """Give every point to its nearest centre, the lowest of equals, and sum up what each centre got.
 
@@ -229,29 +243,32 @@ def assign(
     from the nearest to its own centre outwards, until the triangle inequality rules out the rest (exponion, Newling &
     Fleuret 2016). The bound falls by the movement of near centres alone: the others are at least `beyond` away.
     """
-    n = points.shape[0]
-    k = centres.shape[0]
+    weights, emd, rows = sample.weights, sample.emd, centres.rows
+    order, between, near, beyond = centres.order, centres.between, centres.near, centres.beyond
+    total, norm, size, cost, farthest, count = out.total, out.norm, out.size, out.cost, out.farthest, out.counts
+    n = len(weights)
+    k = rows.shape[0]
     m = order.shape[1]
     less, more = np.float32(1.0) - SLACK, np.float32(1.0) + SLACK
     farthest[0] = -1.0
     label = 0
     for i in range(n):
-        if not map_row(points, i, emd, zero, row):
+        if not map_row(sample, i, row):
             count[EMPTY_ROWS] += 1
             continue
         old = labels[i]
         best = FAR
         if not prune:
             for c in range(k):
-                d = distance(row, centres, c, emd)
+                d = distance(row, rows, c, emd)
                 if d < best:
                     best = d
                     label = c
             count[EVALUATED] += k
         else:
-            a = old if old >= 0 else first_guess(row, label, centres, sums, by_sum, order, emd, count)
+            a = old if old >= 0 else first_guess(row, label, centres, emd, count)
             label = a
-            best = distance(row, centres, a, emd)
+            best = distance(row, rows, a, emd)
             count[EVALUATED] += 1
             bound = np.float32(-1.0)
             if old >= 0:
@@ -270,7 +287,7 @@ def assign(
                             done = True
                             break
                         c = order[a, j]
-                        d = distance(row, centres, c, emd)
+                        d = distance(row, rows, c, emd)
                         count[EVALUATED] += 1
                         if d < best or (d == best and c < label):
                             second = best
@@ -283,7 +300,7 @@ def assign(
                 if not done and m < k - 1 and beyond[a] * less <= mine + second:
                     second = FAR
                     for c in range(k):
-                        d = distance(row, centres, c, emd)
+                        d = distance(row, rows, c, emd)
                         if c == label:
                             continue
                         if d < best or (d == best and c < label):
@@ -303,7 +320,7 @@ def assign(
         size[label] += w
         if norm.size:
             for j in range(np.uintp(len(row))):
-                share = w / np.float64(abs(row[j] - centres[np.uintp(label), j]) + NEAR)
+                share = w / np.float64(abs(row[j] - rows[np.uintp(label), j]) + NEAR)
                 total[np.uintp(label), j] += share * np.float64(row[j])
                 norm[np.uintp(label), j] += share
         else:
@@ -318,10 +335,7 @@ def assign(
 
 @kernel
 def measure(
-    points,  # [n, d]
-    weights,  # float64 [n]
-    emd,
-    zero,  # of the type in which a histogram is summed
+    sample,  # Sample
     centres,  # float32 [k, width]
     labels,  # int32 [n]
     row,  # float32 [width] scratch
@@ -330,10 +344,11 @@ def measure(
     total,  # float64 [k, 2] INOUT: sums of weight × distance, and weights
 ):
     """Distances of points to their own centres."""
-    for i in range(points.shape[0]):
-        map_row(points, i, emd, zero, row)
+    weights = sample.weights
+    for i in range(len(weights)):
+        map_row(sample, i, row)
         c = labels[i]
-        d = np.float64(distance(row, centres, c, emd))
+        d = np.float64(distance(row, centres, c, sample.emd))
         total[c, 0] += weights[i] * d
         total[c, 1] += weights[i]
         if d < ends[c, 0]:

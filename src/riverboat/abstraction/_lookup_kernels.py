@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards._isomorphism_kernels import Tables, close, deal, number_at, start, take
+from riverboat.cards._isomorphism_kernels import IndexTables, close, deal, number_at, start, take
 from riverboat.jit import kernel, part
 
 STREETS = 4
@@ -26,7 +26,7 @@ class LookUp(NamedTuple):
     """All streets, the first before any board. There are always STREETS of them, so that loops are compiled once."""
 
     streets: tuple[Street, ...]  # those that the game does not have are empty
-    numbering: Tables  # numbers of hands and boards, joined
+    numbering: IndexTables  # numbers of hands and boards, joined
     hand: Array  # int64 [streets, 2]: where those of the hands of a street begin in `numbering`
     board: Array  # int64 [streets, 2]: and those of its boards
     flop: Array  # int64 [2]: and those of the boards that decide the public bucket

@@ -47,33 +47,47 @@ class Room(NamedTuple):
     open: Array  # int32 [clusters]: entries that still need something
 
 
+class DealRoom(NamedTuple):
+    """Scratch for going through the next cards of a hand."""
+
+    deal: Array  # uint8 [width + fresh]
+    left: Array  # uint8 [cards]
+    pick: Array  # int64 [fresh]
+    suits: Array  # int64 [4]
+    colex: Array  # int64 [4, rounds]
+    counts: Array  # int64 [clusters], zeros
+
+
+class Nearby(NamedTuple):
+    """Scratch for the search of the nearest mean."""
+
+    place: Array  # float32 [dims]
+    bound: Array  # float32 [means]
+    queue: Array  # int32 [means]
+
+
 @kernel
 def count_next(
-    here,  # Tables of this street
-    after,  # Tables of the next street: the same rounds, with more cards in the last or with another round
+    here,  # IndexTables of this street
+    after,  # IndexTables of the next street: the same rounds, with more cards in the last or with another round
     hands,  # int64 [hands]: canonical indices on this street
     label,  # int32 [canonical hands of the next street]: cluster, or -1
     deck,  # uint8 [cards]
     width,  # cards of a deal on this street
     fresh,  # cards dealt between the streets
-    deal,  # uint8 [width + fresh] scratch
-    left,  # uint8 [cards] scratch
-    pick,  # int64 [fresh] scratch
-    suits,  # int64 [4] scratch
-    colex,  # int64 [4, rounds] scratch
-    count,  # int64 [clusters] scratch, zeros
-    start,  # int64 [hands + 1] OUT
-    cluster,  # int32 [room] OUT
-    mass,  # float32 [room] OUT
+    room,  # DealRoom
+    out,  # Histograms OUT, with places for as many entries as there may be
 ):
     """Where the next cards lead each hand: clusters and the share of the cards that lead there.
 
     Returns the first hand that leads to one without a cluster, or -1.
     """
+    deal, left, pick, count = room.deal, room.left, room.pick, room.counts
+    start, cluster, mass = out.start, out.cluster, out.mass
     start[0] = 0
     at = 0
     for i in range(len(hands)):
-        unindex_one(here, hands[i], suits, colex, deal, 0)
+        unindex_one(here, hands[i], room.suits, room.colex, deal, 0)
         cards = 0
         for c in range(len(deck)):
             free = True
@@ -232,14 +246,13 @@ def nearest(
     means,  # float32 [means, clusters]
     columns,  # float32 [dims, means]: the mean places of the means
     g,  # Ground
-    place,  # float32 [dims] scratch
-    bound,  # float32 [means] scratch
-    queue,  # int32 [means] scratch
+    nearby,  # Nearby
     room,  # Room
     label,  # int32 [hands] INOUT: a guess, such as the last label, or -1; then the nearest mean, the lowest of equals
-    found,  # float32 [hands] OUT: its distance
+    distance,  # float32 [hands] OUT: how far it is
 ):
     """The nearest mean of each hand; those whose lower bound is too large are not looked at. Returns distances taken."""
+    place, bound, queue = nearby.place, nearby.bound, nearby.queue
     taken = 0
     for i in range(first, last):
         place_of(h, i, g.places, place)
@@ -272,7 +285,7 @@ def nearest(
                 best = d
                 closest = m
         label[i] = closest
-        found[i] = best
+        distance[i] = best
     return taken
 
 
@@ -285,13 +298,13 @@ def nearer(
     g,  # Ground
     bound,  # float32 [1] scratch
     room,  # Room
-    found,  # float32 [hands] INOUT: distances to the nearest so far
+    distance,  # float32 [hands] INOUT: to the nearest so far
 ):
     """Distances to the nearest mean when another one comes: one step of k-means++."""
-    for i in range(len(found)):
+    for i in range(len(distance)):
         bounds(g, spot[i], column, bound)
-        if bound[0] < found[i]:
-            found[i] = min(found[i], greedy(h, i, mean, g, room, found[i]))
+        if bound[0] < distance[i]:
+            distance[i] = min(distance[i], greedy(h, i, mean, g, room, distance[i]))
 
 
 @kernel

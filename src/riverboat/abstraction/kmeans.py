@@ -188,12 +188,11 @@ class _Work:
         blocks = max(2, min(BLOCKS, _ROOM // (8 * self.k * self.width)))
         return max(kernels.BLOCK, -(-len(self.points) // blocks))
 
-    def block(self, part: slice) -> tuple[Array, Array]:
+    def sample(self, part: slice) -> kernels.Sample:
         """Points and weights as the kernels read them: half precision, which they cannot, as float32."""
         points = np.ascontiguousarray(self.points[part])
-        return points.astype(np.float32) if points.dtype == np.float16 else points, self.weights[part].astype(
-            np.float64
-        )
+        points = points.astype(np.float32) if points.dtype == np.float16 else points
+        return kernels.Sample(points, self.weights[part].astype(np.float64), self.emd, kernels.zero(points.dtype))
 
     def rows(self, centres: Array) -> Array:
         """Centres as rows. float32 [k, width]"""
@@ -243,20 +242,17 @@ def _sampled(work: _Work, size: int, seed: int) -> _Work:
 
 def _seeds(work: _Work, state: int, report: _Report) -> tuple[Array, Array]:
     """Rows of k centres by k-means++, and the nearest of them for each point. float32 [k, width], int32 [n]"""
-    points, weights = work.block(slice(None))
-    n, k = len(points), work.k
+    sample = work.sample(slice(None))
+    n, k = len(sample.points), work.k
     rng = np.array([state], np.uint64)
     row, gap = np.zeros(work.width, np.float32), np.zeros(k, np.float32)
     chance = np.zeros(-(-n // kernels.BLOCK))
     centres = np.zeros((k, work.width), np.float32)
     nearest, labels = np.full(n, np.inf, np.float32), np.zeros(n, np.int32)
-    zero = kernels.zero(points.dtype)
     step = max(1, k // 50)
     for first in range(0, k, step):
         last = min(first + step, k)
-        reached = kernels.seed(
-            points, weights, work.emd, zero, first, last, rng, row, gap, chance, centres, nearest, labels
-        )  # fmt: skip
+        reached = kernels.seed(sample, first, last, rng, row, gap, chance, centres, nearest, labels)
         if reached < last:
             raise InputError(
                 f"k={k} clusters of {reached} different points: give at most k={reached} or a larger sample"
@@ -317,38 +313,31 @@ def _assign(
 ) -> _Pass:
     """One pass: labels and lower bounds are changed in place."""
     k, width = rows.shape
-    order, between, near, beyond = _neighbours(work, rows, moved)
     sums = rows.sum(axis=1)
     by_sum = np.argsort(sums, kind="stable").astype(np.int32)
-    sums = sums[by_sum]
+    centres = kernels.Centres(rows, sums[by_sum], by_sum, *_neighbours(work, rows, moved))
 
-    def block(part: slice) -> tuple[Array, ...]:
-        points, weights = work.block(part)
-        total, size, cost, farthest = np.zeros((k, width)), np.zeros(k), np.zeros(3), np.zeros(2)
+    def block(part: slice) -> kernels.Gathered:
         norm = np.zeros((k, width) if work.medians else (0, 0))
-        count = np.zeros(4, np.int64)
-        kernels.assign(
-            points, weights, work.emd, kernels.zero(points.dtype), work.prune, rows, sums, by_sum,
-            order, between, near, beyond, np.zeros(width, np.float32), labels[part], lower[part],
-            total, norm, size, cost, farthest, count,
-        )  # fmt: skip
-        if count[kernels.EMPTY_ROWS]:
+        got = kernels.Gathered(np.zeros((k, width)), norm, np.zeros(k), np.zeros(3), np.zeros(2), np.zeros(4, np.int64))
+        row = np.zeros(width, np.float32)
+        kernels.assign(work.sample(part), work.prune, centres, row, labels[part], lower[part], got)
+        if got.counts[kernels.EMPTY_ROWS]:
             raise InputError(
-                f"points {part.start} to {part.stop - 1}: {count[kernels.EMPTY_ROWS]} histograms without mass"
+                f"points {part.start} to {part.stop - 1}: {got.counts[kernels.EMPTY_ROWS]} histograms without mass"
             )
-        farthest[1] += part.start
-        return total, size, cost, farthest, count, norm
+        got.farthest[1] += part.start
+        return got
 
-    answers = spread(block, len(labels), work.threads, progress, chunk=work.chunk)
-    total, size, cost, _, count, norm = answers[0]
-    for answer in answers[1:]:
-        total += answer[0]
-        size += answer[1]
-        cost += answer[2]
-        count += answer[4]
-        norm += answer[5]
-    far = sorted((-answer[3][0], int(answer[3][1])) for answer in answers)
-    return _Pass(total, norm, size, cost, [point for distance, point in far if distance < 0], count)
+    blocks = [kernels.Gathered(*got) for got in spread(block, len(labels), work.threads, progress, chunk=work.chunk)]
+    first = blocks[0]
+    for got in blocks[1:]:
+        for total, more in zip(first, got, strict=True):
+            if total is not first.farthest:
+                total += more
+    far = sorted((-got.farthest[0], int(got.farthest[1])) for got in blocks)
+    far_points = [point for distance, point in far if distance < 0]
+    return _Pass(first.total, first.norm, first.size, first.cost, far_points, first.counts)
 
 
 def _neighbours(work: _Work, rows: Array, moved: Array) -> tuple[Array, Array, Array, Array]:
@@ -386,7 +375,7 @@ def _means(work: _Work, assigned: _Pass, rows: Array, empty: Array) -> Array:
     full = assigned.size > 0
     out[full] = assigned.total[full] / (assigned.norm[full] if work.medians else assigned.size[full, None])
     for c, point in zip(empty.tolist(), assigned.farthest, strict=False):
-        single = work.block(slice(point, point + 1))[0].astype(np.float64)
+        single = work.sample(slice(point, point + 1)).points.astype(np.float64)
         if work.emd:
             single = np.cumsum(single / single.sum(), axis=1)[:, :-1]
         out[c, : single.shape[1]] = single[0]

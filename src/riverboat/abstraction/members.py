@@ -29,11 +29,9 @@ def members(points: Array, weights: Array | None, clusters: Clusters, metric: st
     rows = work.rows(clusters.centres)
 
     def block(part: slice) -> tuple[Array, ...]:
-        some, mass = work.block(part)
         ends, who, total = np.tile([np.inf, -np.inf], (k, 1)), np.full((k, 2), -1, np.int64), np.zeros((k, 2))
         scratch = np.zeros(work.width, np.float32)
-        zero = kernels.zero(some.dtype)
-        kernels.measure(some, mass, work.emd, zero, rows, clusters.labels[part], scratch, ends, who, total)
+        kernels.measure(work.sample(part), rows, clusters.labels[part], scratch, ends, who, total)
         return ends, np.where(who >= 0, who + part.start, -1), total
 
     answers = spread(block, n, threads, chunk=work.chunk)

@@ -78,12 +78,12 @@ def histograms(
         some = chosen[part]
         start = np.empty(len(some) + 1, np.int64)
         cluster, mass = np.empty(len(some) * most, np.int32), np.empty(len(some) * most, np.float32)
-        wrong = kernels.count_next(
-            here.tables(), after.tables(), some, labels, cards, width, fresh,
+        room = kernels.DealRoom(
             np.empty(width + fresh, np.uint8), np.empty(len(cards), np.uint8), np.empty(fresh, np.int64),
             np.empty(4, np.int64), np.empty((4, len(here.rounds)), np.int64), np.zeros(clusters, np.int64),
-            start, cluster, mass,
         )  # fmt: skip
+        out = Histograms(start, cluster, mass)
+        wrong = kernels.count_next(here.tables(), after.tables(), some, labels, cards, width, fresh, room, out)
         if wrong >= 0:
             raise InputError(f"hand {some[wrong]:,} can become one that has no label: give one to all that follow")
         return np.diff(start), cluster[: start[-1]].copy(), mass[: start[-1]].copy()
@@ -224,10 +224,11 @@ def assign(
     columns = _columns(means, ground)
 
     def work(part: slice) -> tuple[Array, ...]:
-        taken = kernels.nearest(
-            points, part.start, part.stop, means, columns, ground, np.empty(len(columns), np.float32),
-            np.empty(len(means), np.float32), np.empty(len(means), np.int32), _room(ground), label, distance,
-        )  # fmt: skip
+        nearby = kernels.Nearby(
+            np.empty(len(columns), np.float32), np.empty(len(means), np.float32), np.empty(len(means), np.int32)
+        )
+        room, low, high = _room(ground), part.start, part.stop
+        taken = kernels.nearest(points, low, high, means, columns, ground, nearby, room, label, distance)
         return (np.array(taken),)
 
     done = spread(work, hands, threads, progress, chunk=CHUNK)

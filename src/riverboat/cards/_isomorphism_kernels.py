@@ -19,7 +19,7 @@ SUIT_INDEX = (1 << INDEX_BITS) - 1
 NOWHERE = 255
 
 
-class Tables(NamedTuple):
+class IndexTables(NamedTuple):
     """What a kernel needs to number the deals of some rounds. A shape is how many cards a suit gets in each round."""
 
     place: Array  # uint8 [256]: 16 · suit + rank of a card; NOWHERE for what is no card of the deck
@@ -156,7 +156,7 @@ def index_one(t, cards, at):
 
 @kernel
 def index_batch(
-    t,  # Tables
+    t,  # IndexTables
     cards,  # uint8 [deals · width]
     width,  # cards of a deal
     out,  # int64 [deals] OUT
@@ -168,7 +168,7 @@ def index_batch(
 
 @kernel
 def first_wrong(
-    t,  # Tables
+    t,  # IndexTables
     cards,  # uint8 [deals · width]
     width,
 ):
@@ -230,7 +230,7 @@ def put(t, ranks, used, suit, out, begin, at):
 
 @part
 def unindex_one(
-    t,  # Tables
+    t,  # IndexTables
     index,
     suits,  # int64 [4] scratch
     colex,  # int64 [4, rounds] scratch
@@ -261,7 +261,7 @@ def unindex_one(
 
 @kernel
 def unindex_batch(
-    t,  # Tables
+    t,  # IndexTables
     indices,  # int64 [deals]
     width,  # cards of a deal
     suits,  # int64 [4] scratch
@@ -275,7 +275,7 @@ def unindex_batch(
 
 @kernel
 def count_batch(
-    t,  # Tables
+    t,  # IndexTables
     indices,  # int64 [deals]
     suits,  # int64 [4] scratch
     out,  # int64 [deals] OUT

@@ -9,7 +9,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards._kernels import START, plain_value, ranked
 from riverboat.cards._sweep_kernels import sort_by_strength, sweep
-from riverboat.cards.ranking import Tables as Ranks
+from riverboat.cards.ranking import RankTables
 from riverboat.jit import kernel, part
 from riverboat.lanes import LANES, load, same, store
 
@@ -28,7 +28,7 @@ class Held(NamedTuple):
     key: Array  # uint64 [hands]: sums of ranking keys
     suits: Array  # uint64 [hands]: and of their masks
     deck: Array  # uint8 [cards]
-    ranks: Ranks
+    ranks: RankTables
     two: bool  # hands have two cards
     flushes: bool  # hands and board are large enough for them
 

@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.cards._isomorphism_kernels import index_one, unindex_one
 from riverboat.cards._kernels import START, ranked
 from riverboat.jit import kernel, part
 from riverboat.rng import random
+
+
+class Pots(NamedTuple):
+    """What several players have won."""
+
+    best: Array  # uint16 [players] scratch
+    share: Array  # float64 [players]: pots won, ties divided
+    square: Array  # float64 [players]: sum of squares, for the error of samples
+    wins: Array  # int64 [players, 2]: pots won alone, pots divided
+
+
+class NextRoom(NamedTuple):
+    """Scratch for going through the next cards of a hand."""
+
+    deal: Array  # uint8 [width + 1]
+    suits: Array  # int64 [4]
+    colex: Array  # int64 [4, rounds]
+    following: Array  # int64 [52]
+
+
+class Strengths(NamedTuple):
+    """Of many hands."""
+
+    mean: Array  # float [hands]
+    square: Array  # float [hands]
+    histogram: Array  # int [hands, bins]
 
 
 @part
@@ -27,7 +56,7 @@ def versus(
     second,  # uint8 [2]
     board,  # uint8 [known]
     gone,  # uint64: a bit for each card that is not in the deck
-    t,  # ranking.Tables
+    t,  # RankTables
     deck,  # uint8 [52] scratch
     chosen,  # int64 [5] scratch
     out,  # int64 [3] INOUT: wins, ties, losses of the first
@@ -85,15 +114,12 @@ def split(
     hands,  # uint8 [players, 2]
     board_key,
     board_mask,
-    t,  # ranking.Tables
-    best,  # uint16 [players] scratch
+    t,  # RankTables
     times,
-    share,  # float64 [players] INOUT: pots won, ties divided
-    square,  # float64 [players] INOUT: sum of squares, for the error of samples
-    wins,  # int64 [players, 2] INOUT: pots won alone, pots divided
+    pots,  # Pots INOUT
 ):
     """Give one pot to the best of several hands."""
-    players = len(hands)
+    best, players = pots.best, len(hands)
     top = np.uint16(0)
     count = 0
     for p in range(players):
@@ -108,9 +134,9 @@ def split(
     for p in range(players):
         if best[p] == top:
             part_won = times / count
-            share[p] += part_won
-            square[p] += part_won * part_won
-            wins[p, 0 if count == 1 else 1] += 1
+            pots.share[p] += part_won
+            pots.square[p] += part_won * part_won
+            pots.wins[p, 0 if count == 1 else 1] += 1
 
 
 @kernel
@@ -118,14 +144,11 @@ def multiway(
     hands,  # uint8 [players, 2]
     board,  # uint8 [known]
     gone,  # uint64: a bit for each card that is not in the deck
-    t,  # ranking.Tables
+    t,  # RankTables
     times,
     deck,  # uint8 [52] scratch
     chosen,  # int64 [5] scratch
-    best,  # uint16 [players] scratch
-    share,  # float64 [players] INOUT
-    square,  # float64 [players] INOUT
-    wins,  # int64 [players, 2] INOUT
+    pots,  # Pots INOUT
 ):
     """Several hands over every runout of a board; the number of runouts."""
     dead = gone
@@ -151,7 +174,7 @@ def multiway(
         for k in range(need):
             kb += t.key[deck[chosen[k]]]
             mb += t.mask[deck[chosen[k]]]
-        split(hands, kb, mb, t, best, times, share, square, wins)
+        split(hands, kb, mb, t, times, pots)
         runouts += 1
         k = need - 1
         while k >= 0 and chosen[k] == left - need + k:
@@ -170,13 +193,10 @@ def sample_multiway(
     board,  # uint8 [known]
     gone,  # uint64: a bit for each card that is not in the deck
     samples,
-    t,  # ranking.Tables
+    t,  # RankTables
     rng,  # uint64 [1] INOUT
     hands,  # uint8 [players, 2] scratch
-    best,  # uint16 [players] scratch
-    share,  # float64 [players] INOUT
-    square,  # float64 [players] INOUT
-    wins,  # int64 [players, 2] INOUT
+    pots,  # Pots INOUT
 ):
     """Several ranges over sampled hands and runouts; hands that collide are drawn again. Draws it took."""
     players = len(hands)
@@ -217,31 +237,25 @@ def sample_multiway(
             dead |= np.uint64(1) << c
             base += t.key[c]
             base_mask += t.mask[c]
-        split(hands, base, base_mask, t, best, 1.0, share, square, wins)
+        split(hands, base, base_mask, t, 1.0, pots)
         done += 1
     return draws
 
 
 @kernel
 def sum_next(
-    here,  # isomorphism.Tables of a street
-    after,  # isomorphism.Tables of the next, which deals one card more
+    here,  # IndexTables of a street
+    after,  # IndexTables of the next, which deals one card more
     first,  # canonical hands first, first + 1, … of this street
     width,  # cards of a deal on this street
-    deal,  # uint8 [width + 1] scratch
-    suits,  # int64 [4] scratch
-    colex,  # int64 [4, rounds] scratch
-    following,  # int64 [52] scratch
-    mean,  # float32 [hands of the next street]
-    square,  # float32 [hands of the next street]
-    histogram,  # uint8 [hands of the next street, bins]
-    means,  # float64 [hands] OUT
-    squares,  # float64 [hands] OUT
-    sums,  # int64 [hands, bins] OUT
+    room,  # NextRoom
+    known,  # Strengths of the next street's hands
+    out,  # Strengths OUT
 ):
     """Over all next cards of each hand: mean values, and the sum of the histograms."""
-    for i in range(len(means)):
-        unindex_one(here, first + i, suits, colex, deal, 0)
+    deal, following = room.deal, room.following
+    for i in range(len(out.mean)):
+        unindex_one(here, first + i, room.suits, room.colex, deal, 0)
         cards = 0
         for c in range(52):
             free = True
@@ -251,13 +265,13 @@ def sum_next(
                 deal[width] = c
                 following[cards] = index_one(after, deal, 0)
                 cards += 1
-        means[i] = 0.0
-        squares[i] = 0.0
+        out.mean[i] = 0.0
+        out.square[i] = 0.0
         for c in range(cards):
             j = following[c]
-            means[i] += mean[j]
-            squares[i] += square[j]
-            for b in range(histogram.shape[1]):
-                sums[i, b] += histogram[j, b]
-        means[i] /= cards
-        squares[i] /= cards
+            out.mean[i] += known.mean[j]
+            out.square[i] += known.square[j]
+            for b in range(known.histogram.shape[1]):
+                out.histogram[i, b] += known.histogram[j, b]
+        out.mean[i] /= cards
+        out.square[i] /= cards

@@ -62,7 +62,7 @@ def scratch(groups: int = 1) -> Scratch:
 @kernel
 def sort_hands(
     cards5,  # (five card numbers)
-    t,  # ranking.Tables of seven cards
+    t,  # RankTables of seven cards
     s,  # Scratch: strength and order OUT
 ):
     """Rank every hand on a full board and sort the live ones by two passes over bytes; how many are live."""
@@ -176,7 +176,7 @@ def range_boards(
     boards,  # uint8 [boards, 5]
     times,  # float64 [boards]: how often each counts
     cards,  # uint8 [1326, 2]
-    t,  # ranking.Tables
+    t,  # RankTables
     weight,  # float64 [1326]: the opponent's range
     s,  # Scratch
     won,  # float64 [1326] INOUT
@@ -192,7 +192,7 @@ def range_boards(
 def strength_boards(
     boards,  # uint8 [boards, 5]
     cards,  # uint8 [1326, 2]
-    t,  # ranking.Tables
+    t,  # RankTables
     s,  # Scratch
     below_card,  # int32 [52] scratch
     out,  # uint16 [boards, 1326] OUT: 2 wins + ties of MEETS, 65535 where the board blocks the hand
@@ -209,7 +209,7 @@ def strength_boards(
 def runout_features(
     boards,  # uint8 [boards, 3 or 4]
     cards,  # uint8 [1326, 2]
-    t,  # ranking.Tables
+    t,  # RankTables
     s,  # Scratch
     below_card,  # int32 [52] scratch
     full,  # uint8 [5] scratch
@@ -306,7 +306,7 @@ def group_boards(
     boards,  # uint8 [boards, 3 to 5]
     cards,  # uint8 [1326, 2]
     group,  # int8 [1326]
-    t,  # ranking.Tables
+    t,  # RankTables
     s,  # Scratch with one row for each group
     full,  # uint8 [5] scratch
     won,  # float64 [1326, groups] scratch
@@ -343,7 +343,7 @@ def class_boards(
     times,  # int64 [boards]
     cards,  # uint8 [1326, 2]
     group,  # int16 [1326]: class of every hand, 0 … 168
-    t,  # ranking.Tables
+    t,  # RankTables
     s,  # Scratch
     below,  # int32 [53, 169] scratch: weaker hands by class; row c: those that hold card c, row 52: all
     twice,  # int64 [169, 169] INOUT: 2 wins + ties of class against class

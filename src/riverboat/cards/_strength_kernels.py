@@ -12,7 +12,7 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards._kernels import START, plain_value, ranked
-from riverboat.cards.ranking import Tables as Ranks
+from riverboat.cards.ranking import RankTables
 from riverboat.jit import kernel, part
 
 U = np.uint64
@@ -23,7 +23,7 @@ class Ranker(NamedTuple):
 
     deck: Array  # uint8 [cards]
     hands: Array  # uint8 [hands, hole]
-    ranks: tuple[Ranks, ...]  # by street
+    ranks: tuple[RankTables, ...]  # by street
 
 
 class Sorter(NamedTuple):

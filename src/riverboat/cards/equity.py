@@ -108,15 +108,10 @@ def _live(side: Side, board: tuple[int, ...], deck: Deck, number: int) -> Array:
     return weights
 
 
-def _scratch(players: int) -> tuple[Array, Array, Array, Array, Array, Array]:
-    return (
-        np.zeros(52, np.uint8),
-        np.zeros(5, np.int64),
-        np.zeros(players, np.uint16),
-        np.zeros(players),
-        np.zeros(players),
-        np.zeros((players, 2), np.int64),
-    )
+def _scratch(players: int) -> tuple[Array, Array, _runout_kernels.Pots]:
+    best, share, square = np.zeros(players, np.uint16), np.zeros(players), np.zeros(players)
+    pots = _runout_kernels.Pots(best, share, square, np.zeros((players, 2), np.int64))
+    return np.zeros(52, np.uint8), np.zeros(5, np.int64), pots
 
 
 def _check_disjoint(hands: Sequence[int], board: Sequence[int]) -> None:
@@ -130,7 +125,7 @@ def _hands(hands: list[int], board: tuple[int, ...], cards: Deck) -> Equity:
     _check_disjoint(hands, board)
     known = np.array(board, np.uint8)
     tables, gone = ranking.tables(7, cards.rules), _gone(cards)
-    deck, chosen, best, share, square, wins = _scratch(len(hands))
+    deck, chosen, pots = _scratch(len(hands))
     if len(hands) == 2:
         out = np.zeros(3, np.int64)
         _runout_kernels.versus(_CARDS[hands[0]], _CARDS[hands[1]], known, gone, tables, deck, chosen, out)
@@ -140,10 +135,10 @@ def _hands(hands: list[int], board: tuple[int, ...], cards: Deck) -> Equity:
             (float(first), float(1 - first)), True, (0.0, 0.0), total,
             (int(out[0]), int(out[2])), (int(out[1]), int(out[1])),
         )  # fmt: skip
-    total = _runout_kernels.multiway(_CARDS[hands], known, gone, tables, 1.0, deck, chosen, best, share, square, wins)
+    total = _runout_kernels.multiway(_CARDS[hands], known, gone, tables, 1.0, deck, chosen, pots)
     return Equity(
-        tuple((share / total).tolist()), True, (0.0,) * len(hands), int(total),
-        tuple(wins[:, 0].tolist()), tuple(wins[:, 1].tolist()),
+        tuple((pots.share / total).tolist()), True, (0.0,) * len(hands), int(total),
+        tuple(pots.wins[:, 0].tolist()), tuple(pots.wins[:, 1].tolist()),
     )  # fmt: skip
 
 
@@ -250,7 +245,7 @@ def _several(
     if ways <= MULTIWAY_COMBINATIONS and ways * left <= MULTIWAY_RUNOUTS:
         return _enumerated(ranges, held, board, deck, progress)
     tables = ranking.tables(7, deck.rules)
-    _, _, best, share, square, wins = _scratch(players)
+    _, _, pots = _scratch(players)
     cumulative = np.cumsum(np.array(ranges), axis=1)
     rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
     done, draws = 0, 0
@@ -258,15 +253,15 @@ def _several(
         some = min(CHUNK, samples - done)
         draws += _runout_kernels.sample_multiway(
             _CARDS, cumulative, np.array(board, np.uint8), _gone(deck), some, tables, rng,
-            np.zeros((players, 2), np.uint8), best, share, square, wins,
+            np.zeros((players, 2), np.uint8), pots,
         )  # fmt: skip
-        done = round(share.sum())
+        done = round(pots.share.sum())
         if progress is not None:
             progress(max(done / samples, draws / (DRAWS * (samples + 1000))))
     if not done:
         raise InputError(f"the ranges can hardly be held together: {draws:,} draws had hands that share cards")
-    mean = share / done
-    error = 1.96 * np.sqrt(np.maximum(square / done - mean**2, 0) / done)
+    mean = pots.share / done
+    error = 1.96 * np.sqrt(np.maximum(pots.square / done - mean**2, 0) / done)
     return Equity(tuple(mean.tolist()), False, tuple(error.tolist()), done)
 
 
@@ -274,7 +269,7 @@ def _enumerated(
     ranges: list[Array], held: list[Array], board: tuple[int, ...], cards_of: Deck, progress: Progress | None
 ) -> Equity:
     tables, known, gone = ranking.tables(7, cards_of.rules), np.array(board, np.uint8), _gone(cards_of)
-    deck, chosen, best, share, square, wins = _scratch(len(ranges))
+    deck, chosen, pots = _scratch(len(ranges))
     total, showdowns = 0.0, 0
     ways = math.prod(len(h) for h in held)
     for k, hands in enumerate(product(*held)):
@@ -284,14 +279,12 @@ def _enumerated(
         if len(set(cards.tolist())) < len(cards):
             continue
         weight = math.prod(float(r[h]) for r, h in zip(ranges, hands, strict=True))
-        boards = _runout_kernels.multiway(
-            _CARDS[list(hands)], known, gone, tables, weight, deck, chosen, best, share, square, wins
-        )
+        boards = _runout_kernels.multiway(_CARDS[list(hands)], known, gone, tables, weight, deck, chosen, pots)
         total += weight * boards
         showdowns += boards
     if not total > 0:
         raise InputError("the ranges cannot be held together: hands share cards")
-    return Equity(tuple((share / total).tolist()), True, (0.0,) * len(ranges), showdowns)
+    return Equity(tuple((pots.share / total).tolist()), True, (0.0,) * len(ranges), showdowns)
 
 
 # --- all starting hands against one another -------------------------------------------------------

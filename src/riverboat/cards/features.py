@@ -137,17 +137,17 @@ def flop_from_turn(turn: Features, threads: int = 1, progress: Progress | None =
     size = here.size()
     mean, square = np.empty(size, np.float32), np.empty(size, np.float32)
     histogram = np.empty((size, bins), np.uint16)
+    known = _runout_kernels.Strengths(turn.mean, turn.square, turn.histogram)
 
     def work(part: slice) -> tuple[Array, ...]:
         hands = part.stop - part.start
-        first, second, count = np.zeros(hands), np.zeros(hands), np.zeros((hands, bins), np.int64)
-        _runout_kernels.sum_next(
-            here.tables(), after.tables(), part.start, 5, np.zeros(6, np.uint8), np.zeros(4, np.int64),
-            np.zeros((4, 2), np.int64), np.zeros(52, np.int64), turn.mean, turn.square, turn.histogram,
-            first, second, count,
-        )  # fmt: skip
-        mean[part], square[part] = first, second
-        histogram[part] = count // 2  # two cards come in either order, and are one runout
+        out = _runout_kernels.Strengths(np.zeros(hands), np.zeros(hands), np.zeros((hands, bins), np.int64))
+        room = _runout_kernels.NextRoom(
+            np.zeros(6, np.uint8), np.zeros(4, np.int64), np.zeros((4, 2), np.int64), np.zeros(52, np.int64)
+        )
+        _runout_kernels.sum_next(here.tables(), after.tables(), part.start, 5, room, known, out)
+        mean[part], square[part] = out.mean, out.square
+        histogram[part] = out.histogram // 2  # two cards come in either order, and are one runout
         return ()
 
     spread(work, size, threads, progress, chunk=4096)

@@ -21,7 +21,7 @@ from riverboat.cards import _isomorphism_kernels as kernels
 from riverboat.cards.deck import FULL_DECK, RANKS, SUITS, Deck, card_name
 from riverboat.errors import InputError
 
-Tables: TypeAlias = kernels.Tables
+IndexTables: TypeAlias = kernels.IndexTables
 Shape: TypeAlias = tuple[int, ...]  # cards of one suit in each round
 
 MOST_SPREADS = 1 << 18  # ways to spread the rounds over the suits: the one table that grows fast with them
@@ -66,7 +66,7 @@ class Indexer:
     def __repr__(self) -> str:
         return f"Indexer({self.rounds}, {self.size():,} classes)"
 
-    def tables(self, round: int = -1) -> Tables:
+    def tables(self, round: int = -1) -> IndexTables:
         """What `_isomorphism_kernels.index_one` needs to number deals up to a round."""
         count = len(self.rounds)
         if not -count <= round < count:
@@ -140,7 +140,7 @@ class Indexer:
         return InputError(f"deal {row} is {shown}: {card_name(twice)} is there twice, cards must differ")
 
 
-def joined(tables: Sequence[Tables]) -> tuple[Tables, Array]:
+def joined(tables: Sequence[IndexTables]) -> tuple[IndexTables, Array]:
     """Tables of one deck as one, for `_isomorphism_kernels.number_at`, and where each begins: spreads and families.
 
     int64 [tables, 2]
@@ -186,7 +186,7 @@ def _rank_sets() -> tuple[Array, Array, Array]:
 
 
 @cache
-def _tables(rounds: tuple[int, ...], ranks: int, suits: int) -> Tables:
+def _tables(rounds: tuple[int, ...], ranks: int, suits: int) -> IndexTables:
     """Tables for all rounds given, without the cards."""
     spread = list(_families(rounds, ranks, suits))
     families = sorted({family for family in spread if family})
@@ -202,7 +202,7 @@ def _tables(rounds: tuple[int, ...], ranks: int, suits: int) -> Tables:
     ]
     where = {family: f for f, family in enumerate(families)}
     sets, ranked, first = _rank_sets()
-    return Tables(
+    return IndexTables(
         place=np.empty(0, np.uint8),
         card=np.empty(0, np.uint8),
         rounds=np.array(rounds, np.int64),

@@ -16,7 +16,7 @@ _BOARDS = (0, 3, 4, 5)
 
 def parse_cards(text: str, what: str = "cards") -> tuple[int, ...]:
     """The numbers of different cards, in the order written; `what` they are is for errors."""
-    found: list[int] = []
+    cards: list[int] = []
     for chunk in re.finditer(r"[^\s,]+", text):
         for start in range(chunk.start(), chunk.end(), 2):
             token = text[start : min(start + 2, chunk.end())]
@@ -25,10 +25,10 @@ def parse_cards(text: str, what: str = "cards") -> tuple[int, ...]:
             except InputError:
                 allowed = f"write a rank of {RANKS} and a suit of {SUITS}, such as As"
                 raise bad_token(f"{what} {shown(text)}", token, start, allowed) from None
-            if card in found:
+            if card in cards:
                 raise bad_token(f"{what} {shown(text)}", token, start, "this card is there already; each stands once")
-            found.append(card)
-    return tuple(found)
+            cards.append(card)
+    return tuple(cards)
 
 
 def parse_board(text: str) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ _SHIFT = 13  # a code is the category's place · 13^5 + five ranks in base 13
 _VERSION = 1  # of the tables on disk
 
 
-class Tables(NamedTuple):
+class RankTables(NamedTuple):
     """What a kernel needs to rank hands of one size."""
 
     key: Array  # uint64 [52]: rank key, and one for the suit's counter above
@@ -48,23 +48,21 @@ def _code(counts: Sequence[int], cards: int, rules: HandRules) -> int:
     by_count = sorted(((n, r) for r, n in enumerate(counts) if n), reverse=True)
     most, first = by_count[0]
     next_most, second = by_count[1] if len(by_count) > 1 else (0, 0)
-    found: list[tuple[str, list[int]]] = [
-        ("high card", [])
-    ]  # categories that the hand makes, and the ranks that make them
+    makes: list[tuple[str, list[int]]] = [("high card", [])]  # categories, and the ranks that make them
     if most >= 2:
-        found.append(("pair", [first]))
+        makes.append(("pair", [first]))
     if most >= 2 and next_most >= 2:
-        found.append(("two pair", sorted((first, second), reverse=True)))
+        makes.append(("two pair", sorted((first, second), reverse=True)))
     if most >= 3:
-        found.append(("three of a kind", [first]))
+        makes.append(("three of a kind", [first]))
     if most >= 3 and next_most >= 2 and cards >= 5:
-        found.append(("full house", [first, second]))
+        makes.append(("full house", [first, second]))
     if most == 4:
-        found.append(("four of a kind", [first]))
+        makes.append(("four of a kind", [first]))
     straight = _straight(sum(1 << r for _, r in by_count), rules) if cards >= 5 else -1
     if straight >= 0:
-        found.append(("straight", [straight]))
-    category, made = max(found, key=lambda pair: rules.order.index(pair[0]))
+        makes.append(("straight", [straight]))
+    category, made = max(makes, key=lambda pair: rules.order.index(pair[0]))
     kickers = [r for r in range(12, -1, -1) if counts[r] and r not in made]
     return _pack(category, made + kickers[: max(0, min(5, cards) - _USED[category])], rules)
 
@@ -124,16 +122,16 @@ def _counts(ranks: Sequence[int]) -> list[int]:
 
 
 @cache
-def tables(cards: int, rules: str = STANDARD) -> Tables:
+def tables(cards: int, rules: str = STANDARD) -> RankTables:
     """Tables for hands of one to seven cards; built once in about two seconds for seven, and kept on disk."""
     if not 1 <= cards <= 7:
         raise InputError(f"hands of {cards} cards: one to seven can be ranked")
     chosen = hand_rules(rules)
     name = f"{cards}-{_VERSION}" if chosen == RULES[STANDARD] else f"{rules}-{cards}-{_VERSION}"
-    return Tables(**kept(f"ranking/{name}", lambda: _tables(cards, chosen)._asdict()))
+    return RankTables(**kept(f"ranking/{name}", lambda: _tables(cards, chosen)._asdict()))
 
 
-def _tables(cards: int, rules: HandRules) -> Tables:
+def _tables(cards: int, rules: HandRules) -> RankTables:
     """Cards that are not in the deck have places too, with values that mean nothing: loops need not look for them."""
     sets = _multisets(cards)
     sums = np.array([sum(RANK_KEYS[r] for r in m) for m in sets], np.int64)
@@ -148,7 +146,7 @@ def _tables(cards: int, rules: HandRules) -> Tables:
     numbers = np.arange(52)
     key = np.array(RANK_KEYS, np.uint64)[numbers >> 2] + (np.uint64(1) << (32 + 4 * (numbers & 3)).astype(np.uint64))
     mask_bits = np.uint64(1) << (16 * (numbers & 3) + (numbers >> 2)).astype(np.uint64)
-    return Tables(key, mask_bits, offset, value, flush)
+    return RankTables(key, mask_bits, offset, value, flush)
 
 
 def _displace(sums: Array, values: Array) -> tuple[Array, Array]:
@@ -214,8 +212,8 @@ def categories(rules: str = STANDARD) -> Array:
     """The category of every class, as a place in CATEGORIES; entry 0 is unused. int8 [classes + 1]"""
     chosen = hand_rules(rules)
     place = np.array([CATEGORIES.index(name) for name in chosen.order])
-    found: Array = np.concatenate([[-1], place[_classes(chosen)[0] // _SHIFT**5]]).astype(np.int8)
-    return found
+    numbers: Array = np.concatenate([[-1], place[_classes(chosen)[0] // _SHIFT**5]]).astype(np.int8)
+    return numbers
 
 
 def describe(value: int, rules: str = STANDARD) -> str:

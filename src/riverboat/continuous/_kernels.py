@@ -214,6 +214,17 @@ def cell_move(bands, place_of, s, done, cell):
     return bands.moves[b]
 
 
+class NewtonRoom(NamedTuple):
+    """Scratch of Newton's method."""
+
+    order: Array  # int64 [2, thresholds]: by place the threshold, by threshold its place; at first as numbered
+    act: Array  # int64 [situations, thresholds + 1]
+    at: Array  # float64 [4, thresholds + 2]: distribution functions and densities at the sorted thresholds
+    row: Array  # float64 [thresholds + 1]
+    system: Array  # float64 [thresholds, thresholds + 1]
+    best: Array  # float64 [thresholds]
+
+
 @kernel
 def newton(
     shape,
@@ -222,14 +233,10 @@ def newton(
     below,  # float64 [2, ranks + 1]: distribution functions at the edges
     steps,
     cuts,  # float64 [thresholds] INOUT
-    order,  # int64 [2, thresholds] room: by place the threshold, by threshold its place
-    act,  # int64 [situations, thresholds + 1] room
-    at,  # float64 [4, thresholds + 2] room: distribution functions and densities at the sorted thresholds
-    row,  # float64 [thresholds + 1] room
-    system,  # float64 [thresholds, thresholds + 1] room
-    best,  # float64 [thresholds] room
+    room,  # NewtonRoom
 ):
     """Newton's method on the equations of indifference; the least largest one. Atoms are told apart inside."""
+    order, act, at, row, system, best = room.order, room.act, room.at, room.row, room.system, room.best
     n, situations, ranks = len(cuts), len(bands.first) - 1, len(edges) - 1
     least, damp = np.inf, 1.0
     for _ in range(steps):

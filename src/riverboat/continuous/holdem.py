@@ -155,12 +155,18 @@ class RiverPlayer:
         cuts = np.interp(self._starts[number], both, edges)
         order = np.tile(np.arange(count), (2, 1))
         act = np.zeros((len(model.bands), count + 1), np.int64)
-        room = np.zeros((4, count + 2)), np.zeros(count + 1), np.zeros((count, count + 1)), np.zeros(count)
+        at, row, system, best = (
+            np.zeros((4, count + 2)),
+            np.zeros(count + 1),
+            np.zeros((count, count + 1)),
+            np.zeros(count),
+        )
+        room = kernels.NewtonRoom(order, act, at, row, system, best)
         left = 0.0
         for stage in range(1, stages + 1):
             below = both + (signals.below - both) * (stage / stages)
             steps = 40 if stage == stages else 6
-            left = kernels.newton(self.shape, bands, edges, below, steps, cuts, order, act, *room)
+            left = kernels.newton(self.shape, bands, edges, below, steps, cuts, room)
         strategy = np.zeros((len(self.shape.player), int(self.shape.width.max()), signals.mass.shape[1]))
         kernels.fill(self.shape, bands, edges, cuts, strategy)
         worth = np.zeros((len(strategy) + 1, *strategy.shape[1:]))

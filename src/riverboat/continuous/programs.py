@@ -25,7 +25,7 @@ from riverboat.errors import InputError, RiverboatError
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Optimum:
     """Thresholds in the order of the model, as places on the axis."""
 
     cuts: Array
@@ -33,7 +33,7 @@ class Found:
     worst: Label | None
 
 
-def linear(game: ContinuousGame, forms: Forms) -> Found:
+def linear(game: ContinuousGame, forms: Forms) -> Optimum:
     """Solve the equations of indifference, then look at all rows."""
     _need_equal(game)
     matrix, right = _in_u(forms.indifference)
@@ -47,10 +47,10 @@ def linear(game: ContinuousGame, forms: Forms) -> Found:
             if -gaps[k] > slack:
                 slack, worst = float(-gaps[k]), labels[k]
     residual = np.abs(forms.indifference @ mass).max(initial=0.0)
-    return Found(_places(game, np.sort(np.clip(u, 0.0, 1.0)), forms), max(slack, float(residual)), worst)
+    return Optimum(_places(game, np.sort(np.clip(u, 0.0, 1.0)), forms), max(slack, float(residual)), worst)
 
 
-def lp(game: ContinuousGame, forms: Forms) -> Found:
+def lp(game: ContinuousGame, forms: Forms) -> Optimum:
     """Thresholds that violate the rows of optimality least."""
     _need_equal(game)
     count = len(forms.order)
@@ -69,10 +69,10 @@ def lp(game: ContinuousGame, forms: Forms) -> Found:
     _solved(optimum, game)
     u = np.clip(optimum.x[:count], 0.0, 1.0)
     mass = np.diff(np.concatenate([[0.0], u, [1.0]]))
-    return Found(_places(game, u, forms), float(optimum.x[-1]), _binding(forms, (mass, mass)))
+    return Optimum(_places(game, u, forms), float(optimum.x[-1]), _binding(forms, (mass, mass)))
 
 
-def milp_thresholds(game: ContinuousGame, forms: Forms, seconds: float = 60.0) -> Found:
+def milp_thresholds(game: ContinuousGame, forms: Forms, seconds: float = 60.0) -> Optimum:
     """The same for different distributions: t, F_0(t), F_1(t) of each threshold, and its segment of the axis."""
     signals, count = game.signals, len(forms.order)
     segments = len(signals.edges) - 1
@@ -128,7 +128,7 @@ def milp_thresholds(game: ContinuousGame, forms: Forms, seconds: float = 60.0) -
     cuts = np.sort(csr_array(place) @ optimum.x)
     ends = np.concatenate([[signals.low], cuts, [signals.high]])
     mass = tuple(np.diff(signals.cdf(p, ends)) for p in (0, 1))
-    return Found(cuts, float(optimum.x[-1]), _binding(forms, (mass[0], mass[1])))
+    return Optimum(cuts, float(optimum.x[-1]), _binding(forms, (mass[0], mass[1])))
 
 
 def _need_equal(game: ContinuousGame) -> None:

@@ -94,7 +94,9 @@ class _PublicValues:
         views = self.tree.views(np.array(base.probabilities, float))
         own, other = views[self.opponent], views[player]
         self.rows = other
-        self.tables = _kernels.Tables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), other[:0], other[:0], other)
+        self.tables = _kernels.RegretTables(
+            own[:0], own, own[:0], np.zeros((0, own.shape[1])), other[:0], other[:0], other
+        )
         self.walker = Walker(self.tree, np.float64)
         joint = self.tree.deal.joint() > 0
         self.meets = joint if self.opponent == 0 else joint.T  # bool [hands of the opponent, hands of the player]
@@ -135,11 +137,9 @@ class _PublicValues:
     def _walk(self, node: int, reach: Array) -> Array:
         tree, side, frames = self.tree, self.tree.sides[self.opponent], self.walker.room[self.opponent]
         frames.own[0], frames.opp[0] = 1.0, reach
-        none = (np.zeros((0, len(side.weight))), np.zeros((0, len(side.weight))), np.zeros((0, len(reach))))
-        _kernels.walk(
-            tree.nodes, side, self.opponent, node, self.tables, _STEP, _kernels.RESPOND,
-            0, len(side.weight), 0, len(reach), False, False, self.walker.rng, self.walker.no_cuts, *none, frames,
-        )  # fmt: skip
+        task = _kernels.Task(self.opponent, node, _kernels.RESPOND, False, False)
+        span, walker = _kernels.Span(0, len(side.weight), 0, len(reach)), self.walker
+        _kernels.walk(tree.nodes, side, self.tables, _STEP, task, span, walker.rng, walker.no_cuts, frames)
         return np.array(frames.value[0])
 
     def entry(self, node: int) -> Entry:

@@ -17,7 +17,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards._strength_kernels import laid, value_of
 from riverboat.cards._sweep_kernels import meets, sort_by_strength, sweep, weigh
-from riverboat.cards.ranking import Tables as Ranks
+from riverboat.cards.ranking import RankTables
 from riverboat.evaluation._branch_kernels import FOLDS, NOTHING, SHOWS
 from riverboat.jit import kernel, part
 
@@ -37,7 +37,7 @@ class Cards(NamedTuple):
     mask: Array  # uint64 [hands]: a bit for each card
     two: bool  # cards in a hand, or one
     shown: Array  # int64 [rounds]: board cards
-    ranks: Ranks  # of whole boards
+    ranks: RankTables  # of whole boards
 
 
 class Room(NamedTuple):
@@ -93,8 +93,8 @@ def shares(cards, room, at, bucket, first, second):
     real = room.real
     meet(cards, real[at + 1], room.sums, real[MET])
     meet(cards, real[at], room.sums, real[MET + 1])
-    found = worth(real[at], real[MET], bucket, first) - worth(real[at + 1], real[MET + 1], bucket, second)
-    return found, dot(real[at], real[MET])
+    gap = worth(real[at], real[MET], bucket, first) - worth(real[at + 1], real[MET + 1], bucket, second)
+    return gap, dot(real[at], real[MET])
 
 
 @kernel
@@ -217,6 +217,7 @@ class Played(NamedTuple):
     board: Array  # uint8 [n, board]
     bucket: Array  # int32 [n, rounds, hands]: on the boards that lay
     tried: Array  # int64 [n, rounds]: number of the boards that might have lain; -1: none
+    tries: Array  # int32 [numbers, cards, hands]: buckets on them, with each card that may have come next
     start: Array  # int64 [n + 1]: the first decision of each hand
     decision: Array  # int64 [decisions, 4]: place among those of `Moves` and the strategies, move, actor, street
     line: Array  # int64 [n]: hands of one number had the same moves before the board, and their seats as well
@@ -306,19 +307,19 @@ def later_deal(cards, table, row, board, count, buckets, room):
         if (known >> U(cards.deck[c])) & U(1) == 0:
             trial[count - 1] = cards.deck[c]
             keep(cards, trial, count, room, LEFT)
-            found, some = shares(cards, room, LEFT, buckets[c], table[0, row], table[1, row])
-            total, pairs = total + found, pairs + some
+            worth_here, some = shares(cards, room, LEFT, buckets[c], table[0, row], table[1, row])
+            total, pairs = total + worth_here, pairs + some
     return total / pairs
 
 
 @kernel
-def deal_board(cards, values, first, tries, played, i, street, row, pot, told, room):
+def deal_board(cards, values, first, played, i, street, row, pot, told, room):
     """What is to be added for the luck of the cards that begin a street; ranges are then those on it."""
     board, count, line, term = played.board[i], cards.shown[street], played.line[i], 0.0
     if values.corrects and row >= 0 and (street == 1 or played.tried[i, street] >= 0):
         table = values.begin[street]
         if street > 1:
-            mean = later_deal(cards, table, row, board, count, tries[played.tried[i, street]], room)
+            mean = later_deal(cards, table, row, board, count, played.tries[played.tried[i, street]], room)
         else:
             if np.isnan(told.drawn[line]):
                 meet(cards, room.real[RANGE + 1], room.sums, room.real[MET])
@@ -327,8 +328,8 @@ def deal_board(cards, values, first, tries, played, i, street, row, pot, told, r
                 told.drawn[line] = first_deal(cards.mask, first, row, room.real) / (ways * pairs)
             mean = told.drawn[line]
         keep(cards, board, count, room, LEFT)
-        found, pairs = shares(cards, room, LEFT, played.bucket[i, street], table[0, row], table[1, row])
-        term = 0.5 * pot * (mean - found / pairs)
+        worth_here, pairs = shares(cards, room, LEFT, played.bucket[i, street], table[0, row], table[1, row])
+        term = 0.5 * pot * (mean - worth_here / pairs)
     keep(cards, board, count, room, RANGE)
     return term
 
@@ -336,10 +337,10 @@ def deal_board(cards, values, first, tries, played, i, street, row, pot, told, r
 @part
 def ways_to_deal(left, count):
     """So many cards of those that are left."""
-    found = 1.0
+    ways = 1.0
     for k in range(count):
-        found = found * (left - k) / (k + 1)
-    return found
+        ways = ways * (left - k) / (k + 1)
+    return ways
 
 
 # --- ends ---------------------------------------------------------------------------------------
@@ -379,8 +380,8 @@ def runouts(cards, board, shown, room):
             trial[shown] = a
             if missing == 2:
                 trial[shown + 1] = b
-            found, some = edge_on(cards, trial, room)
-            total, pairs = total + found, pairs + some
+            edge, some = edge_on(cards, trial, room)
+            total, pairs = total + edge, pairs + some
     return total, pairs
 
 
@@ -420,7 +421,6 @@ def estimate(
     classes,  # Classes
     values,  # Values
     first,  # First
-    tries,  # int32 [boards, cards, hands]: buckets with each card that may come next
     moves,  # Moves
     strategies,  # float64 [places, hands, columns]
     blinds,  # what is in the pot before the first move
@@ -446,6 +446,6 @@ def estimate(
             elif played.decision[d + 1, 3] != street:
                 pot = np.float64(moves.spent[u, c, 0] + moves.spent[u, c, 1])
                 told.chance[i, street + 1] = deal_board(
-                    cards, values, first, tries, played, i, street + 1, moves.begin[u, c], pot, told, room
+                    cards, values, first, played, i, street + 1, moves.begin[u, c], pot, told, room
                 )
     return -1

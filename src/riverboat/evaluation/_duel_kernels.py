@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.ranking import Tables as Ranks
+from riverboat.cards.ranking import RankTables
 from riverboat.jit import kernel, part
 from riverboat.lanes import prefetch
 from riverboat.solving._blueprint_kernels import FOR_NODES, compare, deal_cards, draw, share_of
@@ -32,7 +32,7 @@ class Game(NamedTuple):
     pay: Array  # int32 [nodes]
     slot: Array  # int32 [nodes]
     deck: Array  # uint8 [cards]
-    ranks: Ranks
+    ranks: RankTables
     hole: int
     board: int  # cards, when all are dealt
 

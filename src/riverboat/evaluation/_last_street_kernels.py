@@ -64,6 +64,19 @@ class LastRoom(NamedTuple):
     value: Array  # float [levels · HANDS · lanes]
 
 
+class BoardHands(NamedTuple):
+    """The hands that a board leaves, from weak to strong."""
+
+    deck: Array  # uint8 [cards]
+    first: Array  # uint8 [hands]: their cards
+    second: Array  # uint8 [hands]
+    rank: Array  # uint16 [hands]
+    two: bool  # whether a hand has two cards
+    source: Array  # int32 [hands]: where each stands on the street before
+    live: int  # how many there are
+    most: int  # hands of the deck
+
+
 @part
 def number(last, at):
     """One number of the table, whatever it holds."""
@@ -110,18 +123,19 @@ def find_rows(last, bucket, live, room):
 
 
 @part
-def sweep_batch(last, weight, b, deck, first, second, rank, two, source, live, hands, room):
+def sweep_batch(last, weight, b, hands, room):
     """Reach of all sequences of a batch, and what each hand beats, in one sweep over the hands from weak to strong.
 
     As `riverboat.cards._sweep_kernels.sweep`, which is for one sequence: here those of a batch share the look at the cards.
     """
     lanes = lanes_of(room.reach)
     begin, shown, size = U(last.batch[b, 0]), U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes
-    entry, reach, beats, sums, total = U(b * hands) * lanes, room.reach, room.beats, room.sums, room.total
+    entry, reach, beats, sums, total = U(b * hands.most) * lanes, room.reach, room.beats, room.sums, room.total
+    first, second, rank, two, live = hands.first, hands.second, hands.rank, hands.two, hands.live
     zero = same(reach, reach.dtype.type(0))
     for q in range(U(0), size, lanes):
         store(total, q, zero)
-        for c in deck:
+        for c in hands.deck:
             store(sums, U(c) * size + q, zero)
         store(sums, U(CARDS - 1) * size + q, zero)
     i = 0
@@ -134,7 +148,7 @@ def sweep_batch(last, weight, b, deck, first, second, rank, two, source, live, h
             j += 1
         for k in range(i, j):
             x, y, to, at = U(first[k]) * size, U(second[k]) * size, U(k) * size, room.at[k] + begin
-            came = load(room.entry, entry + U(source[k]) * lanes)
+            came = load(room.entry, entry + U(hands.source[k]) * lanes)
             ahead = room.at[min(k + AHEAD, live - 1)] + begin
             for q in range(U(0), size, lanes):
                 prefetch(weight, ahead + q)
@@ -153,10 +167,11 @@ def sweep_batch(last, weight, b, deck, first, second, rank, two, source, live, h
 
 
 @part
-def value_batch(last, weight, b, first, second, two, source, live, hands, times, room):
+def value_batch(last, weight, b, hands, times, room):
     """Values of a batch from its ends up, added to what its entries have gained."""
     lanes = lanes_of(room.reach)
-    shown, size, entry = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes, U(b * hands) * lanes
+    first, second, two, live = hands.first, hands.second, hands.two, hands.live
+    shown, size, entry = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes, U(b * hands.most) * lanes
     value, level = room.value, U(HANDS) * lanes
     factor = same(room.gained, room.gained.dtype.type(times))
     for low in range(0, live, HANDS):
@@ -182,19 +197,19 @@ def value_batch(last, weight, b, first, second, two, source, live, hands, times,
                     x = x + load(value, to)
                 store(value, to, x)
         for k in range(low, high):
-            to = entry + U(source[k]) * lanes
+            to = entry + U(hands.source[k]) * lanes
             store(room.gained, to, load(room.gained, to) + factor * load(value, U(k - low) * lanes))
 
 
 @part
-def walk_last(last, bucket, deck, first, second, rank, two, source, live, hands, times, room):
+def walk_last(last, bucket, hands, times, room):
     """One board of the last street: what it adds to the entries of all batches."""
-    find_rows(last, bucket, live, room)
+    find_rows(last, bucket, hands.live, room)
     weight = last.weight if len(last.weight) else room.weight
     for b in range(len(last.batch)):
         if room.alive[b]:
-            sweep_batch(last, weight, b, deck, first, second, rank, two, source, live, hands, room)
-            value_batch(last, weight, b, first, second, two, source, live, hands, times, room)
+            sweep_batch(last, weight, b, hands, room)
+            value_batch(last, weight, b, hands, times, room)
 
 
 @part

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.ranking import Tables as Ranks
+from riverboat.cards.ranking import RankTables
 from riverboat.games._betting_kernels import FOLDED, begin, legal, read, step, write
 from riverboat.jit import kernel
 from riverboat.solving._blueprint_deal_kernels import compare, deal_cards, draw
@@ -19,12 +19,12 @@ class Dealer(NamedTuple):
     """What it takes to deal and to compare hands."""
 
     deck: Array  # uint8 [cards]
-    ranks: Ranks
+    ranks: RankTables
     hole: int
     board: int  # cards, when all are dealt
 
 
-class Tables(NamedTuple):
+class MatchTables(NamedTuple):
     """Hands 2 k and 2 k + 1 are those of deal k, with the seats exchanged."""
 
     cards: Array  # uint8 [deals, 2 hands and board]
@@ -56,7 +56,7 @@ def deal(
     first,  # the first deal
     flat,  # uint8 [deals · cards of a deal] OUT: the memory of tables.cards
     result,  # int8 [deals] OUT: 1 where seat 0's hand is better, -1 where it is worse
-    tables,  # Tables OUT
+    tables,  # MatchTables OUT
 ):
     """Deal and post the blinds."""
     draw_deals(dealer, seed, first, flat, result)
@@ -69,7 +69,7 @@ def deal(
 def look(
     dealer,  # Dealer
     book,  # Book
-    tables,  # Tables
+    tables,  # MatchTables
     chosen,  # int64 [n]: hands
     seat,  # int8 [n] OUT
     hole,  # uint8 [n, hole] OUT
@@ -96,7 +96,7 @@ def advance(
     book,  # Book
     chosen,  # int64 [n]: hands
     actions,  # int32 [n]
-    tables,  # Tables INOUT
+    tables,  # MatchTables INOUT
 ):
     """Play a move in each hand; the first of them that is illegal, or -1."""
     for i in range(len(chosen)):
@@ -113,7 +113,7 @@ def advance(
 
 @kernel
 def settle(
-    tables,  # Tables
+    tables,  # MatchTables
     result,  # int8 [deals]
     won,  # int64 [hands] OUT: by seat 0
 ):

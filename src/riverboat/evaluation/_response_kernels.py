@@ -19,8 +19,8 @@ from riverboat.arrays import Array
 from riverboat.cards._isomorphism_kernels import close, deal, start, take
 from riverboat.cards._kernels import START, plain_value, ranked
 from riverboat.cards._sweep_kernels import meets, sort_by_strength, weigh
-from riverboat.cards.ranking import Tables as Ranks
-from riverboat.evaluation._last_street_kernels import LastRoom, bring_back, lay_out_entries, walk_last
+from riverboat.cards.ranking import RankTables
+from riverboat.evaluation._last_street_kernels import BoardHands, LastRoom, bring_back, lay_out_entries, walk_last
 from riverboat.jit import kernel, part
 from riverboat.lanes import LANES, load, prefetch, same, store, transpose
 
@@ -66,7 +66,7 @@ class Cards(NamedTuple):
     shown: Array  # int64 [streets]: cards on it then
     chance: Array  # float64 [streets]: of one deal to a street, given two hands
     deals: Array  # float64 [streets]: how many there are where nobody holds any
-    ranks: Ranks
+    ranks: RankTables
     hole: int
 
 
@@ -109,21 +109,21 @@ class Room(NamedTuple):
 @part
 def bits(group):
     """How many permutations there are."""
-    found = 0
+    ones = 0
     while group:
         group &= group - 1
-        found += 1
-    return found
+        ones += 1
+    return ones
 
 
 @part
 def image(card_maps, g, mask):
     """Where a permutation takes a set of cards."""
-    found = U(0)
+    turned = U(0)
     for c in range(52):
         if (mask >> U(c)) & ONE:
-            found |= ONE << U(card_maps[g, c])
-    return found
+            turned |= ONE << U(card_maps[g, c])
+    return turned
 
 
 @part
@@ -196,16 +196,16 @@ def given_deal(cards, s, boards, b, room):
 @kernel
 def list_deals(cards, room, out, times, groups):
     """All deals to the second street: cards, how many each stands for, and the permutations that keep it. How many."""
-    found = 0
+    listed = 0
     room.chosen[1, 0] = FRESH
     while next_deal(cards, 1, room):
-        if found < len(out):
+        if listed < len(out):
             for k in range(cards.dealt[1]):
-                out[found, k] = room.board[k]
-            times[found] = room.times[1]
-            groups[found] = room.group[1]
-        found += 1
-    return found
+                out[listed, k] = room.board[k]
+            times[listed] = room.times[1]
+            groups[listed] = room.group[1]
+        listed += 1
+    return listed
 
 
 # --- hands ------------------------------------------------------------------------------------
@@ -448,10 +448,17 @@ def average_exits(items, cards, s, room):
 @part
 def end_street(items, cards, last, s, room):
     """One board of the last street."""
-    walk_last(
-        last, room.bucket[s], cards.deck, room.first[s], room.second[s], room.rank, cards.hole == 2,
-        room.source[s], room.live[s], len(cards.mask), room.times[s], room.last,
-    )  # fmt: skip
+    hands = BoardHands(
+        cards.deck,
+        room.first[s],
+        room.second[s],
+        room.rank,
+        cards.hole == 2,
+        room.source[s],
+        room.live[s],
+        len(cards.mask),
+    )
+    walk_last(last, room.bucket[s], hands, room.times[s], room.last)
 
 
 @kernel
@@ -469,6 +476,14 @@ def add_by_bucket(
                 out[i, room.bucket[s, k]] += room.value[ends[i], k]
 
 
+class Boards(NamedTuple):
+    """Boards of the second street; or of the last, each then with the one deal that leads there."""
+
+    cards: Array  # uint8 [boards, cards]
+    times: Array  # float64 [boards]: how many each stands for
+    groups: Array  # int64 [boards]: the permutations that keep it
+
+
 @kernel
 def walk(
     items,  # Items
@@ -478,14 +493,12 @@ def walk(
     side,  # Side: what the opponent plays
     mine,  # Side: what is played at decisions of the kind FOLLOW
     phase,  # DOWN: lay out the first street; BOARDS: some boards of the second, with all that follow; UP: the first again
-    boards,  # uint8 [boards, cards]: of the second street; or of the last, each then with the one deal that leads there
-    times,  # float64 [boards]: how many each stands for
-    groups,  # int64 [boards]: the permutations that keep it
+    boards,  # Boards
     room,  # Room INOUT: the exits of the first street gather what the boards are worth
 ):
     """One phase of a walk. Each stage has one place in the code, so that it is compiled once."""
     end, top, vector = len(cards.shown) - 1, np.int64(phase == BOARDS), items.reach
-    given = phase == BOARDS and boards.shape[1] > cards.dealt[top]
+    given = phase == BOARDS and boards.cards.shape[1] > cards.dealt[top]
     if phase == DOWN:
         for item in items.root:
             room.reach[vector[item], :] = 1
@@ -500,13 +513,13 @@ def walk(
         if end == top:
             for k in range(len(room.last.gained)):
                 room.last.gained[k] = 0
-    for b in range(len(boards) if phase == BOARDS else 1):
+    for b in range(len(boards.cards) if phase == BOARDS else 1):
         if phase == BOARDS:
             room.taken[top] = U(0)
             for k in range(cards.dealt[top]):
-                room.board[k] = boards[b, k]
-                room.taken[top] |= ONE << U(boards[b, k])
-            room.times[top], room.group[top] = times[b], groups[b]
+                room.board[k] = boards.cards[b, k]
+                room.taken[top] |= ONE << U(boards.cards[b, k])
+            room.times[top], room.group[top] = boards.times[b], boards.groups[b]
         s, entering = top, phase != UP
         while s >= top:
             if entering:
@@ -522,7 +535,7 @@ def walk(
                     break
             if s < end:
                 if phase == BOARDS:
-                    if next_deal(cards, s + 1, room) if not given else given_deal(cards, s + 1, boards, b, room):
+                    if next_deal(cards, s + 1, room) if not given else given_deal(cards, s + 1, boards.cards, b, room):
                         s, entering = s + 1, True
                         continue
                     if s == end - 1:

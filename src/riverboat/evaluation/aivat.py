@@ -249,7 +249,7 @@ class Aivat:
         held = np.stack([hand_numbers(rules.deck, hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
         decision = np.stack([place, column, actor.astype(np.int64), places.street], axis=1)
         start = np.concatenate([[0], np.cumsum(hands.length)]).astype(np.int64)
-        played = kernels.Played(known, held, board, lay[0], lay[1], start, decision, line)
+        played = kernels.Played(known, held, board, *lay, start, decision, line)
         drawn = np.array([self._drawn.get(key, np.nan) for key in lines])
         out = kernels.Told(np.zeros(n), np.zeros((n, rules.rounds)), np.zeros(len(owner)), drawn)
         first = self._first(way, told.begin[place, column][places.street == 0])
@@ -259,7 +259,6 @@ class Aivat:
             self._classes,
             values,
             first,
-            lay[2],
             told,
             strategies,
             pot,

@@ -1,7 +1,7 @@
 """Litmus: checks of poker sense, asked of any agent that answers for all hands.
 
-    found = litmus(agent, rules)                       # with the checks that come with the package
-    found.failed, found.failures[0].reason
+    result = litmus(agent, rules)                      # with the checks that come with the package
+    result.failed, result.failures[0].reason
 
 What a check asks is data (`litmus_checks`, `litmus.toml`). A failure says where: the line and the board as tables have them,
 the hand, and what the agent plays there. Checks that a game has no place for, or whose hands the agent never gets there with,
@@ -190,7 +190,7 @@ class _Asked:
     check: Check
     rules: Rules
     agent: Answering
-    found: list[Failure] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
 
     def verdict(self) -> Verdict:
         """Ask at all places."""
@@ -217,7 +217,7 @@ class _Asked:
             self._sizes(some)
         if not asked:
             return Verdict(self.check, 0, (), "the agent never gets there")
-        return Verdict(self.check, asked, tuple(sorted(self.found, key=lambda failure: -failure.excess)))
+        return Verdict(self.check, asked, tuple(sorted(self.failures, key=lambda failure: -failure.excess)))
 
     def _places(self) -> list[_Place]:
         places: dict[tuple[str, Cards], _Place] = {}
@@ -332,7 +332,7 @@ class _Asked:
             text = show_match_state(state.turn, 0, state.line, show_deal(holes, place.board, state))
         played = dict(zip(_COLUMN, map(float, chances), strict=True))
         board = show_cards(place.board)
-        self.found.append(Failure(self.check.name, reason, state.line, board, named, played, float(excess), text))
+        self.failures.append(Failure(self.check.name, reason, state.line, board, named, played, float(excess), text))
 
 
 _COLUMN = {"fold": 0, "call": 1, "raise": 2}

@@ -1,7 +1,7 @@
 """Local best response (Lisý and Bowling 2017): a player that keeps the agent's range by Bayes and looks one move ahead.
 
-    found = local_best_response(agent, rules, actions="fcpa", start="turn", hands=20_000)
-    found.mbb_per_game, found.ci95                     # no more than this agent's exploitability, up to the interval
+    bound = local_best_response(agent, rules, actions="fcpa", start="turn", hands=20_000)
+    bound.mbb_per_game, bound.ci95                     # no more than this agent's exploitability, up to the interval
 
 What it wins is a lower bound on the agent's exploitability in the real game, off the agent's betting tree too. At its turn
 it takes the move with the largest utility, as if everybody checked and called from then on:

@@ -160,7 +160,7 @@ def _play(
     deals, book = end - begin, book_of(rules)
     n = 2 * deals
     cards, result = np.empty((deals, 2 * dealer.hole + dealer.board), np.uint8), np.empty(deals, np.int8)
-    tables = kernels.Tables(
+    tables = kernels.MatchTables(
         cards, np.empty((n, FIELDS), np.int64), np.full((n, _MOVES), END, np.int32), np.zeros(n, np.int32)
     )
     kernels.deal(dealer, book, seed, begin, cards.reshape(-1), result, tables)
@@ -185,7 +185,7 @@ def _play(
 
 
 def _record(
-    rules: Rules, names: tuple[str, str], number: Array, cards: Array, tables: kernels.Tables, won: Array
+    rules: Rules, names: tuple[str, str], number: Array, cards: Array, tables: kernels.MatchTables, won: Array
 ) -> Hands:
     """The hands of a match: the first agent has seat 0 in even ones. Agents of one name are told apart by a 2."""
     n = len(number)
@@ -199,7 +199,7 @@ def _record(
     return Hands(rules, 1, shown, player, number, blinds, stacks, ante, cards, tables.moves, tables.length, by_seat)
 
 
-def _views(rules: Rules, dealer: kernels.Dealer, tables: kernels.Tables, chosen: Array, begin: int) -> Views:
+def _views(rules: Rules, dealer: kernels.Dealer, tables: kernels.MatchTables, chosen: Array, begin: int) -> Views:
     """What the players to act in some hands see. Both hands of a pair have its number."""
     n, most = len(chosen), max(1, int(tables.length[chosen].max()))
     views = Views(

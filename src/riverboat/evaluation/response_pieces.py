@@ -28,7 +28,7 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 
 KIND = "piece of a best response"
 Progress: TypeAlias = Callable[[int, int], None]  # pieces that are done, and how many there are
-_Found: TypeAlias = tuple[
+_Piece: TypeAlias = tuple[
     int, Array, Array
 ]  # a piece, what it adds to the exits of the first street, its boards by street
 
@@ -71,11 +71,11 @@ def walk_all(
 # --- who walks --------------------------------------------------------------------------------
 
 
-def _on_threads(walk: ResponseWalk, numbers: Sequence[int], threads: int) -> Iterator[_Found]:
+def _on_threads(walk: ResponseWalk, numbers: Sequence[int], threads: int) -> Iterator[_Piece]:
     spare: list[kernels.Room] = []  # rooms that no thread uses now
     over = Event()  # nobody waits any more: who interrupts a walk does not want to wait for pieces of minutes
 
-    def work(number: int) -> _Found:
+    def work(number: int) -> _Piece:
         room = spare.pop() if spare else walk.room()
         piece = walk.piece(number, room, over.is_set)
         spare.append(room)
@@ -102,7 +102,7 @@ class _Walker:
         self.walk = ResponseWalk(strategy, Plan.of(strategy.tree, players, dtype))
         self.room = self.walk.room()
 
-    def piece(self, number: int) -> _Found:
+    def piece(self, number: int) -> _Piece:
         return number, *self.walk.piece(number, self.room)
 
 
@@ -112,7 +112,7 @@ def _on_ray(
     dtype: type[np.floating[Any]],
     numbers: Sequence[int],
     means: Means,
-) -> Iterator[_Found]:
+) -> Iterator[_Piece]:
     """Walkers on all processors of a cluster; each gets its next piece when it has done one."""
     ray, mine = connect(str(means.cluster), means.threads)
     walkers: list[Any] = []

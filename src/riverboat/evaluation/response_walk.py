@@ -26,7 +26,7 @@ PIECES = 195  # of nine flops each in hold'em
 # Of weights for all buckets of the last street; larger ones are made board by board. Short rows are made faster than they
 # come from memory, so those of small trees only stay where they are near.
 ROWS_BYTES, SHORT_ROWS_BYTES = 1 << 30, 1 << 22
-_NOTHING = np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64)
+_NOTHING = kernels.Boards(np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,15 @@ class ResponseWalk:
         self.pairs = comb(count, hole) * comb(count - hole, hole)
         self.exits = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.EXIT)
         self.root = layout.make_room(self.items, self.last, self.cards, lazy=self.lazy)
-        self._phase(kernels.DOWN, self.root, *_NOTHING)
+        self._phase(kernels.DOWN, self.root, _NOTHING)
         goes_on = rules.rounds > 1 and self.root.chosen[1, 0] != kernels.SPENT
-        self.boards = self._second_street() if goes_on else (np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0))
-        self.pieces = min(PIECES, len(self.boards[0]))
+        self.boards = self._second_street() if goes_on else _NOTHING
+        self.pieces = min(PIECES, len(self.boards.cards))
 
-    def _phase(self, phase: int, room: kernels.Room, *boards: Array) -> None:
-        kernels.walk(self.items, self.last, self.cards, self.look, self.side, self.mine, phase, *boards, room)
+    def _phase(self, phase: int, room: kernels.Room, boards: kernels.Boards) -> None:
+        kernels.walk(self.items, self.last, self.cards, self.look, self.side, self.mine, phase, boards, room)
 
-    def _second_street(self) -> tuple[Array, Array, Array]:
+    def _second_street(self) -> kernels.Boards:
         """Its boards up to suits, how many each stands for, and the permutations that keep it."""
         dealt, count = int(self.cards.dealt[1]), 0
         while True:  # count, then write
@@ -94,7 +94,7 @@ class ResponseWalk:
             times, groups = np.zeros(count), np.zeros(count, np.int64)
             listed = kernels.list_deals(self.cards, self.root, boards, times, groups)
             if listed == count:
-                return boards, times, groups
+                return kernels.Boards(boards, times, groups)
             count = listed
 
     def room(self) -> kernels.Room:
@@ -107,7 +107,7 @@ class ResponseWalk:
         `stop` is asked before each board of the second street, which may take seconds: then the piece is lost.
         """
         before, gained = room.walked.copy(), np.zeros((len(self.exits), len(self.cards.mask)))
-        for k in range(number, len(self.boards[0]), self.pieces):
+        for k in range(number, len(self.boards.cards), self.pieces):
             if stop():
                 raise StoppedError(f"piece {number} of a best response was stopped")
             gained += self.walk_boards(room, *(part[k : k + 1] for part in self.boards))
@@ -115,7 +115,7 @@ class ResponseWalk:
 
     def walk_boards(self, room: kernels.Room, boards: Array, times: Array, groups: Array) -> Array:
         """What some boards add to the exits of the first street. float64 [exits, hands]"""
-        self._phase(kernels.BOARDS, room, boards, times, groups)
+        self._phase(kernels.BOARDS, room, kernels.Boards(boards, times, groups))
         hands = len(self.cards.mask)
         gained: Array = room.value[self.exits, :hands].copy()
         return gained
@@ -125,5 +125,5 @@ class ResponseWalk:
         hands = len(self.cards.mask)
         if gained is not None:
             self.root.value[self.exits, :hands] = gained
-        self._phase(kernels.UP, self.root, *_NOTHING)
+        self._phase(kernels.UP, self.root, _NOTHING)
         return tuple(float(self.root.value[root, :hands].sum()) / self.pairs for root in self.items.root)

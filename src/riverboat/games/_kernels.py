@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from riverboat.arrays import Array
 from riverboat.jit import kernel
+
+
+class Graph(NamedTuple):
+    """States, and the moves between them."""
+
+    start: Array  # int64 [states]: where the moves of a state begin
+    moves: Array  # int8 [states]: how many there are; 0: the hand is over
+    target: Array  # int32 [edges]: the state after each move
+    kind: Array  # int8 [edges]
+    total: Array  # int32 [edges]
+
+
+class Unrolled(NamedTuple):
+    """The nodes of a tree."""
+
+    state: Array  # int32 [nodes]: of the graph
+    first: Array  # int32 [nodes]
+    parent: Array  # int32 [nodes]
+    kind: Array  # int8 [nodes]
+    total: Array  # int32 [nodes]
 
 
 @kernel
 def unroll(
-    start,  # int64 [states]: where the moves of a state begin
-    moves,  # int8 [states]: how many there are; 0: the hand is over
-    target,  # int32 [edges]: the state after each move
-    edge_kind,  # int8 [edges]
-    edge_total,  # int32 [edges]
+    graph,  # Graph
     stack,  # int32 [room]: scratch
-    state,  # int32 [nodes] OUT: the state of each node
-    first,  # int32 [nodes] OUT
-    parent,  # int32 [nodes] OUT
-    kind,  # int8 [nodes] OUT
-    total,  # int32 [nodes] OUT
+    out,  # Unrolled OUT
 ):
     """Write a graph of states, the first of them the root, as a tree; the number of nodes.
 
     Children lie side by side, and all that is below the first of them comes before what is below the second.
     """
+    state, first, parent, kind, total = out.state, out.first, out.parent, out.kind, out.total
     state[0] = 0
     parent[0] = -1
     kind[0] = -1
@@ -34,18 +50,18 @@ def unroll(
         top -= 1
         node = stack[top]
         here = state[node]
-        count = moves[here]
+        count = graph.moves[here]
         if count == 0:
             first[node] = -1
             continue
         first[node] = end
-        begin = start[here]
+        begin = graph.start[here]
         for a in range(count):
             child = end + a
-            state[child] = target[begin + a]
+            state[child] = graph.target[begin + a]
             parent[child] = node
-            kind[child] = edge_kind[begin + a]
-            total[child] = edge_total[begin + a]
+            kind[child] = graph.kind[begin + a]
+            total[child] = graph.total[begin + a]
             stack[top + count - 1 - a] = child
         top += count
         end += count

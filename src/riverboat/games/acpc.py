@@ -245,7 +245,7 @@ def read_game(source: str | Path) -> Rules:
 
 def parse_game(text: str, name: str = "game", where: str = "game file") -> Rules:
     """Rules from the text of a game file. Letters count in either case, `#` begins a comment."""
-    found: dict[str, tuple[int, tuple[Any, ...]]] = {}  # line and numbers
+    entries: dict[str, tuple[int, tuple[Any, ...]]] = {}  # line and numbers
     kind: str | None = None
     begun = ended = False
     for number, raw in enumerate(text.splitlines(), 1):
@@ -265,12 +265,12 @@ def parse_game(text: str, name: str = "game", where: str = "game file") -> Rules
             kind = low
         else:
             key, numbers = _entry(line, where, number)
-            if key in found:
-                raise GameFileError(where, number, f"{key} is given twice, first in line {found[key][0]}")
-            found[key] = number, numbers
+            if key in entries:
+                raise GameFileError(where, number, f"{key} is given twice, first in line {entries[key][0]}")
+            entries[key] = number, numbers
     if not ended:
         raise GameFileError(where, len(text.splitlines()), f"no {'END GAMEDEF' if begun else 'GAMEDEF'}")
-    return _rules(found, kind, name, where)
+    return _rules(entries, kind, name, where)
 
 
 def _entry(line: str, where: str, number: int) -> tuple[str, tuple[Any, ...]]:
@@ -289,40 +289,40 @@ def _entry(line: str, where: str, number: int) -> tuple[str, tuple[Any, ...]]:
     return name, numbers
 
 
-def _rules(found: dict[str, tuple[int, tuple[Any, ...]]], kind: str | None, name: str, where: str) -> Rules:
+def _rules(entries: dict[str, tuple[int, tuple[Any, ...]]], kind: str | None, name: str, where: str) -> Rules:
     if kind is None:
         raise InputError(f"{where}: neither limit nor nolimit is said")
-    missing = [key for key in _needed(kind) if key not in found]
+    missing = [key for key in _needed(kind) if key not in entries]
     if missing:
         raise InputError(f"{where}: no {missing[0]}; a {kind} game needs {', '.join(_needed(kind))}")
 
     def numbers(key: str, count: int, default: int | None = None) -> tuple[Any, ...]:
-        if key not in found and default is not None:
+        if key not in entries and default is not None:
             return (default,) * count
-        line, values = found[key]
+        line, values = entries[key]
         if len(values) < count:
             raise GameFileError(where, line, f"{key} has {len(values)} numbers: {count} are needed")
         return values[:count]  # files may say more rounds than are played
 
     (players,) = numbers("numPlayers", 1)
     if players != 2:
-        line = found["numPlayers"][0]
+        line = entries["numPlayers"][0]
         raise GameFileError(where, line, f"numPlayers = {players}: games of 2 players alone can be played here")
     (rounds,) = numbers("numRounds", 1)
     if rounds < 1:
-        line = found["numRounds"][0]
+        line = entries["numRounds"][0]
         raise GameFileError(where, line, f"numRounds = {rounds}: 1 to {len(STREETS)} can be played")
     first = tuple(seat - 1 for seat in numbers("firstPlayer", rounds, 1))
     blinds, limit = numbers("blind", 2), kind == "limit"
     given: dict[str, Any] = {"raise_sizes": numbers("raiseSize", rounds)} if limit else {}
-    if "stack" in found:
+    if "stack" in entries:
         given["stacks"] = numbers("stack", 2)
-    if "maxRaises" in found:
+    if "maxRaises" in entries:
         given["most_raises"] = numbers("maxRaises", rounds)
-    given |= {key: numbers(entry, 1)[0] for key, entry in _OWN.items() if entry in found}
+    given |= {key: numbers(entry, 1)[0] for key, entry in _OWN.items() if entry in entries}
     try:
-        if "rake" in found:
-            given["rake"] = Rake(*found["rake"][1][:2])
+        if "rake" in entries:
+            given["rake"] = Rake(*entries["rake"][1][:2])
         return Rules(
             limit=limit,
             blinds=(blinds[0], blinds[1]),

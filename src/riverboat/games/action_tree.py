@@ -208,24 +208,24 @@ def _moves(
     for move in moves:
         after = step(book, s, move)
         if after.over == GOING:
-            found = below.get(after)
-            if found is None:
-                found = below[after] = graph.add(after)
+            number = below.get(after)
+            if number is None:
+                number = below[after] = graph.add(after)
         elif after.over == DEAL:  # both have put in the same
             told = after.spent0, after.turn if after.raises and choices.asks_who_led else NOBODY
-            found = dealt.get(told)
-            if found is None:
+            number = dealt.get(told)
+            if number is None:
                 begun = _forget(deal(book, after), choices)
-                found = dealt[told] = roots[begun] = graph.add(begun)
+                number = dealt[told] = roots[begun] = graph.add(begun)
         else:
             how = after.spent0, after.spent1, after.street, after.turn if after.over == FOLDED else NOBODY
-            found = ends.get(how)
-            if found is None:
-                found = ends[how] = graph.add(after)
-        graph.target.append(found)
+            number = ends.get(how)
+            if number is None:
+                number = ends[how] = graph.add(after)
+        graph.target.append(number)
         graph.kind.append(move + 1 if move <= 0 else RAISE)  # FOLD and CALL as numbers of moves are -1 and 0
         graph.total.append(after[me])
-        paths[found] += lines
+        paths[number] += lines
 
 
 def _shape(rules: Rules, graph: _Graph) -> Shape:
@@ -282,19 +282,15 @@ def compile_actions(root: Rules | Betting, menu: Menu | None = None, most_nodes:
     kind = np.empty(nodes, np.int8)
     moves = np.frombuffer(graph.moves, np.uint8).astype(np.int8)
     room = graph.depth * int(moves.max()) + 1
-    end = _kernels.unroll(
+    states = _kernels.Graph(
         np.frombuffer(graph.start, np.int64),
         moves,
         np.frombuffer(graph.target, np.int32),
         np.frombuffer(graph.kind, np.int8),
         np.frombuffer(graph.total, np.int32),
-        np.empty(room, np.int32),
-        state,
-        first,
-        parent,
-        kind,
-        total,
     )
+    out = _kernels.Unrolled(state, first, parent, kind, total)
+    end = _kernels.unroll(states, np.empty(room, np.int32), out)
     assert end == nodes
     of_state = {
         name: np.frombuffer(getattr(graph, name), np.int8).astype(np.int8) for name in ("actor", "street", "folded")

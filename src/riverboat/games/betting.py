@@ -42,13 +42,13 @@ def steps(line: str) -> Iterator[str]:
     """Moves and slashes of a line: `cr300c/` is c, r300, c, /."""
     place = 0
     while place < len(line):
-        found = _STEP.match(line, place)
-        if found is None:
+        match = _STEP.match(line, place)
+        if match is None:
             raise InputError(
                 f"line {shown(line)}: {shown(line[place])} (letter {place + 1}) is no move: write f, c, r300, or / for a deal"
             )
-        yield found[0]
-        place = found.end()
+        yield match[0]
+        place = match.end()
 
 
 def actor_of(book: Book, s: State) -> int:

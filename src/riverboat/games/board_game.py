@@ -124,7 +124,7 @@ def every_deal(dealt: Dealt, board: Sequence[int], cards: Sequence[int], counts:
                 grown += [] if gone & set(deal) else [(*before, deal)]
             else:
                 left = [int(card) for card in cards if card not in gone]
-                grown += [(*before, found) for found in combinations(left, count)]
+                grown += [(*before, few) for few in combinations(left, count)]
         work = grown
     yield from work
 

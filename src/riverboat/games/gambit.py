@@ -169,7 +169,7 @@ class _Reader:
         last_line = self._text.rstrip().count("\n") + 1
         raise GameFileError(self._path, min(self._start_line, last_line), problem)
 
-    def found(self) -> str:
+    def ahead(self) -> str:
         """What comes next, for messages."""
         if self.kind == "end":
             return "the file ends too early"
@@ -181,7 +181,7 @@ class _Reader:
         if self.kind != kind or (pattern and not re.fullmatch(pattern, self._value)):
             # What is missing is often missing at the end of an earlier line.
             after = f" (after line {self.line})" if 0 < self.line < self._start_line and self.kind != "end" else ""
-            self.fail_ahead(f"expected {wanted}, but {self.found()}{after}")
+            self.fail_ahead(f"expected {wanted}, but {self.ahead()}{after}")
         taken, self.line = self._value, self._start_line
         self._scan()
         return taken
@@ -220,7 +220,7 @@ class _Reader:
     def done(self, whole: str) -> None:
         """Refuse whatever follows the end of the game."""
         if self.kind != "end":
-            self.fail_ahead(f"{whole} is complete, but more follows: {self.found()}; remove it or check what is above")
+            self.fail_ahead(f"{whole} is complete, but more follows: {self.ahead()}; remove it or check what is above")
 
     def prologue(self, form: str, version: int) -> tuple[str, int]:
         """Read `FORM version R "title" { players }`: the title, and how many players."""
@@ -307,7 +307,7 @@ class _Builder:
         elif known:
             given, probabilities = known.given, known.probabilities
         else:
-            reader.fail_ahead(f'expected the moves of {place}, like {{ "a" "b" }}, but {reader.found()}')
+            reader.fail_ahead(f'expected the moves of {place}, like {{ "a" "b" }}, but {reader.ahead()}')
         if not known:
             known = _Move(actor, label or "", given, _distinct(given), probabilities, line)
             self.moves[actor, number] = known

@@ -1,8 +1,8 @@
 """Files of hands: PHH and the logs of ACPC matches, both ways, with gzip or without.
 
-found = read_hands("heads_up.phhs.gz")
-found.hands, found.refused            # a record, and why hands were not taken
-write_hands("match.log", found.hands)
+read = read_hands("heads_up.phhs.gz")
+read.hands, read.refused            # a record, and why hands were not taken
+write_hands("match.log", read.hands)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BROKEN_LINE, BROKEN_LOG = "a line of a log that cannot be read", "a log that can
 
 
 @dataclass(frozen=True)
-class Found:
+class HandsRead:
     """What a file holds."""
 
     hands: Hands
@@ -48,7 +48,7 @@ def kind_of(path: str | Path) -> str:
     return suffix
 
 
-def read_hands(path: str | Path, rules: Rules | None = None, scale: int | None = None) -> Found:
+def read_hands(path: str | Path, rules: Rules | None = None, scale: int | None = None) -> HandsRead:
     """All hands of a file that can be taken, and why others cannot.
 
     Amounts are counted in chips, `scale` to a unit of the file: 100 in PHH, where cents are played, 1 in logs. `rules` are
@@ -58,15 +58,15 @@ def read_hands(path: str | Path, rules: Rules | None = None, scale: int | None =
         raise InputError(f"scale={scale}: chips of one unit of money, at least 1")
     text = _text(path)
     if kind_of(path) == ".log":
-        return Found(acpc_log.parse_log(text, rules, str(path)).record(scale or 1), {}, {})
+        return HandsRead(acpc_log.parse_log(text, rules, str(path)).record(scale or 1), {}, {})
     pile = _Pile()
     pile.add_phh(text, scale or phh.SCALE)
     if not pile.records:
         why = ", ".join(f"{reason} ({count:,})" for reason, count in pile.refused.most_common()) or "it is empty"
         raise InputError(f"hands {str(path)!r}: none can be read: {why}")
-    found = pile.found()
-    assert found.hands is not None
-    return Found(found.hands, found.refused, found.examples)
+    gathered = pile.gathered()
+    assert gathered.hands is not None
+    return HandsRead(gathered.hands, gathered.refused, gathered.examples)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def gather_hands(paths: Iterable[str | Path], rules: Rules | None = None) -> Gat
             continue
         if log.hands:
             pile.records.append(log.record(1))
-    return pile.found()
+    return pile.gathered()
 
 
 class _Pile:
@@ -121,7 +121,7 @@ class _Pile:
                 self.refuse(error.reason, f"{where}[{number}] {error}")
         self.records += [record(hands, hands[0].betting.rules, scale) for hands in taken.values() if hands]
 
-    def found(self) -> Gathered:
+    def gathered(self) -> Gathered:
         """The kind of game with the most hands; the others are another game."""
         kinds: dict[Any, list[Hands]] = {}
         for part in self.records:

@@ -38,8 +38,8 @@ def _read_acpc(book: Book, s: State, label: str) -> int | None:
         return FOLD if label == "f" else CALL
     if book.limit:
         return span(book, s)[0] or None if label == "r" else None
-    found = _TOTAL.fullmatch(label)
-    return int(found[1]) if found and label[0] == "r" else None
+    match = _TOTAL.fullmatch(label)
+    return int(match[1]) if match and label[0] == "r" else None
 
 
 def _write_street(book: Book, s: State, move: int) -> str:
@@ -53,8 +53,8 @@ def _write_street(book: Book, s: State, move: int) -> str:
 def _read_street(book: Book, s: State, label: str) -> int | None:
     if label == "a":
         return int(min(book.stacks))
-    found = _TOTAL.fullmatch(label)
-    move = s.before + int(found[1]) if found else {"f": FOLD, "c": CALL, "x": CALL}.get(label)
+    match = _TOTAL.fullmatch(label)
+    move = s.before + int(match[1]) if match else {"f": FOLD, "c": CALL, "x": CALL}.get(label)
     return move if move is not None and _write_street(book, s, move) == label else None
 
 

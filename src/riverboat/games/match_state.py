@@ -68,9 +68,9 @@ class Lines:
 
     def at(self, line: str) -> Point:
         """The point that a line leads to, such as `cr300c/`."""
-        found = self._points.get(line) or self._follow(line)
-        if found is not None:
-            return found
+        point = self._points.get(line) or self._follow(line)
+        if point is not None:
+            return point
         betting = Betting.from_line(self.rules, line)
         if betting.actor == CHANCE:
             raise InputError(
@@ -80,11 +80,11 @@ class Lines:
 
     def after(self, point: Point, label: str) -> Point:
         """The point after a legal move; rounds are dealt where it ends one."""
-        found = point.next.get(label)
-        if found is None:
+        following = point.next.get(label)
+        if following is None:
             betting = settled(point.betting.play(label))
-            found = point.next[label] = self._points.get(betting.line) or self._keep(betting)
-        return found
+            following = point.next[label] = self._points.get(betting.line) or self._keep(betting)
+        return following
 
     def _follow(self, line: str) -> Point | None:
         """The point of a line that is one move longer than a known one: whoever watches a hand comes by it."""
@@ -246,9 +246,9 @@ def parse_deal(text: str, betting: Betting, lines: Lines, where: str) -> tuple[H
 
 def _cards(text: str, lines: Lines, where: str) -> Hand:
     """Cards of the deck; read once, since a hand shows them again and again."""
-    found = lines.read.get(text)
-    if found is not None:
-        return found
+    hand = lines.read.get(text)
+    if hand is not None:
+        return hand
     cards = []
     for place in range(0, len(text), 2):
         token = text[place : place + 2]
@@ -260,8 +260,8 @@ def _cards(text: str, lines: Lines, where: str) -> Hand:
         cards.append(card)
     if len(lines.read) >= lines.most:
         lines.read.clear()
-    found = lines.read[text] = tuple(cards)
-    return found
+    hand = lines.read[text] = tuple(cards)
+    return hand
 
 
 # --- the end ----------------------------------------------------------------------------------

@@ -129,10 +129,10 @@ class Choices:
         spent0, spent1, turn, street, raises, acted, last, before, _, led = s
         donk = self.asks_who_led and acted == 0 and led == 1 - turn
         key = (spent0 if spent0 > spent1 else spent1, turn, street, raises, last, before, donk)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._totals(s, donk)
-        return found
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._totals(s, donk)
+        return known
 
     def _totals(self, s: State, donk: bool) -> tuple[int, ...]:
         rules, menu = self.rules, self.menu
@@ -202,11 +202,11 @@ def _donks(table: Any, where: str) -> tuple[Level | None, ...]:
     if not isinstance(table, Mapping):
         raise InputError(f"{where}.donk = {shown(table)}: must be a table, [{where}.donk]")
     _known(table, STREETS[1:], f"{where}.donk")
-    found: list[Level | None] = [None]
+    levels: list[Level | None] = [None]
     for name in STREETS[1:]:
         place = f"{where}.donk.{name}"
-        found.append(parse_level(table[name], place, raising=False) if name in table else found[-1])
-    return trimmed(found)
+        levels.append(parse_level(table[name], place, raising=False) if name in table else levels[-1])
+    return trimmed(levels)
 
 
 def parse_level(text: Any, where: str, *, raising: bool) -> Level:
@@ -232,7 +232,7 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
 
 def _streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str, seat: str) -> tuple[Levels, ...]:
     """Levels of all streets for one seat; one left out is the last one given, by the seat or by both."""
-    found: list[Levels] = []
+    streets: list[Levels] = []
     value, place, source = None, "", where
     for street, name in enumerate(STREETS):
         if name in own:
@@ -242,8 +242,8 @@ def _streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str, seat:
         elif value is None:
             raise InputError(f'{where}: no {name} sizes; write {name} = "100%, a", or "" for no bets')
         repeated = "" if place == f"{source}.{name}" else f" (repeated on the {name})"
-        found.append(_levels(value, place + repeated, facing=street == 0))
-    return trimmed(found)
+        streets.append(_levels(value, place + repeated, facing=street == 0))
+    return trimmed(streets)
 
 
 def _levels(value: Any, where: str, facing: bool) -> Levels:

@@ -41,11 +41,11 @@ def play_move(state: Betting, move: int) -> Betting:
 @lru_cache(maxsize=1 << 14)
 def moves_of(rules: Rules, line: str) -> tuple[int, ...]:
     """A line as numbers."""
-    now, found = Betting.start(rules), []
+    now, moves = Betting.start(rules), []
     for label in steps(line):
         if label == "/":
             now = now.next_street()
         else:
-            found.append(read_move(label, now))
+            moves.append(read_move(label, now))
             now = now.move(label)
-    return tuple(found)
+    return tuple(moves)

@@ -98,16 +98,16 @@ def parse_sizes(text: str, where: str = "sizes", *, raising: bool = True) -> Siz
 
 
 def _parse(token: str, where: str, raising: bool) -> Size:
-    found = _SIZE.fullmatch(token)
-    if found is None:
+    match = _SIZE.fullmatch(token)
+    if match is None:
         raise InputError(f"{where}: {ALLOWED}")
-    if found["all"]:
+    if match["all"]:
         return Size("a")
-    kind = found["kind"].lower() if found["kind"] else "e"
-    number = _decimal(found["number"] or found["streets"] or "0")
+    kind = match["kind"].lower() if match["kind"] else "e"
+    number = _decimal(match["number"] or match["streets"] or "0")
     if kind == "e":
-        cap = None if found["cap"] is None else _decimal(found["cap"])
-        if found["streets"] is not None and (number < 1 or number != int(number)):
+        cap = None if match["cap"] is None else _decimal(match["cap"])
+        if match["streets"] is not None and (number < 1 or number != int(number)):
             raise InputError(
                 f"{where}: geometric over a whole number of streets, at least 1; plain e for all that are left"
             )
@@ -136,10 +136,10 @@ def show_sizes(sizes: Sizes) -> str:
 
 def parse_share(text: str, where: str) -> Decimal:
     """150 from `150%`."""
-    found = _SHARE.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    match = _SHARE.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         raise InputError(f"{where} = {shown(text)}: write a share of the pot in quotes, such as '100%'")
-    share = _decimal(found[1])
+    share = _decimal(match[1])
     if share < 0:
         raise InputError(f"{where} = {shown(text)}: must not be negative; '0%' switches it off")
     return share

@@ -19,8 +19,7 @@ from riverboat.interfaces.solve_options import SolveOptions
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
-from riverboat.solving import boards, rules, schedules
-from riverboat.solving.cfr import table_bytes
+from riverboat.solving import rules, schedules
 from riverboat.solving.run import (
     EXACT_METHODS,
     STALLED,
@@ -32,7 +31,7 @@ from riverboat.solving.run import (
     finish,
     stoppers,
 )
-from riverboat.solving.solvers import caution
+from riverboat.solving.solvers import bytes_of_tables, caution
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
@@ -111,9 +110,7 @@ def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object =
     """Bytes that the tables of a solver will take."""
     parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
     kind = default_dtype(tree, cards) if dtype is None else dtype
-    if isinstance(tree, BoardTree):
-        return boards.table_bytes(tree, parsed, kind)
-    return table_bytes(tree, parsed, kind)
+    return bytes_of_tables(tree, parsed, kind)
 
 
 def _announce(tree: AnyTree, size: int) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 
 from riverboat.cards.deck import Deck
 from riverboat.cards.hand_rules import STANDARD
-from riverboat.cards.notation import parse_board, show_cards
-from riverboat.claims import to_dicts
+from riverboat.cards.notation import parse_board
 from riverboat.errors import InputError
 from riverboat.games import registry
 from riverboat.games.spot import STREETS, Spot
@@ -21,13 +20,11 @@ from riverboat.interfaces import solving, spot_estimate, table_states
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions, SpotFlags, TableFlags
 from riverboat.interfaces.terminal import emit, plain_console, say
-from riverboat.solving.boards import table_bytes
 from riverboat.solving.run import Result
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.node_report import summary
 from riverboat.strategy.solution import Solution
-from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import solver_tree
 from riverboat.words import show_bytes
 
@@ -168,47 +165,11 @@ def solve(
         run = solving.start(spot, tree, schedule, options)
         result = solving.go(run, options, unsaved)
         with ProgressLine("EVs and equities of the root"):
-            return result, facts(spot, run, result) | {"reason": solving.missed(result, options)}
+            return result, result.to_dict() | {"reason": solving.missed(result, options)}
 
 
 def _begun(out: Path | None) -> bool:
     return out is not None and out.is_dir() and bool(files.checkpoints(out))
-
-
-def facts(spot: Spot, run: Any, result: Result) -> dict[str, Any]:
-    """The object that `--json` prints. EVs in chips, equities as shares, memory in millions of bytes."""
-    tree, solution = run.tree, result.strategy
-    assert isinstance(solution, Solution)
-    assert isinstance(tree, BoardTree)
-    root = summary(solution[""])
-    tables = table_bytes(tree, run.solver.schedule, run.solver.dtype)
-    return {
-        "exploitability_pct": result.exploitability,
-        "iterations": result.iterations,
-        "seconds": result.seconds,
-        "ev_oop": root.ev[0],
-        "ev_ip": root.ev[1],
-        "equity_oop": root.equity[0],
-        "memory_mb": (tables + tree.layout_bytes) / 1e6,
-        "threads": run.solver.threads,
-        "equity_ip": root.equity[1],
-        "eqr_oop": root.eqr[0],
-        "eqr_ip": root.eqr[1],
-        "frequencies": root.frequencies,
-        "nash_conv_pct": result.nash_conv,
-        "exploitability_is": "exact: half of NashConv, in % of the pot",
-        "claims": to_dicts(result.claims),
-        "units": {"ev": "chips", "equity": "share of the pot", "memory": "MB (10^6 bytes): tables and tree"},
-        "game": spot.name,
-        "board": show_cards(spot.board),
-        "pot": spot.pot,
-        "stack": spot.stack,
-        "schedule": result.schedule,
-        "dtype": run.solver.dtype,
-        "tables_mb": tables / 1e6,
-        "infosets": tree.infoset_count,
-        "reached": result.reached,
-    }
 
 
 def report(result: Result, told: Mapping[str, Any]) -> None:

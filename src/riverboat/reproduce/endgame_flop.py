@@ -38,7 +38,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Found:
+class Measured:
     """One strategy for the whole game."""
 
     best: tuple[float, ...]  # what the best responses of both players earn, in mbb/g
@@ -51,7 +51,7 @@ class Found:
         return sum(self.best) / 2
 
 
-def measure(size: Size, *, buckets: bool = True) -> dict[str, Found]:
+def measure(size: Size, *, buckets: bool = True) -> dict[str, Measured]:
     """Solve the base, with buckets or with all hands, refine its endgames by every method, and measure all of them."""
     game = make(size.game)
     assert isinstance(game, Holdem)
@@ -61,20 +61,20 @@ def measure(size: Size, *, buckets: bool = True) -> dict[str, Found]:
     solver.step(size.base)
     base = Round(tree, np.array(solver.average().table), threads=size.threads)
     del solver
-    measured = {BASE: Found(quality_of(base.walker).best)}
+    measured = {BASE: Measured(quality_of(base.walker).best)}
     for name in ("unsafe", *(ORDER if buckets else ("resolve", "maxmargin"))):
         refined = refine_flop(base, name, iterations=size.iterations, dtype="float32", threads=size.threads)
         best = quality_of(BoardWalker.reader(tree, refined.table, size.threads)).best
-        measured[name] = Found(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
+        measured[name] = Measured(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
     return measured
 
 
-def beyond(base: Found, after: Found) -> float:
+def beyond(base: Measured, after: Measured) -> float:
     """By how much a best response gains more than the gadgets' own exploitability lets it. At most zero for safe methods."""
     return max(after.best[1 - p] - base.best[1 - p] - after.allowance[p] for p in (0, 1))
 
 
-def rows(measured: dict[str, Found], paper: dict[str, float], title: str) -> list[Row]:
+def rows(measured: dict[str, Measured], paper: dict[str, float], title: str) -> list[Row]:
     """Every method's exploitability, the paper's ratios beside ours, and what the theorems demand."""
     base, out = measured[BASE], [new(f"{title}: base", measured[BASE].exploitability, note=_paper(paper, BASE))]
     for name, after in measured.items():
@@ -97,7 +97,7 @@ def _paper(paper: dict[str, float], name: str) -> str:
     return f"paper {paper[name]:g}, in the later version's unit {10 * paper[name]:g}" if name in paper else ""
 
 
-def ratios(measured: dict[str, Found], paper: dict[str, float], title: str) -> list[Row]:
+def ratios(measured: dict[str, Measured], paper: dict[str, float], title: str) -> list[Row]:
     """One method over another, as the paper has it and as we have it; orders that the paper shows and that must hold."""
     out = []
     for name, over in (("unsafe", BASE), ("resolve", BASE), ("maxmargin", "resolve"), ("reach", "maxmargin")):

@@ -16,7 +16,7 @@ from riverboat.reproduce.rows import Row, finding, new, theorem
 from riverboat.reproduce.tournament_calls import single_hand
 from riverboat.reproduce.tournament_epsilon import COSTS, GRID, SOURCE, solved
 from riverboat.tournaments.equilibrium import share_of_hands, solve
-from riverboat.tournaments.hand_tables import Tables, starting_hands
+from riverboat.tournaments.hand_tables import HandTables, starting_hands
 from riverboat.tournaments.iteration import Iteration
 from riverboat.tournaments.stage import Stage
 from riverboat.tournaments.stochastic import MatrixStage, StochasticGame
@@ -126,7 +126,7 @@ def ranking(solution: SolvedTournament) -> list[Row]:
     ]
 
 
-def karlson_sklansky(tables: Tables) -> Array:
+def karlson_sklansky(tables: HandTables) -> Array:
     """Classes from the best on: by the largest stack with which going all-in with open cards gains. int64 [169]"""
     share = (tables.met[1] + tables.met[2] / 2) / np.maximum(tables.pairs, 1e-300)  # of the caller
     low, high = np.full(len(share), 0.5), np.full(len(share), 1e4)

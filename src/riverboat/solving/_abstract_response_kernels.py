@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.jit import kernel, part
 from riverboat.solving._blueprint_kernels import COUNT_AT, OVER, SHOWDOWN, STREET
 from riverboat.solving._public_chance_kernels import find_buckets, order_hands, send, settle
@@ -11,9 +14,31 @@ from riverboat.solving._public_chance_kernels import find_buckets, order_hands, 
 UNKNOWN, SEVERAL = -1, -2
 
 
+class Played(NamedTuple):
+    """A strategy."""
+
+    table: Array  # float32 [moves of all information sets]: street by street and bucket by bucket
+    rows: Array  # int64 [streets]: where the table of a street begins
+
+
+class Parents(NamedTuple):
+    """Which bucket of the street before each bucket follows."""
+
+    before: Array  # int64 [streets]: buckets of the streets before
+    parent: Array  # int64 [buckets of all streets]: the bucket that each follows; UNKNOWN, or SEVERAL
+
+
+class Worth(NamedTuple):
+    """What terminals are worth."""
+
+    start: Array  # int64 [nodes]: where the buckets of a terminal begin in `value`
+    value: Array  # float64 [2, buckets of all terminals]: to a seat, given that it plays to get there
+
+
 @part
-def note_parents(b, before, parent):
+def note_parents(b, parents):
     """Note which bucket of the street before each bucket follows."""
+    before, parent = parents.before, parents.parent
     for s in range(1, len(b.live)):
         for i in range(b.live[s]):
             at = before[s] + b.bucket[s, b.member[s, i]]
@@ -25,7 +50,7 @@ def note_parents(b, before, parent):
 
 
 @part
-def settle_board(game, hands, b, table, rows, times, start, f, out):
+def settle_board(game, hands, b, played, times, f, out):
     """Add what one board makes of all terminals."""
     last, d = len(hands.shown) - 1, 0
     f.node[0], f.move[0] = 0, 0
@@ -39,9 +64,9 @@ def settle_board(game, hands, b, table, rows, times, start, f, out):
         if a == 0:
             slot = game.nodes[4 * node + 2] // 2
             for j in range(b.kinds[street]):
-                at = rows[street] + b.bucket[street, j] * (game.width[street] // 2) + slot
+                at = played.rows[street] + b.bucket[street, j] * (game.width[street] // 2) + slot
                 for move in range(count):
-                    f.sigma[d, move, j] = table[at + move]
+                    f.sigma[d, move, j] = played.table[at + move]
         if a == count:
             d -= 1
             continue
@@ -59,7 +84,7 @@ def settle_board(game, hands, b, table, rows, times, start, f, out):
         for p in range(2):
             for i in range(live):
                 bucket = b.bucket[street, b.member[street, i]]
-                out[p, start[child] + bucket] += times * f.value[d + 1, p, i]
+                out.value[p, out.start[child] + bucket] += times * f.value[d + 1, p, i]
 
 
 @kernel
@@ -68,15 +93,12 @@ def tabulate(
     look,  # LookUp
     hands,  # Hands
     b,  # Board
-    f,  # Frames
-    table,  # float32 [moves of all information sets]: the strategy, street by street and bucket by bucket
-    rows,  # int64 [streets]: where the table of a street begins
+    f,  # HandFrames
+    played,  # Played
     boards,  # uint8 [boards, cards]
     times,  # float64 [boards]: share of all boards
-    before,  # int64 [streets]: buckets of the streets before
-    parent,  # int64 [buckets of all streets] INOUT: the bucket that each follows; UNKNOWN, or SEVERAL
-    start,  # int64 [nodes]: where the buckets of a terminal begin in `out`
-    out,  # float64 [2, buckets of all terminals] INOUT: value to a seat, given that it plays to get there
+    parents,  # Parents INOUT
+    out,  # Worth INOUT
 ):
     """What every terminal is worth to the buckets that both seats have on its street, over all boards."""
     for k in range(len(boards)):
@@ -84,5 +106,5 @@ def tabulate(
             b.cards[game.hole + c] = boards[k, c]
         order_hands(game, hands, b)
         find_buckets(game, look, hands, b)
-        note_parents(b, before, parent)
-        settle_board(game, hands, b, table, rows, times[k], start, f, out)
+        note_parents(b, parents)
+        settle_board(game, hands, b, played, times[k], f, out)

@@ -6,14 +6,14 @@ what a decision draws does not depend on the order of visits.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from riverboat.abstraction._lookup_kernels import look_up_block
 from riverboat.arrays import Array
 from riverboat.cards._kernels import START, plain_value, ranked
-from riverboat.cards.ranking import Tables as Ranks
+from riverboat.cards.ranking import RankTables
 from riverboat.jit import kernel
 from riverboat.jit import walked_part as part
 from riverboat.lanes import prefetch
@@ -42,10 +42,26 @@ class Game(NamedTuple):
     base: Array  # int64 [streets]: cell where a street's rows begin
     width: Array  # int64 [streets]: cells of a row
     deck: Array  # uint8 [cards]
-    ranks: Ranks
+    ranks: RankTables
     direct: Direct
     hole: int
     board: int  # cards, when all are dealt
+
+
+class Deals(NamedTuple):
+    """Deals begin … end - 1 of a run; threads take blocks of them in turn."""
+
+    seed: Any  # uint64: deal i has the key draw(seed, i)
+    begin: int
+    end: int
+    turn: Array  # int64 [1] INOUT: the next block, shared by all threads
+
+
+class Tally(NamedTuple):
+    """What a thread has done."""
+
+    decisions: Array  # int64 [2] INOUT: of traversers and of opponents
+    payoff: Array  # float64 [2] INOUT: sums of what each seat won as traverser
 
 
 class Block(NamedTuple):
@@ -105,10 +121,10 @@ def compare(game, cards, at):
             own += game.ranks.key[cards[k]]
             bits += game.ranks.mask[cards[k]]
         if game.hole + game.board >= 5:
-            found = np.int64(ranked(own, bits, game.ranks.offset, game.ranks.value, game.ranks.flush))
+            value = np.int64(ranked(own, bits, game.ranks.offset, game.ranks.value, game.ranks.flush))
         else:
-            found = np.int64(plain_value(own, game.ranks.offset, game.ranks.value))
-        strength = (strength[1], found)
+            value = np.int64(plain_value(own, game.ranks.offset, game.ranks.value))
+        strength = (strength[1], value)
     return np.float32((strength[0] > strength[1]) - (strength[0] < strength[1]))
 
 

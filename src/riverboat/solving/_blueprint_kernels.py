@@ -22,8 +22,10 @@ from riverboat.jit import kernel
 from riverboat.jit import walked_part as part
 from riverboat.lanes import prefetch
 from riverboat.solving._blueprint_deal_kernels import Block as Block
+from riverboat.solving._blueprint_deal_kernels import Deals as Deals
 from riverboat.solving._blueprint_deal_kernels import Direct as Direct
 from riverboat.solving._blueprint_deal_kernels import Game as Game
+from riverboat.solving._blueprint_deal_kernels import Tally as Tally
 from riverboat.solving._blueprint_deal_kernels import compare as compare
 from riverboat.solving._blueprint_deal_kernels import deal_cards as deal_cards
 from riverboat.solving._blueprint_deal_kernels import draw as draw
@@ -43,7 +45,7 @@ AVERAGE = 256  # in the journal: amounts for averages, not regrets
 MOVES = 255
 
 
-class Frames(NamedTuple):
+class WalkNotes(NamedTuple):
     """Room for the walks of a group of deals, two for each: of deal w >> 1 of the group, with seat w & 1 as traverser.
 
     Decisions are noted as node << 35 | slot << 7 | walk. A slot is where a value goes: each walk has one, then each move of
@@ -58,6 +60,14 @@ class Frames(NamedTuple):
     value: Array  # float32 [slots]: to the traverser
     cut: Array  # uint64 [cuts]: decisions beyond the last street of a walk
     sign: Array  # float32 [4 · deals of a group]: what a walk's pay-offs are multiplied by, after a fold and at a showdown
+
+
+class Lengths(NamedTuple):
+    """Of the lists of `WalkNotes`."""
+
+    own: int  # traversers' decisions
+    other: int  # opponents' decisions
+    cuts: int
 
 
 class Journal(NamedTuple):
@@ -75,14 +85,23 @@ class Rule(NamedTuple):
     floor: float  # regrets end at or above it
     threshold: float  # moves with regrets below may be skipped
     odds: float  # share of deals on which they are
+    prune_from: int  # the first deal on which they may be
+
+
+class Hot(NamedTuple):
+    """A thread's copy of the first street, which all threads write to on every deal."""
+
+    cells: int  # of the first street; 0: there is no copy
+    mine: int  # where the copy lies; `Game.base` leads there
+    every: int  # blocks between two exchanges
 
 
 # --- walks ------------------------------------------------------------------------------------
 
 
 @part
-def visit(game, cells, rows, k, node, slot, walk, last, f, own, other, cuts):
-    """Value a terminal, or note a decision. Returns the lengths of the lists.
+def visit(game, cells, rows, k, node, slot, walk, last, f, n):
+    """Value a terminal, or note a decision. Takes the lengths of the lists, and returns them.
 
     What a child is depends on a random draw, which no processor predicts: so everything is written, and the lengths decide.
     """
@@ -93,24 +112,24 @@ def visit(game, cells, rows, k, node, slot, walk, last, f, own, other, cuts):
     entry = U(node) << U(35) | U(slot) << U(7) | U(walk)
     decision = np.int64((word >> U(3) & U(1)) ^ U(1))
     if np.int64(word & U(STREET)) > last:
-        f.cut[U(cuts)] = entry
-        return own, other, cuts + decision
-    f.own[U(own)] = entry
-    f.other[U(other)] = entry
+        f.cut[U(n.cuts)] = entry
+        return Lengths(n.own, n.other, n.cuts + decision)
+    f.own[U(n.own)] = entry
+    f.other[U(n.other)] = entry
     mine = decision & np.int64((word >> U(2) ^ U(walk) ^ U(1)) & U(1))
-    return own + mine, other + decision - mine, cuts
+    return Lengths(n.own + mine, n.other + decision - mine, n.cuts)
 
 
 @part
 def begin_walks(game, cells, block, begin, deals, root, last, f):
-    """Note the root for both walks of each deal of a group, and what pay-offs mean to them. Returns own and other."""
-    own, other, cuts = 0, 0, 0
+    """Note the root for both walks of each deal of a group, and what pay-offs mean to them. Returns the lengths."""
+    n = Lengths(np.int64(0), np.int64(0), np.int64(0))
     for w in range(2 * deals):
         gain = np.float32(1 - 2 * (w & 1))
         f.sign[2 * w] = gain
         f.sign[2 * w + 1] = gain * block.result[begin + (w >> 1)]
-        own, other, cuts = visit(game, cells, block.rows, begin + (w >> 1), root, w, w, last, f, own, other, cuts)
-    return own, other
+        n = visit(game, cells, block.rows, begin + (w >> 1), root, w, w, last, f, n)
+    return n
 
 
 @part
@@ -134,20 +153,19 @@ def descend(
     block,  # Block
     begin,  # the first deal of the group in the block
     walks,
-    own,  # roots in f.own
-    other,  # roots in f.other
+    n,  # Lengths: of the roots
     last,  # the last street that is walked
     rule,  # Rule
     journal,  # Journal INOUT
-    f,  # Frames INOUT
+    f,  # WalkNotes INOUT
 ):
-    """The way down. Returns the traversers' decisions, the opponents', and the cuts."""
+    """The way down. Returns the lengths."""
     nodes, sigma, rows, zero = game.nodes, f.sigma, block.rows, np.float32(0)
     last_street = len(game.base) - 1
     waits = len(journal.head) > 0
-    i, j, cuts, slots = 0, 0, 0, walks
-    while i < own or j < other:
-        while j < other:
+    i, j, slots = 0, 0, walks
+    while i < n.own or j < n.other:
+        while j < n.other:
             entry = f.other[U(j)]
             j += 1
             node, slot, walk = entry >> U(35), entry >> U(7) & U(0xFFFFFFF), entry & U(127)
@@ -172,8 +190,8 @@ def descend(
                 sum_so_far += p
                 chosen += x >= sum_so_far
             chosen = min(chosen, count - 1)  # where rounding leaves the sum below x
-            own, other, cuts = visit(game, cells, rows, k, first + U(chosen), slot, walk, last, f, own, other, cuts)
-        while i < own:
+            n = visit(game, cells, rows, k, first + U(chosen), slot, walk, last, f, n)
+        while i < n.own:
             entry = f.own[U(i)]
             node, walk = entry >> U(35), entry & U(127)
             k = U(begin) + (walk >> U(1))
@@ -201,9 +219,9 @@ def descend(
                     f.value[U(slots + a)] = SKIPPED
                     continue
                 sigma[U(slots + a)] = max(r, zero) * scale + rest
-                own, other, cuts = visit(game, cells, rows, k, first + U(a), slots + a, walk, last, f, own, other, cuts)
+                n = visit(game, cells, rows, k, first + U(a), slots + a, walk, last, f, n)
             slots += count
-    return own, other, cuts
+    return n
 
 
 @part
@@ -225,7 +243,7 @@ def ascend(
     own,  # traversers' decisions
     rule,  # Rule
     journal,  # Journal INOUT
-    f,  # Frames INOUT: values of all terminals and cuts are in; those of the walks go to the first slots
+    f,  # WalkNotes INOUT: values of all terminals and cuts are in; those of the walks go to the first slots
 ):
     """The way up: values and regrets."""
     floor, waits = np.float32(rule.floor), len(journal.head) > 0
@@ -258,25 +276,25 @@ def ascend(
 
 
 @kernel
-def walk_group(game, cells, block, begin, deals, rule, journal, f, tally, payoff):
+def walk_group(game, cells, block, begin, deals, rule, journal, f, tally):
     """Both walks of some deals of a block, with the strategy that the table has at their start."""
     last = len(game.base) - 1
-    own, other = begin_walks(game, cells, block, begin, deals, 0, last, f)
-    own, other, _ = descend(game, cells, block, begin, 2 * deals, own, other, last, rule, journal, f)
-    ascend(cells, block, begin, own, rule, journal, f)
+    n = begin_walks(game, cells, block, begin, deals, 0, last, f)
+    n = descend(game, cells, block, begin, 2 * deals, n, last, rule, journal, f)
+    ascend(cells, block, begin, n.own, rule, journal, f)
     for w in range(2 * deals):
-        payoff[w & 1] += f.value[w]
-    tally[0] += own
-    tally[1] += other
+        tally.payoff[w & 1] += f.value[w]
+    tally.decisions[0] += n.own
+    tally.decisions[1] += n.other
 
 
 @part
-def ready(game, look, seed, first, count, prune_from, rule, block):
+def ready(game, look, seed, first, count, rule, block):
     """Prepare deals and decide on which of them moves are skipped."""
     prepare(game, look, seed, first, count, block)
     for k in range(count):
         block.weight[k] = 1
-        block.prune[k] = first + k >= prune_from and share_of(draw(block.keys[k], FOR_PRUNING)) < rule.odds
+        block.prune[k] = first + k >= rule.prune_from and share_of(draw(block.keys[k], FOR_PRUNING)) < rule.odds
 
 
 @part
@@ -298,37 +316,30 @@ def train(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1] INOUT
-    seed,  # uint64: deal i has the key draw(seed, i)
-    begin,
-    end,  # deals begin … end - 1
-    prune_from,  # the first deal on which moves may be skipped
+    deals,  # Deals
     rule,  # Rule
-    turn,  # int64 [1] INOUT: the next block, shared by all threads
     journal,  # Journal, empty
     block,  # Block
-    f,  # Frames: their size says how many deals a group has
-    hot,  # cells of the first street, of which this thread has a copy; 0: none
-    mine,  # where that copy lies; `game.base` leads there
-    every,  # blocks between two exchanges
-    tally,  # int64 [2] INOUT: decisions of traversers and of opponents
-    payoff,  # float64 [2] INOUT: sums of what each seat won as traverser
+    f,  # WalkNotes: their size says how many deals a group has
+    copy,  # Hot
+    tally,  # Tally INOUT
 ):
     """External sampling, two walks a deal, written to the table at once: threads race."""
-    group = len(f.sign) // 4
+    group, hot, mine = len(f.sign) // 4, copy.cells, copy.mine
     for c in range(hot):
         cells[mine + c] = cells[c]
         cells[mine + hot + c] = cells[c]
     blocks = 0
     while True:
-        start = begin + take(turn) * BLOCK
-        if start >= end:
+        start = deals.begin + take(deals.turn) * BLOCK
+        if start >= deals.end:
             break
-        count = min(BLOCK, end - start)
-        ready(game, look, seed, start, count, prune_from, rule, block)
+        count = min(BLOCK, deals.end - start)
+        ready(game, look, deals.seed, start, count, rule, block)
         for low in range(0, count, group):
-            walk_group(game, cells, block, low, min(group, count - low), rule, journal, f, tally, payoff)
+            walk_group(game, cells, block, low, min(group, count - low), rule, journal, f, tally)
         blocks += 1
-        if hot and blocks % every == 0:
+        if hot and blocks % copy.every == 0:
             exchange(cells, hot, mine)
     if hot:
         exchange(cells, hot, mine)
@@ -339,31 +350,27 @@ def collect(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1]: only read
-    seed,
-    begin,
-    end,
-    prune_from,
+    deals,  # Deals: threads take groups in turn
     rule,  # Rule
-    turn,  # int64 [1] INOUT: the next group, shared by all threads
     journals,  # Journal with one more axis in front: one for each group
     block,  # Block
-    f,  # Frames
-    tally,  # int64 [groups, 2] OUT
-    payoff,  # float64 [groups, 2] OUT
+    f,  # WalkNotes
+    tallies,  # Tally with one more axis OUT
 ):
     """Groups of deals, all with the same strategy; increments go to a journal for each group."""
     group = len(f.sign) // 4
     while True:
-        g = take(turn)
-        start = begin + g * group
-        if start >= end:
+        g = take(deals.turn)
+        start = deals.begin + g * group
+        if start >= deals.end:
             return
-        count = min(group, end - start)
+        count = min(group, deals.end - start)
         journal = Journal(journals.head[g], journals.amount[g], journals.used[g])
+        tally = Tally(tallies.decisions[g], tallies.payoff[g])
         for what in range(2):
-            journal.used[what], tally[g, what], payoff[g, what] = 0, 0, 0
-        ready(game, look, seed, start, count, prune_from, rule, block)
-        walk_group(game, cells, block, 0, count, rule, journal, f, tally[g], payoff[g])
+            journal.used[what], tally.decisions[what], tally.payoff[what] = 0, 0, 0
+        ready(game, look, deals.seed, start, count, rule, block)
+        walk_group(game, cells, block, 0, count, rule, journal, f, tally)
 
 
 @kernel

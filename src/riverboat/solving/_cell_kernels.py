@@ -9,7 +9,7 @@ grow by one any more. What is beyond the largest number of two bytes stays at it
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -109,6 +109,14 @@ def set_average(_context: Any, cells: Any, at: Any, x: Any, noise: Any) -> Any:
 # A row holds the decisions of one street for one bucket; a decision its regrets, then its averages.
 
 
+class Factors(NamedTuple):
+    """Of a period."""
+
+    positive: Any  # float32: on regrets above zero
+    negative: Any  # float32: on those below
+    decay: float  # on averages
+
+
 @kernel
 def discount(
     cells,  # float32 or uint16 [cells + 1] INOUT
@@ -118,9 +126,7 @@ def discount(
     end,  # rows first … end - 1
     slot,  # int32 [decisions]: cells of a row before a decision's
     count,  # int8 [decisions]: moves
-    positive,  # factor on regrets above zero
-    negative,  # on those below
-    decay,  # on averages
+    factors,  # Factors
     seed,  # uint64: for rounding
 ):
     """Multiply regrets and averages by the factors of a period."""
@@ -133,9 +139,10 @@ def discount(
                 z = (seed + cell) * np.uint64(0x9E3779B97F4A7C15)
                 z = (z ^ (z >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
                 x = regret_at(cells, cell)
-                factor = positive if x > 0 else negative
+                factor = factors.positive if x > 0 else factors.negative
                 set_regret(cells, cell, x * factor, np.uint32(z >> np.uint64(32)))
-                set_average(cells, cell + moves, average_at(cells, cell + moves) * decay, np.uint32(z >> np.uint64(32)))
+                share = average_at(cells, cell + moves) * factors.decay
+                set_average(cells, cell + moves, share, np.uint32(z >> np.uint64(32)))
 
 
 @kernel

@@ -8,17 +8,21 @@ then the seat. `reach[·, 0]` is that of the player whose walk it is, `reach[·,
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from riverboat.abstraction._lookup_kernels import BLOCK
+from riverboat.arrays import Array
 from riverboat.counter import take
 from riverboat.jit import kernel, part
 from riverboat.solving._blueprint_deal_kernels import deal_cards, draw
-from riverboat.solving._blueprint_kernels import COUNT_AT, OVER, SHOWDOWN, STREET, matched
+from riverboat.solving._blueprint_kernels import OVER, SHOWDOWN, STREET, matched
 from riverboat.solving._cell_kernels import regret_at
 from riverboat.solving._public_chance_kernels import (
     begin,
     cell_of,
+    decision_at,
     find_buckets,
     learn,
     order_hands,
@@ -31,9 +35,27 @@ MARGIN = 1e-4  # chips times reach: moves that differ by less are alike
 RESPOND, LEARN = 0, 1  # whose walk it is: that of the one who sees its cards, or of the seat that sees buckets
 
 
+class Learner(NamedTuple):
+    """One of the two: the seat that sees buckets, or the one who sees its cards."""
+
+    game: Any  # Game, with its table
+    look: Any  # LookUp
+    cells: Array  # float32 or uint16 [cells + 1] INOUT
+    board: Any  # Board, with its buckets
+
+
+class Responder(NamedTuple):
+    """The one who sees its cards, and what it answers with on the last street."""
+
+    learner: Learner
+    best: Array  # int8 [nodes, hands] scratch: moves, by place on the board
+
+
 @part
-def strategies(game, cells, b, node, street, count, f, d):
+def strategies(other, at_node, f, d):
     """What the other plays at its decision, by bucket."""
+    game, cells, b = other.game, other.cells, other.board
+    node, street, count = at_node.node, at_node.street, at_node.moves
     for j in range(b.kinds[street]):
         at = cell_of(game, b, node, street, j)
         scale, rest = matched(cells, at, count)
@@ -42,8 +64,9 @@ def strategies(game, cells, b, node, street, count, f, d):
 
 
 @part
-def send_one(b, other, street, node, a, own, noted, live, best, f, d):
+def send_one(b, other, at_node, a, own, noted, live, best, f, d):
     """Reach after a move, in the next frame; whether the other gets there with any hand."""
+    street, node = at_node.street, at_node.node
     some = np.float32(0)
     for i in range(live):
         x, y = f.reach[d, 0, i], f.reach[d, 1, i]
@@ -61,8 +84,9 @@ def send_one(b, other, street, node, a, own, noted, live, best, f, d):
 
 
 @part
-def gather_one(b, street, node, a, own, noted, live, margin, best, f, d):
+def gather_one(b, at_node, a, own, noted, live, margin, best, f, d):
     """Values of a move's child, in the next frame, go to the decision. The first move is best, unless one is worth more."""
+    street, node = at_node.street, at_node.node
     for i in range(live):
         x = f.value[d + 1, 0, i]
         if not own:
@@ -92,21 +116,18 @@ def settle_one(game, hands, b, node, me, f, d):
 
 @kernel
 def walk_seat(
-    game,  # Game: with the table of whose walk it is
-    cells,
-    b,  # Board: with its buckets
-    other_game,  # Game: with the other's
-    other_cells,
-    other,  # Board
+    mine,  # Learner: whose walk it is
+    other,  # Learner: the other
     hands,  # Hands
     key,
     share,
     me,  # the seat
     mode,  # RESPOND: best moves on the last street are noted; LEARN: the other plays those
     best,  # int8 [nodes, hands] INOUT: by place on the board
-    f,  # Frames
+    f,  # HandFrames
 ):
     """All moves of all hands of one seat on one board. Returns the decisions visited, times the hands there."""
+    game, cells, b = mine.game, mine.cells, mine.board
     last, d, visited = len(hands.shown) - 1, 0, 0
     margin = np.float32(MARGIN * hands.pair[last])
     f.node[0], f.move[0] = 0, 0
@@ -114,37 +135,35 @@ def walk_seat(
         f.reach[0, 0, i] = 1
         f.reach[0, 1, i] = 1
     while True:
-        node, a = f.node[d], f.move[d]
-        word, first = np.int64(game.nodes[4 * node]), np.int64(game.nodes[4 * node + 1])
-        street, seat, count = word & STREET, word >> 2 & 1, word >> COUNT_AT
-        own = seat == me
+        at, a = decision_at(game, f.node[d]), f.move[d]
+        street, count = at.street, at.moves
+        own = at.seat == me
         noted = street == last and own == (mode == RESPOND)  # a decision of the one who sees its cards
         if a == 0:
             visited += b.live[street]
             if own and not noted:  # `begin` reads the reach of a seat by its number, and clears both values
-                begin(game, cells, hands, b, key, share, node, street, 0, count, f, d)
+                begin(game, cells, hands, b, key, share, at, 0, f, d)
             else:
                 if not noted:
-                    strategies(other_game, other_cells, other, node, street, count, f, d)
+                    strategies(other, at, f, d)
                 for i in range(b.live[street]):
                     f.value[d, 0, i] = 0
         if a == count:
             if own and not noted:
-                learn(game, cells, b, key, node, street, count, f, d)
+                learn(game, cells, b, key, at.node, street, count, f, d)
             if d == 0:
                 return visited
             live = b.live[street]
             d -= 1  # and what was found goes to the move that led here
-            a, node = f.move[d] - 1, f.node[d]
-            word = np.int64(game.nodes[4 * node])
-            street, own = word & STREET, (word >> 2 & 1) == me
-            noted = street == last and own == (mode == RESPOND)
+            a, at = f.move[d] - 1, decision_at(game, f.node[d])
+            own = at.seat == me
+            noted = at.street == last and own == (mode == RESPOND)
         else:
             f.move[d] = a + 1
-            child = first + a
+            child = at.first + a
             below = np.int64(game.nodes[4 * child])
             live = b.live[last] if below & SHOWDOWN else b.live[below & STREET]
-            reached = send_one(b, other, street, node, a, own, noted, live, best, f, d)
+            reached = send_one(b, other.board, at, a, own, noted, live, best, f, d)
             if not reached and mode == LEARN:
                 continue  # worth nothing; who answers best has an answer there too: the first move
             if below & OVER == 0:
@@ -152,7 +171,7 @@ def walk_seat(
                 f.node[d], f.move[d] = child, 0
                 continue
             settle_one(game, hands, b, child, me, f, d + 1)
-        gather_one(b, street, node, a, own, noted, live, margin, best, f, d)
+        gather_one(b, at, a, own, noted, live, margin, best, f, d)
 
 
 @kernel
@@ -160,45 +179,34 @@ def train_cfr_br(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1] INOUT
-    seed,  # uint64: board i has the key draw(seed, i)
-    begin_at,
-    end,  # boards begin_at … end - 1
+    deals,  # Deals: of boards
     share,  # what one hand adds to an average
-    turn,  # int64 [1] INOUT: the next block, shared by all threads
     hands,  # Hands
     b,  # Board
-    f,  # Frames
-    other_game,  # Game, LookUp, cells and Board of who sees its cards
-    other_look,
-    other_cells,
-    other,
-    best,  # int8 [nodes, hands] scratch
-    tally,  # int64 [2] INOUT: decisions visited, times the hands there
-    payoff,  # float64 [2] INOUT: sums of what each seat won with its buckets
+    f,  # HandFrames
+    responder,  # Responder
+    tally,  # Tally INOUT: decisions visited, times the hands there; what each seat won with its buckets
 ):
     """CFR-BR, four walks a board, written to the tables at once: threads race."""
+    mine, other, best = Learner(game, look, cells, b), responder.learner, responder.best
     while True:
-        start = begin_at + take(turn) * BLOCK
-        if start >= end:
+        start = deals.begin + take(deals.turn) * BLOCK
+        if start >= deals.end:
             return
-        for i in range(start, min(start + BLOCK, end)):
-            key = draw(seed, i)
+        for i in range(start, min(start + BLOCK, deals.end)):
+            key = draw(deals.seed, i)
             deal_cards(game.deck, key, U(0), 0, b.cards, game.hole, game.board)
             for c in range(len(b.cards)):
-                other.cards[c] = b.cards[c]
+                other.board.cards[c] = b.cards[c]
             order_hands(game, hands, b)
-            order_hands(game, hands, other)
+            order_hands(game, hands, other.board)
             find_buckets(game, look, hands, b)
-            find_buckets(other_game, other_look, hands, other)
+            find_buckets(other.game, other.look, hands, other.board)
             for me in range(2):
                 for mode in range(2):
                     if mode == RESPOND:
-                        tally[0] += walk_seat(
-                            other_game, other_cells, other, game, cells, b, hands, key, share, 1 - me, mode, best, f
-                        )
+                        tally.decisions[0] += walk_seat(other, mine, hands, key, share, 1 - me, mode, best, f)
                     else:
-                        tally[0] += walk_seat(
-                            game, cells, b, other_game, other_cells, other, hands, key, share, me, mode, best, f
-                        )
+                        tally.decisions[0] += walk_seat(mine, other, hands, key, share, me, mode, best, f)
                 for k in range(b.live[0]):
-                    payoff[me] += f.value[0, 0, k]
+                    tally.payoff[me] += f.value[0, 0, k]

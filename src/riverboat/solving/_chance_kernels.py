@@ -129,29 +129,25 @@ def train_chance(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1] INOUT
-    seed,  # uint64: deal i has the key draw(seed, i)
-    begin,
-    end,  # deals begin … end - 1
+    deals,  # Deals
     share,  # what one visit adds to an average
-    turn,  # int64 [1] INOUT: the next block, shared by all threads
     block,  # Block
     v,  # Visits
-    tally,  # int64 [2] INOUT: decisions visited
-    payoff,  # float64 [2] INOUT: sums of what each seat won
+    tally,  # Tally INOUT
 ):
     """Chance sampling, one walk a deal for both seats, written to the table at once: threads race."""
     while True:
-        start = begin + take(turn) * BLOCK
-        if start >= end:
+        start = deals.begin + take(deals.turn) * BLOCK
+        if start >= deals.end:
             return
-        count = min(BLOCK, end - start)
-        prepare(game, look, seed, start, count, block)
+        count = min(BLOCK, deals.end - start)
+        prepare(game, look, deals.seed, start, count, block)
         for k in range(count):
             ask(game, cells, block, min(k + 1, count - 1))
             won, visited = walk_deal(game, cells, block, k, share, v)
-            tally[0] += visited
-            payoff[0] += won
-            payoff[1] -= won
+            tally.decisions[0] += visited
+            tally.payoff[0] += won
+            tally.payoff[1] -= won
 
 
 # --- pure CFR ---------------------------------------------------------------------------------
@@ -231,27 +227,23 @@ def train_pure(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1] INOUT
-    seed,  # uint64: deal i has the key draw(seed, i)
-    begin,
-    end,  # deals begin … end - 1
+    deals,  # Deals
     share,  # what one visit adds to an average
-    turn,  # int64 [1] INOUT: the next block, shared by all threads
     block,  # Block
     v,  # Visits
-    tally,  # int64 [2] INOUT: decisions of traversers and of opponents
-    payoff,  # float64 [2] INOUT: sums of what each seat won as traverser
+    tally,  # Tally INOUT
 ):
     """Pure CFR, two walks a deal, written to the table at once: threads race."""
     while True:
-        start = begin + take(turn) * BLOCK
-        if start >= end:
+        start = deals.begin + take(deals.turn) * BLOCK
+        if start >= deals.end:
             return
-        count = min(BLOCK, end - start)
-        prepare(game, look, seed, start, count, block)
+        count = min(BLOCK, deals.end - start)
+        prepare(game, look, deals.seed, start, count, block)
         for k in range(count):
             ask(game, cells, block, min(k + 1, count - 1))
             for me in range(2):
                 won, own, other = walk_pure(game, cells, block, k, me, share, v)
-                tally[0] += own
-                tally[1] += other
-                payoff[me] += won
+                tally.decisions[0] += own
+                tally.decisions[1] += other
+                tally.payoff[me] += won

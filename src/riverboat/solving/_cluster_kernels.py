@@ -16,7 +16,16 @@ from riverboat.arrays import Array
 from riverboat.counter import take
 from riverboat.jit import kernel, part
 from riverboat.solving._blueprint_deal_kernels import compare, deal_cards, draw, rows_of, share_of
-from riverboat.solving._blueprint_kernels import FOR_PRUNING, Frames, Journal, ascend, begin_walks, descend, visit
+from riverboat.solving._blueprint_kernels import (
+    FOR_PRUNING,
+    Journal,
+    Lengths,
+    WalkNotes,
+    ascend,
+    begin_walks,
+    descend,
+    visit,
+)
 
 U = np.uint64
 CARDS = 52
@@ -34,6 +43,36 @@ class Flops(NamedTuple):
     three: Array  # int32 [52 · 52 · 52]
 
 
+class Part(NamedTuple):
+    """The part of the game that a blade has."""
+
+    flops: Flops
+    number: int  # of the blade
+    scale: float  # increments are multiplied by |F| · scale; 0: by one
+
+
+class Groups(NamedTuple):
+    """Notes and journals of all groups of a batch: with one more axis in front."""
+
+    notes: WalkNotes
+    journals: Journal
+
+
+class BladeRoom(NamedTuple):
+    """Room of a blade's thread."""
+
+    notes: WalkNotes
+    journal: Journal  # empty: increments are written at once
+    where: Array  # int64 [BLOCK]: deals of the block
+
+
+class LookRoom(NamedTuple):
+    """Scratch for looking up buckets of the first street."""
+
+    layers: Array  # int64 [BLOCK, 1]
+    numbers: Array  # int64 [BLOCK, 2, 1]
+
+
 class Batch(NamedTuple):
     """What the head asks its blades."""
 
@@ -42,6 +81,14 @@ class Batch(NamedTuple):
     prune: Array  # bool [deals]
     start: Array  # int64 [deals + 1]: the first continuation of each deal
     root: Array  # int32 [continuations]: node << 1 | traverser
+
+
+class Answer(NamedTuple):
+    """What a blade answers."""
+
+    values: Array  # float32 [continuations]: to the traverser; stays as it is where no flop is possible
+    counts: Array  # int32 [deals]: |F|
+    decisions: Array  # int64 [2] INOUT: of traversers and of opponents, of one thread
 
 
 class Cuts(NamedTuple):
@@ -57,30 +104,31 @@ class Cuts(NamedTuple):
 
 
 @part
-def deal_first_street(game, look, seed, first, prune_from, rule, low, count, block, hands, layers, numbers):
+def deal_first_street(game, look, deals, rule, low, count, block, hands, room):
     """Draw some deals of a run; the board is there for those who are all-in before it."""
     held, size = 2 * game.hole, 2 * game.hole + game.board
     for k in range(low, low + count):
-        key = draw(seed, first + k)
+        key = draw(deals.seed, deals.begin + k)
         block.keys[k] = key
         deal_cards(game.deck, key, U(0), 0, block.cards, k * size, size)
         for c in range(held):
             hands[k * held + c] = block.cards[k * size + c]
-    look_up_block(look, hands, low, low + count, 2, layers, numbers, block.buckets)
+    look_up_block(look, hands, low, low + count, 2, room.layers, room.numbers, block.buckets)
     for k in range(low, low + count):
         block.result[k] = compare(game, block.cards, k * size)
         block.weight[k] = 1
-        block.prune[k] = first + k >= prune_from and share_of(draw(block.keys[k], FOR_PRUNING)) < rule.odds
+        block.prune[k] = deals.begin + k >= rule.prune_from and share_of(draw(block.keys[k], FOR_PRUNING)) < rule.odds
         for p in range(2):
             block.rows[8 * k + 4 * p] = U(game.base[0] + block.buckets[k, p, 0] * game.width[0])
 
 
 @part
-def group_of(frames, journals, g):
+def group_of(groups, g):
     """Notes and journal of one group."""
-    f = Frames(
-        frames.own[g], frames.other[g], frames.at[g], frames.first[g],
-        frames.sigma[g], frames.value[g], frames.cut[g], frames.sign[g],
+    notes, journals = groups.notes, groups.journals
+    f = WalkNotes(
+        notes.own[g], notes.other[g], notes.at[g], notes.first[g],
+        notes.sigma[g], notes.value[g], notes.cut[g], notes.sign[g],
     )  # fmt: skip
     return f, Journal(journals.head[g], journals.amount[g], journals.used[g])
 
@@ -90,49 +138,43 @@ def record(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1]: only read
-    seed,  # uint64: deal i has the key draw(seed, i)
-    first,
-    deals,  # deals first … first + deals - 1 of a run
-    prune_from,
+    deals,  # Deals: threads take groups in turn
     rule,  # Rule
-    turn,  # int64 [1] INOUT: the next group, shared by all threads
-    journals,  # Journal with one more axis in front: one for each group
-    frames,  # Frames with one more axis
+    groups,  # Groups INOUT
     block,  # Block with room for the batch
     hands,  # uint8 [deals · 2 · hole] OUT
     cuts,  # Cuts OUT
-    layers,  # int64 [BLOCK, 1] scratch
-    numbers,  # int64 [BLOCK, 2, 1] scratch
+    room,  # LookRoom
 ):
     """The first pass: walk the first street and note the continuations."""
-    group = frames.sign.shape[1] // 4
+    group = groups.notes.sign.shape[1] // 4
     while True:
-        g = take(turn)
+        g = take(deals.turn)
         low = g * group
-        if low >= deals:
+        if low >= deals.end - deals.begin:
             return
-        count = min(group, deals - low)
-        f, journal = group_of(frames, journals, g)
+        count = min(group, deals.end - deals.begin - low)
+        f, journal = group_of(groups, g)
         journal.used[0], journal.used[1] = 0, 0
-        deal_first_street(game, look, seed, first, prune_from, rule, low, count, block, hands, layers, numbers)
-        own, other = begin_walks(game, cells, block, low, count, 0, 0, f)
-        own, other, found = descend(game, cells, block, low, 2 * count, own, other, 0, rule, journal, f)
-        cuts.own[g, 0], cuts.own[g, 1], cuts.own[g, 2] = own, other, found
-        sort_cuts(f, low, count, found, cuts.of_deal, cuts.root[g], cuts.slot[g])
+        deal_first_street(game, look, deals, rule, low, count, block, hands, room)
+        n = begin_walks(game, cells, block, low, count, 0, 0, f)
+        n = descend(game, cells, block, low, 2 * count, n, 0, rule, journal, f)
+        cuts.own[g, 0], cuts.own[g, 1], cuts.own[g, 2] = n.own, n.other, n.cuts
+        sort_cuts(f, low, count, n.cuts, cuts.of_deal, cuts.root[g], cuts.slot[g])
 
 
 @part
-def sort_cuts(f, low, deals, found, count, root, slot):
+def sort_cuts(f, low, deals, cuts, count, root, slot):
     """The cuts of a group in the order of its deals. `count` holds places for a while."""
     for k in range(deals):
         count[low + k] = 0
-    for c in range(found):
+    for c in range(cuts):
         count[low + np.int64(f.cut[c] >> U(1) & U(63))] += 1
     end = 0
     for k in range(deals):
         end += count[low + k]
         count[low + k] = end - count[low + k]
-    for c in range(found):
+    for c in range(cuts):
         entry = f.cut[c]
         k = low + np.int64(entry >> U(1) & U(63))
         to = count[k]
@@ -183,9 +225,8 @@ def finish(
     cells,  # float32 or uint16 [cells + 1]: only read
     deals,
     rule,  # Rule
-    turn,  # int64 [1] INOUT
-    journals,  # Journal with one more axis INOUT
-    frames,  # Frames with one more axis INOUT
+    turn,  # int64 [1] INOUT: the next group, shared by all threads
+    groups,  # Groups INOUT
     block,  # Block
     start,  # int64 [deals + 1]
     cuts,  # Cuts
@@ -193,13 +234,13 @@ def finish(
     payoff,  # float64 [groups, 2] OUT: sums of what each seat won as traverser
 ):
     """The second pass: from the values of the continuations up to the root."""
-    group = frames.sign.shape[1] // 4
+    group = groups.notes.sign.shape[1] // 4
     while True:
         g = take(turn)
         low = g * group
         if low >= deals:
             return
-        f, journal = group_of(frames, journals, g)
+        f, journal = group_of(groups, g)
         for c in range(cuts.own[g, 2]):
             f.value[cuts.slot[g, c]] = np.float32(values[start[low] + c])
         ascend(cells, block, low, cuts.own[g, 0], rule, journal, f)
@@ -236,16 +277,16 @@ def count_flops(
 @part
 def avoiding(flops, hands, at, held):
     """|F|: how many flops hold none of some cards, by inclusion and exclusion. Flops have three cards at most."""
-    found = np.int64(len(flops.cards))
+    free = np.int64(len(flops.cards))
     for a in range(at, at + held):
         x = np.int64(hands[a])
-        found -= flops.one[x]
+        free -= flops.one[x]
         for b in range(at, a):
             y = x * CARDS + np.int64(hands[b])
-            found += flops.two[y]
+            free += flops.two[y]
             for c in range(at, b):
-                found -= flops.three[y * CARDS + np.int64(hands[c])]
-    return found
+                free -= flops.three[y * CARDS + np.int64(hands[c])]
+    return free
 
 
 @kernel
@@ -276,19 +317,19 @@ def deal_board(game, flops, key, cards, at):
 
 
 @part
-def ready(game, look, flops, batch, begin, end, blade, scale, block, where, out):
+def ready(game, look, part_of, batch, begin, end, block, where, out):
     """Prepare those of some deals that can be played here. Returns how many they are."""
     held, size, count = 2 * game.hole, 2 * game.hole + game.board, 0
     for d in range(begin, end):
-        found = avoiding(flops, batch.hands, d * held, held)
-        out[d] = found
-        if found > 0 and batch.start[d + 1] > batch.start[d]:
+        free = avoiding(part_of.flops, batch.hands, d * held, held)
+        out[d] = free
+        if free > 0 and batch.start[d + 1] > batch.start[d]:
             for c in range(held):
                 block.cards[count * size + c] = batch.hands[d * held + c]
-            key = draw(batch.keys[d], FOR_BLADES + blade)
-            deal_board(game, flops, key, block.cards, count * size)
+            key = draw(batch.keys[d], FOR_BLADES + part_of.number)
+            deal_board(game, part_of.flops, key, block.cards, count * size)
             block.keys[count], block.prune[count] = key, batch.prune[d]
-            block.weight[count] = np.float32(found * scale) if scale > 0 else np.float32(1)
+            block.weight[count] = np.float32(free * part_of.scale) if part_of.scale > 0 else np.float32(1)
             where[count] = d
             count += 1
     if count > 0:
@@ -304,30 +345,25 @@ def value(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1] INOUT
-    flops,  # Flops
+    part_of,  # Part
     batch,  # Batch
-    blade,  # its number
-    scale,  # increments are multiplied by |F| · scale; 0: by one
     rule,  # Rule
     turn,  # int64 [1] INOUT: the next block of deals, shared by all threads
-    journal,  # Journal, empty
     block,  # Block
-    f,  # Frames: their size says how many deals a group has
-    where,  # int64 [BLOCK] scratch: deals of the block
-    values,  # float32 [continuations] OUT: to the traverser; stays as it is where no flop is possible
-    counts,  # int32 [deals] OUT: |F|
-    tally,  # int64 [2] INOUT: decisions of traversers and of opponents
+    room,  # BladeRoom: its size says how many deals a group has
+    out,  # Answer OUT
 ):
     """External sampling from the continuations on. All of one deal see the same board, as walks of a whole deal do."""
+    f, where = room.notes, room.where
     group, last, deals = len(f.sign) // 4, len(game.base) - 1, len(batch.keys)
     while True:
         begin = take(turn) * BLOCK
         if begin >= deals:
             return
-        count = ready(game, look, flops, batch, begin, min(begin + BLOCK, deals), blade, scale, block, where, counts)
+        count = ready(game, look, part_of, batch, begin, min(begin + BLOCK, deals), block, where, out.counts)
         for low in range(0, count, group):
-            here = min(group, count - low)
-            own, other, roots = 0, 0, 0
+            here, roots = min(group, count - low), 0
+            n = Lengths(np.int64(0), np.int64(0), np.int64(0))
             for k in range(here):
                 for p in range(2):
                     gain = np.float32(1 - 2 * p)
@@ -336,15 +372,15 @@ def value(
                 d = where[low + k]
                 for c in range(batch.start[d], batch.start[d + 1]):
                     node, walk = batch.root[c] >> 1, 2 * k + (batch.root[c] & 1)
-                    own, other, _ = visit(game, cells, block.rows, low + k, node, roots, walk, last, f, own, other, 0)
+                    n = visit(game, cells, block.rows, low + k, node, roots, walk, last, f, n)
                     roots += 1
-            own, other, _ = descend(game, cells, block, low, roots, own, other, last, rule, journal, f)
-            ascend(cells, block, low, own, rule, journal, f)
+            n = descend(game, cells, block, low, roots, n, last, rule, room.journal, f)
+            ascend(cells, block, low, n.own, rule, room.journal, f)
             roots = 0
             for k in range(here):
                 d = where[low + k]
                 for c in range(batch.start[d], batch.start[d + 1]):
-                    values[c] = f.value[roots]
+                    out.values[c] = f.value[roots]
                     roots += 1
-            tally[0] += own
-            tally[1] += other
+            out.decisions[0] += n.own
+            out.decisions[1] += n.other

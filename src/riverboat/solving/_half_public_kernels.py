@@ -17,9 +17,9 @@ from riverboat.abstraction._lookup_kernels import BLOCK
 from riverboat.counter import take
 from riverboat.jit import kernel, part
 from riverboat.solving._blueprint_deal_kernels import deal_cards, draw
-from riverboat.solving._blueprint_kernels import COUNT_AT, OVER, SHOWDOWN, STREET, matched
+from riverboat.solving._blueprint_kernels import OVER, SHOWDOWN, STREET, matched
 from riverboat.solving._cell_kernels import average_at, regret_at, set_average, set_regret
-from riverboat.solving._public_chance_kernels import cell_of, find_buckets, noise_of, order_hands
+from riverboat.solving._public_chance_kernels import cell_of, decision_at, find_buckets, noise_of, order_hands
 
 U = np.uint64
 # In a frame, the vector stands at 0, and what belongs to the drawn hand at 1, in its first place.
@@ -76,8 +76,9 @@ def settle_one(game, hands, b, node, place, many, own_all, f, d):
 
 
 @part
-def begin_many(game, cells, hands, b, key, share, node, street, count, learns, f, d):
+def begin_many(game, cells, hands, b, key, share, at_node, learns, f, d):
     """Strategies of the vector at its decision, and what they add to its averages."""
+    node, street, count = at_node.node, at_node.street, at_node.moves
     zero, held = np.float32(0), f.held
     for j in range(b.kinds[street]):
         held[j] = 0
@@ -98,8 +99,9 @@ def begin_many(game, cells, hands, b, key, share, node, street, count, learns, f
 
 
 @part
-def begin_one(game, cells, b, key, share, node, street, j, count, learns, f, d):
+def begin_one(game, cells, b, key, share, at_node, j, learns, f, d):
     """The same for the drawn hand, whose bucket has number j on this board."""
+    node, street, count = at_node.node, at_node.street, at_node.moves
     zero, at, own = np.float32(0), cell_of(game, b, node, street, j), f.reach[d, ONE, 0]
     scale, rest = matched(cells, at, count)
     noise = noise_of(key, node, j, 0)
@@ -143,8 +145,9 @@ def gather_one(b, street, mine, own_all, a, live, f, d):
 
 
 @part
-def learn_one(game, cells, b, key, node, street, j, k, count, f, d):
+def learn_one(game, cells, b, key, at_node, j, k, f, d):
     """Regrets of a decision with the bucket of number j on this board, whose sums stand at k in the frame."""
+    node, street, count = at_node.node, at_node.street, at_node.moves
     at, noise, mean = cell_of(game, b, node, street, j), noise_of(key, node, j, 1), np.float64(0)
     for a in range(count):
         mean += f.sigma[d, a, k] * f.worth[d, a, k]
@@ -165,33 +168,32 @@ def walk_half(game, cells, hands, b, key, share, place, many, own_all, f):
     for i in range(b.live[0]):
         f.reach[0, MANY, i] = f.beats[i]
     while True:
-        node, a = f.node[d], f.move[d]
-        word, first = np.int64(game.nodes[4 * node]), np.int64(game.nodes[4 * node + 1])
-        street, seat, count = word & STREET, word >> 2 & 1, word >> COUNT_AT
-        mine, j = seat == many, b.member[street, place]
+        at, a = decision_at(game, f.node[d]), f.move[d]
+        street, count = at.street, at.moves
+        mine, j = at.seat == many, b.member[street, place]
         if a == 0:
             f.value[d, ONE, 0] = 0
             for i in range(b.live[street]):
                 f.value[d, MANY, i] = 0
             if mine:
-                begin_many(game, cells, hands, b, key, share, node, street, count, own_all, f, d)
+                begin_many(game, cells, hands, b, key, share, at, own_all, f, d)
             else:
-                begin_one(game, cells, b, key, share, node, street, j, count, not own_all, f, d)
+                begin_one(game, cells, b, key, share, at, j, not own_all, f, d)
             visited += b.live[street] if mine else 1
         if a == count:
             if mine and own_all:
                 for k in range(b.kinds[street]):
-                    learn_one(game, cells, b, key, node, street, k, k, count, f, d)
+                    learn_one(game, cells, b, key, at, k, k, f, d)
             elif not mine and not own_all:
-                learn_one(game, cells, b, key, node, street, j, 0, count, f, d)
+                learn_one(game, cells, b, key, at, j, 0, f, d)
             if d == 0:
                 return visited
             d -= 1  # and what was found goes to the move that led here
-            a, node = f.move[d] - 1, f.node[d]
-            word, live = np.int64(game.nodes[4 * node]), b.live[street]
+            live = b.live[street]
+            a, at = f.move[d] - 1, decision_at(game, f.node[d])
         else:
             f.move[d] = a + 1
-            child = first + a
+            child = at.first + a
             below = np.int64(game.nodes[4 * child])
             live = b.live[last] if below & SHOWDOWN else b.live[below & STREET]
             if not send_on(b, street, mine, a, live, f, d):
@@ -201,7 +203,7 @@ def walk_half(game, cells, hands, b, key, share, place, many, own_all, f):
                 f.node[d], f.move[d] = child, 0
                 continue
             settle_one(game, hands, b, child, place, many, own_all, f, d + 1)
-        gather_one(b, word & STREET, word >> 2 & 1 == many, own_all, a, live, f, d)
+        gather_one(b, at.street, at.seat == many, own_all, a, live, f, d)
 
 
 @kernel
@@ -209,36 +211,31 @@ def train_half(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1] INOUT
-    seed,  # uint64: board i has the key draw(seed, i)
-    begin_at,
-    end,  # boards begin_at … end - 1
+    deals,  # Deals: of boards
     share,  # what one hand adds to an average
-    turn,  # int64 [1] INOUT: the next block, shared by all threads
     own_all,  # whether traversers have the vector (OPCS) or the drawn hand (SPCS)
-    one,  # uint8 [2]: room for the drawn hand
     hands,  # Hands
     b,  # Board
-    f,  # Frames
-    tally,  # int64 [2] INOUT: decisions visited, times the hands there
-    payoff,  # float64 [2] INOUT: sums of what each seat won as traverser
+    f,  # HandFrames
+    tally,  # Tally INOUT: decisions visited, times the hands there
 ):
     """OPCS or SPCS, two walks a board, written to the table at once: threads race."""
     while True:
-        start = begin_at + take(turn) * BLOCK
-        if start >= end:
+        start = deals.begin + take(deals.turn) * BLOCK
+        if start >= deals.end:
             return
-        for i in range(start, min(start + BLOCK, end)):
-            key = draw(seed, i)
+        for i in range(start, min(start + BLOCK, deals.end)):
+            key = draw(deals.seed, i)
             taken, tries = deal_cards(game.deck, key, U(0), 0, b.cards, game.hole, game.board)
             order_hands(game, hands, b)
             find_buckets(game, look, hands, b)
             for me in range(2):
-                _, tries = deal_cards(game.deck, key, taken, tries, one, 0, game.hole)
-                place = free_hands(hands, b, one, game.hole == 2, f.beats)
+                _, tries = deal_cards(game.deck, key, taken, tries, b.drawn, 0, game.hole)
+                place = free_hands(hands, b, b.drawn, game.hole == 2, f.beats)
                 many = me if own_all else 1 - me
-                tally[0] += walk_half(game, cells, hands, b, key, share, place, many, own_all, f)
+                tally.decisions[0] += walk_half(game, cells, hands, b, key, share, place, many, own_all, f)
                 if own_all:
                     for k in range(b.live[0]):
-                        payoff[me] += f.value[0, MANY, k]
+                        tally.payoff[me] += f.value[0, MANY, k]
                 else:
-                    payoff[me] += f.value[0, ONE, 0]
+                    tally.payoff[me] += f.value[0, ONE, 0]

@@ -28,7 +28,7 @@ FADED = 1e-290  # accumulated weights that sum to less count as none, as in `riv
 TINY = 1e-30  # positive regrets that sum to less count as none: one over them would overflow in float32
 
 
-class Tables(NamedTuple):
+class RegretTables(NamedTuple):
     """What is learnt, as one player sees it: a block of rows [actions, hands] for each information set."""
 
     regret: Array  # float [rows, own hands] INOUT
@@ -40,7 +40,35 @@ class Tables(NamedTuple):
     opp_average: Array  # float [rows, opponent hands]: the opponent's strategy in EVALUATE and RESPOND
 
 
-class Frames(NamedTuple):
+class Span(NamedTuple):
+    """Which hands are walked: mine, low … high - 1, and the opponent's, opp_low … opp_high - 1."""
+
+    low: int
+    high: int
+    opp_low: int
+    opp_high: int
+
+
+class Task(NamedTuple):
+    """What a walk is for."""
+
+    me: int
+    root: int
+    mode: int  # LEARN; COLLECT: reach at the cuts only; EVALUATE; RESPOND
+    sample: bool  # whether public chance is sampled
+    shared: bool  # whether nodes share blocks, so that increments wait in RegretTables.delta
+
+
+class Cuts(NamedTuple):
+    """Subtrees that are walked elsewhere."""
+
+    node: Array  # int32 [cuts]: their roots, ascending
+    value: Array  # float [cuts, own hands]: what they are worth
+    own: Array  # float [cuts, own hands] OUT: my reach there
+    opp: Array  # float [cuts, opponent hands] OUT: the opponent's
+
+
+class WalkFrames(NamedTuple):
     """One frame per level of the walk. Row level * width + k + 1 belongs to child k, row 0 to the root."""
 
     node: Array  # int32 [depth]
@@ -54,15 +82,15 @@ class Frames(NamedTuple):
     sigma: Array  # float [rows, own hands]: my strategy
     sigma_opp: Array  # float [width, opponent hands]: the opponent's, in walks that sample it
     mass: Array  # float64 [opponent hands + 1]: scratch of the showdown
-    journal: Array  # int32 [nodes] or [0]: one node for each block whose increments wait in Tables.delta
+    journal: Array  # int32 [nodes] or [0]: one node for each block whose increments wait in RegretTables.delta
     stamp: Array  # int64 [table] or [0]: the walk that has last noted the block that starts there
     visits: Array  # int64 [1]: nodes entered
 
 
-def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int, table: int) -> Frames:
+def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int, table: int) -> WalkFrames:
     """Room for a walk."""
     rows = depth * width + 1
-    return Frames(
+    return WalkFrames(
         node=np.zeros(depth, np.int32),
         turn=np.zeros(depth, np.int32),
         own_at=np.zeros(depth, np.int32),
@@ -124,14 +152,13 @@ def reach_on(
     low,
     high,
     t,
-    reach,  # float [rows, hands]
-    here,  # row of reach
-    after,  # the same array: reach after each action, OUT
-    row,  # first row of after
+    reach,  # float [rows, hands] INOUT
+    here,  # row of the reach
+    row,  # first row of the reach after each action
 ):
     """`match` times reach, where the strategy itself is not needed: at the opponent's nodes."""
     at, width, low, high, here, row = U(at), U(width), U(low), U(high), U(here), U(row)
-    kind = after.dtype.type
+    kind = reach.dtype.type
     uniform = kind(1) / kind(width)
     predicts = len(prediction) > 0
     for h in range(low, high):
@@ -141,14 +168,14 @@ def reach_on(
             if predicts:
                 x += prediction[at + a, h]
             x = max(x, kind(0))
-            after[row + a, h] = x
+            reach[row + a, h] = x
             total += x
         some = total > TINY
         share = reach[here, h] / max(total, kind(TINY))
         share = share if some else kind(0)
         rest = kind(0) if some else reach[here, h] * uniform
         for a in range(width):
-            after[row + a, h] = after[row + a, h] * share + rest
+            reach[row + a, h] = reach[row + a, h] * share + rest
 
 
 @part
@@ -159,16 +186,13 @@ def learn(
     width,
     low,
     high,
-    positive,
-    negative,
-    floor,
-    t,
+    step,  # float64 [6]
     instant,  # float [rows, hands]: regrets of this iteration
     to,  # first row of instant
 ):
     """Discount, add, floor."""
     kind = regret.dtype.type
-    up, down, least = kind(positive), kind(negative), kind(floor)
+    up, down, least = kind(step[0]), kind(step[1]), kind(step[2])
     predicts = len(prediction) > 0
     for a in range(width):
         for h in range(low, high):
@@ -181,9 +205,7 @@ def learn(
 
 @part
 def absorb(
-    regret,  # float [rows, hands] INOUT
-    prediction,  # float [rows, hands] INOUT, or [0, hands]
-    average,  # float [rows, hands] INOUT
+    tables,  # RegretTables INOUT
     at,
     width,
     low,
@@ -195,6 +217,7 @@ def absorb(
     row,  # first row of instant and reach
 ):
     """`learn`, and the average in the same loop."""
+    regret, prediction, average = tables.regret, tables.prediction, tables.average
     at, width, low, high, row = U(at), U(width), U(low), U(high), U(row)
     kind = regret.dtype.type
     up, down, least, decay = kind(step[0]), kind(step[1]), kind(step[2]), kind(step[3])
@@ -233,18 +256,16 @@ def normalised(
 def settle(
     side,  # Side
     e,
+    span,  # Span
     opp,  # float [rows, opponent hands]: reach
     at,  # row of opp
-    low,
-    high,
-    opp_low,
-    opp_high,
     mass,  # float64 [opponent hands + 1] scratch
     out,  # float [rows, own hands] OUT
     to,  # row of out
 ):
-    """Value of a terminal for my hands low … high - 1: O(n), but for MATRIX pay-offs."""
-    e, at, low, high, opp_low, opp_high, to = U(e), U(at), U(low), U(high), U(opp_low), U(opp_high), U(to)
+    """Value of a terminal for my hands of the span: O(n), but for MATRIX pay-offs."""
+    e, at, to = U(e), U(at), U(to)
+    low, high, opp_low, opp_high = U(span.low), U(span.high), U(span.opp_low), U(span.opp_high)
     kind, row = side.kind[e], U(side.row[e])
     win, tie, lose = side.pay[e, 0], side.pay[e, 1], side.pay[e, 2]
     exclude, order, place, below, upto = side.exclude, side.order, side.place, side.below, side.upto
@@ -290,13 +311,11 @@ def draw_outcome(
     side,
     first,
     width,
-    low,
-    high,
-    opp_low,
-    opp_high,
+    span,  # Span
     rng,  # uint64 [1] INOUT
 ):
     """Sample a public outcome that a fixed hand allows; its number, and probability / sampling probability."""
+    low, high, opp_low, opp_high = span.low, span.high, span.opp_low, span.opp_high
     total = 0.0
     for k in range(width):
         if (high - low > 1 or side.live[first + k, low] > 0) and (
@@ -318,24 +337,21 @@ def draw_outcome(
 
 @part
 def finish(
-    tables,  # Tables
+    tables,  # RegretTables
     at,
     width,
+    side,  # Side
+    task,  # Task
     step,  # float64 [6]
-    mode,
-    low,
-    high,
-    shared,
-    share,  # float64 [own hands]
-    sigma,  # float [rows, own hands]: strategy
-    own,  # float [rows, own hands]: reach after each action
-    value,  # float [rows, own hands] INOUT: value of each action; becomes its regret
+    span,  # Span
+    f,  # WalkFrames: strategy, reach after each action, and its value, which becomes its regret
     row,  # first row of the children in sigma, own and value
     to,  # row of value that the node's own value goes to
 ):
     """An own node whose actions are all valued: its value, and in LEARN its regrets and average."""
-    at, width, low, high, row, to = U(at), U(width), U(low), U(high), U(row), U(to)
-    if mode == RESPOND:
+    sigma, own, value = f.sigma, f.own, f.value
+    at, width, low, high, row, to = U(at), U(width), U(span.low), U(span.high), U(row), U(to)
+    if task.mode == RESPOND:
         delta = tables.delta
         for h in range(low, high):
             best = U(0)
@@ -357,59 +373,50 @@ def finish(
         for a in range(width):
             regret = value[row + a, h] - total
             value[row + a, h] = regret if abs(regret) > noise else kind(0)
-    if mode != LEARN:
+    if task.mode != LEARN:
         return
-    average = tables.average
-    if shared:
-        delta = tables.delta
+    if task.shared:
+        delta, average = tables.delta, tables.average
         for a in range(width):
             for h in range(low, high):
                 delta[at + a, h] += value[row + a, h]
                 average[at + a, h] += own[row + a, h]
         return
-    absorb(tables.regret, tables.prediction, average, at, width, low, high, step, share, value, own, row)
+    absorb(tables, at, width, low, high, step, side.share, value, own, row)
 
 
 @kernel
 def walk(
     nodes,  # Nodes
-    side,  # Side of `me`
-    me,
-    root,
-    tables,  # Tables of `me`
+    side,  # Side of the player
+    tables,  # RegretTables of the player
     step,  # float64 [6]: positive, negative, floor, decay, t, noise (regrets up to it are rounding errors)
-    mode,  # LEARN; COLLECT: reach at the cuts only; EVALUATE; RESPOND
-    low,
-    high,  # my hands low … high - 1 are walked
-    opp_low,
-    opp_high,  # so are these of the opponent
-    sample,  # whether public chance is sampled
-    shared,  # whether nodes share blocks, so that increments wait in tables.delta
+    task,  # Task
+    span,  # Span
     rng,  # uint64 [1] INOUT
-    cut,  # int32 [cuts]: nodes, ascending, whose subtrees are walked elsewhere
-    cut_value,  # float [cuts, own hands]: what they are worth
-    cut_own,  # float [cuts, own hands] OUT: my reach there
-    cut_opp,  # float [cuts, opponent hands] OUT: the opponent's
-    f,  # Frames; reach at the root is in own[0] and opp[0], the answer in value[0]
+    cut,  # Cuts
+    f,  # WalkFrames; reach at the root is in own[0] and opp[0], the answer in value[0]
 ):
-    """One walk for player `me`: values up, reach down, regrets and averages on the way.
+    """One walk for a player: values up, reach down, regrets and averages on the way.
 
     Returns how many blocks were noted in the journal (sampled walks of trees whose nodes share blocks).
     """
+    me, mode, sample, shared = task.me, task.mode, task.sample, task.shared
+    low, high, opp_low, opp_high = span.low, span.high, span.opp_low, span.opp_high
     actor, end, widths, data = nodes.actor, nodes.end, nodes.width, nodes.data
     chance, live, live_opp = side.chance, side.live, side.live_opp
     path, turn, own_at, opp_at, value_at = f.node, f.turn, f.own_at, f.opp_at, f.value_at
     own, opp, value, sigma = f.own, f.opp, f.value, f.sigma
     kind = own.dtype.type
     learning = mode == LEARN or mode == COLLECT
-    span = len(f.sigma_opp)  # rows of a level
-    cuts = len(cut)
+    level = len(f.sigma_opp)  # rows of one
+    cuts = len(cut.node)
     next_cut = 0
     journal = 0
     visits = 0
     mark = f.visits[0] + 1  # of this walk: every walk visits some node
     d = 0
-    n = root
+    n = task.root
     own_at[0] = 0
     opp_at[0] = 0
     value_at[0] = 0
@@ -418,21 +425,21 @@ def walk(
         visits += 1
         who = actor[n]
         leaf = True
-        if next_cut < cuts and cut[next_cut] == n:
+        if next_cut < cuts and cut.node[next_cut] == n:
             for h in range(low, high):
-                cut_own[next_cut, h] = own[own_at[d], h]
-                value[value_at[d], h] = cut_value[next_cut, h]
+                cut.own[next_cut, h] = own[own_at[d], h]
+                value[value_at[d], h] = cut.value[next_cut, h]
             for j in range(opp_low, opp_high):
-                cut_opp[next_cut, j] = opp[opp_at[d], j]
+                cut.opp[next_cut, j] = opp[opp_at[d], j]
             next_cut += 1
         elif who == TERMINAL:
             if mode != COLLECT:
-                settle(side, data[n], opp, opp_at[d], low, high, opp_low, opp_high, f.mass, value, value_at[d])
+                settle(side, data[n], span, opp, opp_at[d], f.mass, value, value_at[d])
         else:
             leaf = False
             path[d] = n
             turn[d] = 0
-            row, at, width = d * span + 1, data[n], widths[n]
+            row, at, width = d * level + 1, data[n], widths[n]
             if width == 1:
                 pass  # a forced move: nothing to decide, reach and value are the child's
             elif who == me:
@@ -449,9 +456,8 @@ def walk(
                 here = opp_at[d]
                 if learning:
                     reach_on(
-                        tables.opp_regret, tables.opp_prediction, at, width, opp_low, opp_high, step[4],
-                        opp, here, opp, row,
-                    )  # fmt: skip
+                        tables.opp_regret, tables.opp_prediction, at, width, opp_low, opp_high, step[4], opp, here, row
+                    )
                 else:
                     normalised(tables.opp_average, at, width, opp_low, opp_high, opp, row)
                     for a in range(width):
@@ -480,10 +486,7 @@ def walk(
                 if more:
                     break
                 if mode != COLLECT:
-                    finish(
-                        tables, data[n], widths[n], step, mode, low, high, shared, side.share,
-                        sigma, own, value, d * span + 1, to,
-                    )  # fmt: skip
+                    finish(tables, data[n], widths[n], side, task, step, span, f, d * level + 1, to)
                 if shared and sample and f.stamp[data[n]] != mark:
                     f.stamp[data[n]] = mark
                     f.journal[journal] = n
@@ -504,7 +507,7 @@ def walk(
                     break
         # --- go down to child turn[d]
         k = turn[d]
-        row = d * span + 1
+        row = d * level + 1
         own_at[d + 1] = own_at[d]
         opp_at[d + 1] = opp_at[d]
         value_at[d + 1] = row  # children of others share a row: their values are added up
@@ -522,7 +525,7 @@ def walk(
             outcome = data[n] + k
             weight = chance[outcome]
             if sample:
-                k, weight = draw_outcome(side, data[n], widths[n], low, high, opp_low, opp_high, rng)
+                k, weight = draw_outcome(side, data[n], widths[n], span, rng)
                 outcome = data[n] + k
                 turn[d] = k
                 for _ in range(k):

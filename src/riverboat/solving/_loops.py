@@ -9,7 +9,7 @@ import numpy as np
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.jit import kernel, part
 from riverboat.rng import random
-from riverboat.solving._kernels import LEARN, draw_outcome, learn, match, walk
+from riverboat.solving._kernels import LEARN, Span, Task, draw_outcome, learn, match, walk
 from riverboat.trees.arrays import COMPARE, CONSTANT
 
 
@@ -29,6 +29,8 @@ class Sampler(NamedTuple):
     marginal: tuple[Array, Array]  # float64 [hands of player p]: probability of each hand
     cumulative: tuple[Array, Array]  # float64 [hands of player p]
     total: float  # sum of the products of the weights over all pairs
+    own_all: bool  # whether a walk with vectors carries all of the traverser's hands
+    opp_all: bool  # … and all of the opponent's
     kid_at: Array  # int32 [nodes]: first entry of kids
     kids: Array  # int32 [nodes - 1]: children, in order
 
@@ -48,7 +50,7 @@ def learn_block(tables, at, width, step):
     for a in range(width):
         if abs(tables.delta[at + a, 0]) <= step[5]:
             tables.delta[at + a, 0] = 0
-    learn(tables.regret, tables.prediction, at, width, 0, 1, step[0], step[1], step[2], step[4], tables.delta, at)
+    learn(tables.regret, tables.prediction, at, width, 0, 1, step, tables.delta, at)
     for a in range(width):
         tables.delta[at + a, 0] = 0
 
@@ -83,14 +85,13 @@ def full_iterations(
     nodes,  # Nodes
     sides,  # (Side, …) one per player
     blocks,  # (Blocks, …) used where nodes share blocks
-    tables,  # (Tables, …) one per player
+    tables,  # (RegretTables, …) one per player
     steps,  # float64 [iterations, 6]
     simultaneous,
     shared,
     rng,  # uint64 [1]
-    nothing,  # int32 [0]
-    no_values,  # float [0, hands]
-    room,  # (Frames, …) one per player
+    no_cuts,  # Cuts, empty
+    room,  # (WalkFrames, …) one per player
 ):
     """Full-width iterations, one walk per player each.
 
@@ -111,10 +112,9 @@ def full_iterations(
                 f.opp[0, j] = side.weight_opp[j]
             if shared:
                 decay_blocks(blocks[me], mine.average, step[3])
-            walk(
-                nodes, side, me, np.int64(0), mine, step, np.int64(LEARN), np.int64(0), len(side.weight), np.int64(0),
-                len(side.weight_opp), np.bool_(False), shared, rng, nothing, no_values, no_values, no_values, f,
-            )  # fmt: skip
+            task = Task(me, np.int64(0), np.int64(LEARN), np.bool_(False), shared)
+            span = Span(np.int64(0), len(side.weight), np.int64(0), len(side.weight_opp))
+            walk(nodes, side, mine, step, task, span, rng, no_cuts, f)
             if shared:
                 learn_blocks(blocks[me], mine, step)
 
@@ -144,16 +144,13 @@ def public_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
     sampler,  # Sampler
-    tables,  # (Tables, …) one per player
+    tables,  # (RegretTables, …) one per player
     step,  # float64 [6]
     count,
-    own_all,  # whether the walk carries all of the traverser's hands
-    opp_all,  # … and all of the opponent's
     shared,
     rng,  # uint64 [1] INOUT
-    nothing,  # int32 [0]
-    no_values,  # float [0, hands]
-    room,  # (Frames, …)
+    no_cuts,  # Cuts, empty
+    room,  # (WalkFrames, …)
 ):
     """PCS, OPCS, SPCS and chance sampling: public chance is sampled, hands are all or one.
 
@@ -164,16 +161,16 @@ def public_iterations(
             side, f = sides[me], room[me]
             low, high, opp_low, opp_high = 0, len(side.weight), 0, len(side.weight_opp)
             probability = 1.0
-            if not own_all and not opp_all:
+            if not sampler.own_all and not sampler.opp_all:
                 pair = draw_pair(sampler, rng)
                 low, opp_low = (pair[0], pair[1]) if me == 0 else (pair[1], pair[0])
                 high, opp_high = low + 1, opp_low + 1
                 probability = side.weight[low] * side.weight_opp[opp_low] / sampler.total
-            elif not own_all:
+            elif not sampler.own_all:
                 low = draw(sampler.cumulative[0] if me == 0 else sampler.cumulative[1], rng)
                 high = low + 1
                 probability = (sampler.marginal[0] if me == 0 else sampler.marginal[1])[low]
-            elif not opp_all:
+            elif not sampler.opp_all:
                 opp_low = draw(sampler.cumulative[1] if me == 0 else sampler.cumulative[0], rng)
                 opp_high = opp_low + 1
                 probability = (sampler.marginal[1] if me == 0 else sampler.marginal[0])[opp_low]
@@ -181,10 +178,8 @@ def public_iterations(
                 f.own[0, h] = 1
             for j in range(opp_low, opp_high):
                 f.opp[0, j] = side.weight_opp[j] / probability
-            noted = walk(
-                nodes, side, me, np.int64(0), tables[me], step, np.int64(LEARN), low, high, opp_low, opp_high,
-                np.bool_(True), shared, rng, nothing, no_values, no_values, no_values, f,
-            )  # fmt: skip
+            task = Task(me, np.int64(0), np.int64(LEARN), np.bool_(True), shared)
+            noted = walk(nodes, side, tables[me], step, task, Span(low, high, opp_low, opp_high), rng, no_cuts, f)
             if shared:
                 learn_journal(nodes, tables[me], step, f.journal, noted)
 
@@ -219,12 +214,12 @@ def external_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
     sampler,  # Sampler
-    tables,  # (Tables, …) one per player
+    tables,  # (RegretTables, …) one per player
     step,  # float64 [6]
     count,
     rng,  # uint64 [1] INOUT
     held,  # int64 [players] scratch: hands
-    room,  # (Frames, …)
+    room,  # (WalkFrames, …)
 ):
     """External sampling (Lanctot et al. 2009): chance and opponents are sampled, own actions are all walked.
 
@@ -251,7 +246,7 @@ def external_iterations(
                 who = actor[n]
                 value = 0.0
                 if who == CHANCE:
-                    k, _ = draw_outcome(side, data[n], widths[n], h, h + 1, j, j + 1, rng)
+                    k, _ = draw_outcome(side, data[n], widths[n], Span(h, h + 1, j, j + 1), rng)
                     n = kids[kid_at[n] + k]
                     continue
                 if who == TERMINAL:
@@ -288,10 +283,7 @@ def external_iterations(
                         value += sigma[row + a, h] * action[row + a, h]
                     for a in range(width):
                         action[row + a, h] -= value
-                    learn(
-                        mine.regret, mine.prediction, at, width, h, h + 1,
-                        step[0], step[1], step[2], step[4], action, row,
-                    )  # fmt: skip
+                    learn(mine.regret, mine.prediction, at, width, h, h + 1, step, action, row)
                 else:
                     break
 
@@ -301,13 +293,13 @@ def outcome_iterations(
     nodes,  # Nodes
     sides,  # (Side, …)
     sampler,  # Sampler
-    tables,  # (Tables, …) one per player
+    tables,  # (RegretTables, …) one per player
     step,  # float64 [6]
     count,
     epsilon,
     rng,  # uint64 [1] INOUT
     held,  # int64 [players] scratch: hands
-    room,  # (Frames, …)
+    room,  # (WalkFrames, …)
 ):
     """Outcome sampling (Lanctot et al. 2009): one trajectory, own actions drawn from σ mixed with ε uniform.
 
@@ -336,7 +328,7 @@ def outcome_iterations(
                 who = actor[n]
                 k = 0
                 if who == CHANCE:
-                    k, _ = draw_outcome(side, data[n], widths[n], h, h + 1, j, j + 1, rng)
+                    k, _ = draw_outcome(side, data[n], widths[n], Span(h, h + 1, j, j + 1), rng)
                 else:
                     at, width, g = data[n], widths[n], held[who]
                     if who == me:
@@ -365,10 +357,7 @@ def outcome_iterations(
                 p = sigma[row + k, h]
                 for a in range(width):
                     action[row + a, h] = tail * (1 - p) if a == k else -tail * p
-                learn(
-                    mine.regret, mine.prediction, at, width, h, h + 1,
-                    step[0], step[1], step[2], step[4], action, row,
-                )  # fmt: skip
+                learn(mine.regret, mine.prediction, at, width, h, h + 1, step, action, row)
                 tail *= p
 
 
@@ -392,7 +381,7 @@ def discount_table(
 def current_strategy(
     nodes,  # Nodes
     me,
-    tables,  # Tables
+    tables,  # RegretTables
     t,
     out,  # float64 [rows, hands] OUT
 ):

@@ -49,6 +49,7 @@ class Board(NamedTuple):
     """Room for a board and what it makes of the hands. A place is one in the order above."""
 
     cards: Array  # uint8 [hole + board cards]: a hand and the board, for look-ups
+    drawn: Array  # uint8 [2]: one hand, where one is drawn
     order: Array  # int32 [hands]: by place
     spare: Array  # int32 [hands]
     first: Array  # uint8 [hands]: cards of the hand, by place
@@ -67,8 +68,18 @@ class Board(NamedTuple):
     sums: Array  # float64 [53]: by card; nothing at NO_CARD
 
 
-class Frames(NamedTuple):
-    """Room for the walk: one frame for each level of the tree."""
+class Decision(NamedTuple):
+    """A node where somebody decides."""
+
+    node: int
+    first: int  # its first child
+    street: int
+    seat: int
+    moves: int
+
+
+class HandFrames(NamedTuple):
+    """Room for the walk: one frame for each level of the tree, of vectors over hands."""
 
     node: Array  # int64 [levels]
     move: Array  # int64 [levels]: the next
@@ -214,8 +225,16 @@ def noise_of(key, node, j, what):
 
 
 @part
-def begin(game, cells, hands, b, key, share, node, street, seat, count, f, d):
-    """Strategies at a decision, and what they add to its averages."""
+def decision_at(game, node):
+    """The decision at a node."""
+    word = np.int64(game.nodes[4 * node])
+    return Decision(node, np.int64(game.nodes[4 * node + 1]), word & STREET, word >> 2 & 1, word >> COUNT_AT)
+
+
+@part
+def begin(game, cells, hands, b, key, share, at_node, seat, f, d):
+    """Strategies at a decision, and what they add to its averages. `seat`: whose reach is that of who decides."""
+    node, street, count = at_node.node, at_node.street, at_node.moves
     zero, live, held = np.float32(0), b.live[street], f.held
     for j in range(b.kinds[street]):
         held[j] = 0
@@ -284,22 +303,21 @@ def walk_board(game, cells, hands, b, key, share, f):
         f.reach[0, 0, i] = 1
         f.reach[0, 1, i] = 1
     while True:
-        node, a = f.node[d], f.move[d]
-        word, first = np.int64(game.nodes[4 * node]), np.int64(game.nodes[4 * node + 1])
-        street, seat, count = word & STREET, word >> 2 & 1, word >> COUNT_AT
+        at, a = decision_at(game, f.node[d]), f.move[d]
+        node, street, seat, count = at.node, at.street, at.seat, at.moves
         if a == 0:
-            begin(game, cells, hands, b, key, share, node, street, seat, count, f, d)
+            begin(game, cells, hands, b, key, share, at, seat, f, d)
             visited += b.live[street]
         if a == count:
             learn(game, cells, b, key, node, street, count, f, d)
             if d == 0:
                 return visited
             d -= 1  # and what was found goes to the move that led here
-            a, node = f.move[d] - 1, f.node[d]
-            word, live = np.int64(game.nodes[4 * node]), b.live[street]
+            live = b.live[street]
+            a, at = f.move[d] - 1, decision_at(game, f.node[d])
         else:
             f.move[d] = a + 1
-            child = first + a
+            child = at.first + a
             below = np.int64(game.nodes[4 * child])
             live = b.live[last] if below & SHOWDOWN else b.live[below & STREET]
             if not send(b, street, seat, a, live, f, d):
@@ -309,7 +327,7 @@ def walk_board(game, cells, hands, b, key, share, f):
                 f.node[d], f.move[d] = child, 0
                 continue
             settle(game, hands, b, child, f, d + 1)
-        gather(b, word & STREET, word >> 2 & 1, a, live, f, d)
+        gather(b, at.street, at.seat, a, live, f, d)
 
 
 @kernel
@@ -317,28 +335,24 @@ def train_public(
     game,  # Game
     look,  # LookUp
     cells,  # float32 or uint16 [cells + 1] INOUT
-    seed,  # uint64: board i has the key draw(seed, i)
-    begin_at,
-    end,  # boards begin_at … end - 1
+    deals,  # Deals: of boards
     share,  # what one hand adds to an average
-    turn,  # int64 [1] INOUT: the next block, shared by all threads
     hands,  # Hands
     b,  # Board
-    f,  # Frames
-    tally,  # int64 [2] INOUT: decisions visited, times the hands there
-    payoff,  # float64 [2] INOUT: sums of what each seat won
+    f,  # HandFrames
+    tally,  # Tally INOUT: decisions visited, times the hands there
 ):
     """Public chance sampling, one walk a board, written to the table at once: threads race."""
     while True:
-        start = begin_at + take(turn) * BLOCK
-        if start >= end:
+        start = deals.begin + take(deals.turn) * BLOCK
+        if start >= deals.end:
             return
-        for i in range(start, min(start + BLOCK, end)):
-            key = draw(seed, i)
+        for i in range(start, min(start + BLOCK, deals.end)):
+            key = draw(deals.seed, i)
             deal_cards(game.deck, key, U(0), 0, b.cards, game.hole, game.board)
             order_hands(game, hands, b)
             find_buckets(game, look, hands, b)
-            tally[0] += walk_board(game, cells, hands, b, key, share, f)
+            tally.decisions[0] += walk_board(game, cells, hands, b, key, share, f)
             for k in range(b.live[0]):
-                payoff[0] += f.value[0, 0, k]
-                payoff[1] += f.value[0, 1, k]
+                tally.payoff[0] += f.value[0, 0, k]
+                tally.payoff[1] += f.value[0, 1, k]

@@ -56,7 +56,8 @@ def _quality(solver: Blueprint, tables: list[Array]) -> Quality:
     rows = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
     room = hands_of(tree), board_room(tree), frames(tree)
     table = np.concatenate([t.reshape(-1) for t in tables])
-    kernels.tabulate(solver.game, cards.look, *room, table, rows, boards, times, before, parent, start, out)
+    played, parents_of = kernels.Played(table, rows), kernels.Parents(before, parent)
+    kernels.tabulate(solver.game, cards.look, *room, played, boards, times, parents_of, kernels.Worth(start, out))
     if (parent == kernels.SEVERAL).any():
         raise InputError(
             f"{cards.name}: buckets that follow several buckets of the street before; a best response inside the abstract "

@@ -25,8 +25,8 @@ from riverboat.arrays import Array
 from riverboat.errors import InputError, check_threads, shown, unknown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _cluster_kernels as kernels
-from riverboat.solving.blueprint_tables import BLOCK, Pruning, Tables, make_game
-from riverboat.solving.walk_room import fitting_group, make_block, make_frames, most_need, no_journal, rule_of, spread
+from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Pruning, make_game
+from riverboat.solving.walk_room import fitting_group, make_block, make_notes, most_need, no_journal, rule_of, spread
 
 KIND = "blade"
 MODES = ("weighted", "paper")
@@ -78,7 +78,7 @@ class Blade:
         self.tree, self.cards, self.share = tree, cards, share
         owned = [(int(s.first[share.first]), int(s.first[share.end])) for s in cards.streets[1 : tree.rules.rounds]]
         self.rows = [(0, 0), *owned]  # by street: buckets of the abstraction that are here
-        self.tables = Tables(tree, [end - first for first, end in self.rows], share.dtype)
+        self.tables = BucketTables(tree, [end - first for first, end in self.rows], share.dtype)
         game = make_game(tree, cards, self.tables)
         offsets = self.tables.width * np.array([first for first, _ in self.rows], np.int64)
         self.game = game._replace(base=self.tables.base - offsets)
@@ -89,11 +89,13 @@ class Blade:
         self.of_all = self.mean / comb(deck - held, shown)
         need = most_need(self.game.nodes, len(tree))
         group = fitting_group(need)
-        self._journal = no_journal()
-        self._places = [
-            (make_block(self.game, BLOCK), make_frames(need, group), np.zeros(BLOCK, np.int64))
+        scale = 1 / self.mean if share.mode == "weighted" else 0.0
+        self._part = kernels.Part(self.flops, share.number, scale)
+        rooms = [
+            kernels.BladeRoom(make_notes(need, group), no_journal(), np.zeros(BLOCK, np.int64))
             for _ in range(share.threads)
         ]
+        self._places = [(make_block(self.game, BLOCK), room) for room in rooms]
 
     # --- work --------------------------------------------------------------------------------------
 
@@ -106,14 +108,11 @@ class Blade:
         batch = kernels.Batch(*(np.array(part) for part in batch))  # what came by message may be read-only
         values, counts = np.zeros(len(batch.root), np.float32), np.zeros(len(batch.keys), np.int32)
         turn, tally = np.zeros(1, np.int64), np.zeros((self.share.threads, _LINE), np.int64)
-        scale = 1 / self.mean if self.share.mode == "weighted" else 0.0
         rule = rule_of(self.tables, self.share.prune)
 
         def go(thread: int) -> None:
-            kernels.value(
-                self.game, self.cards.look, self.tables.cells, self.flops, batch, self.share.number, scale, rule,
-                turn, self._journal, *self._places[thread], values, counts, tally[thread, :2],
-            )  # fmt: skip
+            given = self.game, self.cards.look, self.tables.cells, self._part, batch, rule, turn
+            kernels.value(*given, *self._places[thread], kernels.Answer(values, counts, tally[thread, :2]))
 
         spread(go, self.share.threads)
         return values, counts, int(tally.sum())

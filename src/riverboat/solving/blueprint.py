@@ -31,12 +31,11 @@ from riverboat.errors import InputError, check_threads, unknown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _blueprint_kernels as kernels
 from riverboat.solving import walk_room
-from riverboat.solving.blueprint_tables import BLOCK, Tables, Weighting, as_weighting, make_game
+from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Weighting, as_weighting, make_game
 from riverboat.solving.blueprint_tables import Pruning as Pruning
 
 MODES = ("racing", "deterministic")
 _JOURNALS = 1 << 28  # bytes of a batch's journals
-_NEVER = 1 << 62
 _LEAST_APART, _MOST_APART = 4, 64  # blocks between two exchanges of copies
 _LINE = 16  # numbers of a thread lie so far apart that no other thread writes to their cache lines
 
@@ -64,7 +63,7 @@ class Blueprint:
             raise InputError(f"batch={batch}: deals that wait together in the deterministic mode, at least 1")
         self.tree, self.cards, self.seed = tree, cards, seed
         self.mode, self.threads = mode, threads
-        self.tables = Tables(tree, cards.counts, dtype, threads if mode == "racing" and threads > 1 else 0)
+        self.tables = BucketTables(tree, cards.counts, dtype, threads if mode == "racing" and threads > 1 else 0)
         self.game = make_game(tree, cards, self.tables)
         self.weighting, self.pruning = as_weighting(weighting), prune
         self.iterations = 0
@@ -74,7 +73,7 @@ class Blueprint:
         self._need = walk_room.most_need(self.game.nodes, len(tree))
         self.group = walk_room.fitting_group(self._need)
         self._places = [
-            (walk_room.make_block(self.game, BLOCK), walk_room.make_frames(self._need, self.group))
+            (walk_room.make_block(self.game, BLOCK), walk_room.make_notes(self._need, self.group))
             for _ in range(self.threads)
         ]
         self._journals = self._make_journals(batch) if mode == "deterministic" else walk_room.no_journal()
@@ -108,13 +107,13 @@ class Blueprint:
             stop = min(end, max(begin + 1024, 2 * begin))  # what has been learnt decides how long copies may differ
             every = self._apart(begin)
             hot = tables.hot if every else 0
-            shared = *self._given(stop, begin)[1:], np.zeros(1, np.int64), self._journals
+            shared = *self._given(begin, stop)[1:], self._journals
 
             def go(thread: int, given: Any = shared, hot: int = hot, every: int = every) -> None:
                 mine = len(tables.cells) + 2 * thread * hot
                 game = self.game._replace(base=np.where(tables.base < hot, tables.base + mine, tables.base))
-                place = *self._places[thread], hot, mine, every, tally[thread, :2], payoff[thread, :2]
-                kernels.train(game, *given, *place)
+                mine_done = kernels.Tally(tally[thread, :2], payoff[thread, :2])
+                kernels.train(game, *given, *self._places[thread], kernels.Hot(hot, mine, every), mine_done)
 
             self._spread(go)
             begin = stop
@@ -136,25 +135,25 @@ class Blueprint:
         groups = len(self._journals.used)
         for begin in range(self.iterations, end, groups * self.group):
             stop = min(begin + groups * self.group, end)
-            turn = np.zeros(1, np.int64)
-            tally, payoff = np.zeros((groups, 2), np.int64), np.zeros((groups, 2))
-            given = *self._given(stop, begin), turn, self._journals
+            done = kernels.Tally(np.zeros((groups, 2), np.int64), np.zeros((groups, 2)))
+            given = *self._given(begin, stop), self._journals
 
-            def gather(thread: int, given: Any = given, tally: Array = tally, payoff: Array = payoff) -> None:
-                kernels.collect(*given, *self._places[thread], tally, payoff)
+            def gather(thread: int, given: Any = given, done: kernels.Tally = done) -> None:
+                kernels.collect(*given, *self._places[thread], done)
 
             def add(thread: int, count: int = -(-(stop - begin) // self.group)) -> None:
                 kernels.apply(self.tables.everything, self._journals, count, self._rule.floor, thread, self.threads)
 
             self._spread(gather)
             self._spread(add)
-            self._count(tally, payoff)
+            self._count(*done)
 
-    def _given(self, end: int, begin: int | None = None) -> tuple[Any, ...]:
-        start = self.iterations if begin is None else begin
-        after = self.pruning.after if self.pruning else _NEVER
-        seed = np.uint64(self.seed % 2**64)
-        return self.game, self.cards.look, self.tables.everything, seed, start, end, after, self._rule
+    def _given(self, begin: int, end: int) -> tuple[Any, ...]:
+        return self.game, self.cards.look, self.tables.everything, self._deals(begin, end), self._rule
+
+    def _deals(self, begin: int, end: int) -> kernels.Deals:
+        """Some deals of the run, all of them still to be taken."""
+        return kernels.Deals(np.uint64(self.seed % 2**64), begin, end, np.zeros(1, np.int64))
 
     @property
     def _rule(self) -> kernels.Rule:

@@ -35,7 +35,7 @@ _SMALL_DECK = 20  # cards: there is a number for each set of them
 _MOST_DIRECT = 1 << 23
 
 
-class Tables:
+class BucketTables:
     """Regrets and averages of all information sets."""
 
     def __init__(self, tree: ActionTree, counts: Sequence[int], dtype: str = "float32", copies: int = 0) -> None:
@@ -121,16 +121,15 @@ class Tables:
         self, positive: float, negative: float, decay: float, seed: int, part: int = 0, parts: int = 1
     ) -> None:
         """Multiply regrets above and below zero, and averages; one part of the rows out of some."""
+        factors = cell_kernels.Factors(np.float32(positive), np.float32(negative), decay)
         for street, count in enumerate(self.counts):
             first, end = count * part // parts, count * (part + 1) // parts
             slot, moves, _ = self._decisions[street]
-            cell_kernels.discount(
-                self.cells, int(self.base[street]), int(self.width[street]), first, end, slot, moves,
-                np.float32(positive), np.float32(negative), decay, np.uint64(seed),
-            )  # fmt: skip
+            base, width = int(self.base[street]), int(self.width[street])
+            cell_kernels.discount(self.cells, base, width, first, end, slot, moves, factors, np.uint64(seed))
 
 
-def make_game(tree: ActionTree, cards: CardAbstraction, tables: Tables) -> kernels.Game:
+def make_game(tree: ActionTree, cards: CardAbstraction, tables: BucketTables) -> kernels.Game:
     """Nodes, pay-offs in units of the tables, and cards, as kernels read them."""
     rules = tree.rules
     if cards.deck != rules.deck or cards.deals[: rules.rounds - 1] != rules.board[1:] or rules.board[0]:

@@ -23,12 +23,13 @@ from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError, MemoryLimitError, unknown
 from riverboat.games.action_tree import ActionTree
+from riverboat.solving import _blueprint_kernels as kernels
 from riverboat.solving import _cfr_br_kernels as cfr_br_kernels
 from riverboat.solving import _chance_kernels as chance_kernels
 from riverboat.solving import _half_public_kernels as half_kernels
 from riverboat.solving import _public_chance_kernels as public_kernels
 from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.blueprint_tables import Tables, Weighting, make_game
+from riverboat.solving.blueprint_tables import BucketTables, Weighting, make_game
 from riverboat.words import show_bytes
 
 MOST_HYBRID = 2 << 30  # bytes of what the one who sees its cards learns
@@ -71,7 +72,7 @@ class BucketSampling(Blueprint):
             raise unknown("traversal", traversal, [name for name in TRAVERSALS if name != "external"])
         super().__init__(tree, cards, seed=seed, threads=threads, weighting=weighting, dtype=dtype)
         self.traversal = traversal
-        self.hybrid: Tables | None = None  # what the one who sees its cards has learnt before the last street
+        self.hybrid: BucketTables | None = None  # what the one who sees its cards has learnt before the last street
         self._train, self._rooms = self._prepare()
 
     def _prepare(self) -> tuple[Any, list[tuple[Any, ...]]]:
@@ -83,12 +84,12 @@ class BucketSampling(Blueprint):
                 return public_kernels.train_public, rooms
             if self.traversal in ("opcs", "spcs"):
                 own_all = self.traversal == "opcs"
-                return half_kernels.train_half, [(own_all, np.zeros(2, np.uint8), *room) for room in rooms]
-            return cfr_br_kernels.train_cfr_br, [(*room, *self._opponent()) for room in rooms]
+                return half_kernels.train_half, [(own_all, *room) for room in rooms]
+            return cfr_br_kernels.train_cfr_br, [(*room, self._opponent()) for room in rooms]
         train = chance_kernels.train_chance if self.traversal == "chance" else chance_kernels.train_pure
         return train, [(block, _visits(self.tree)) for block, _ in self._places]
 
-    def _opponent(self) -> tuple[Any, ...]:
+    def _opponent(self) -> cfr_br_kernels.Responder:
         """The one who sees its cards, as a thread of CFR-BR needs it."""
         tree, whole = self.tree, lossless(self.tree.rules.board[1:], self.tree.rules.deck)
         if self.hybrid is None:
@@ -99,10 +100,11 @@ class BucketSampling(Blueprint):
                     f"cfr-br in {tree.rules.name}: the opponent who sees its cards needs {show_bytes(4 * cells)} before the "
                     f"last street, {show_bytes(MOST_HYBRID)} are allowed: take a game of two rounds"
                 )
-            self.hybrid = Tables(tree, counts)
+            self.hybrid = BucketTables(tree, counts)
         best = np.zeros((len(tree), tree.rules.deck.hand_count), np.int8)
         game = make_game(tree, whole, self.hybrid)
-        return game, whole.look, self.hybrid.cells, board_room(tree), best
+        learner = cfr_br_kernels.Learner(game, whole.look, self.hybrid.cells, board_room(tree))
+        return cfr_br_kernels.Responder(learner, best)
 
     def _discount(self, period: int) -> None:
         if self.hybrid is not None and (factors := self.weighting.factors(period)) is not None:
@@ -110,12 +112,12 @@ class BucketSampling(Blueprint):
         super()._discount(period)
 
     def _race(self, end: int) -> None:
-        turn, seed = np.zeros(1, np.int64), np.uint64(self.seed % 2**64)
         tally, payoff = np.zeros((self.threads, 2), np.int64), np.zeros((self.threads, 2))
-        given = self.game, self.cards.look, self.tables.cells, seed, self.iterations, end, self.tables.share, turn
+        deals = self._deals(self.iterations, end)
+        given = self.game, self.cards.look, self.tables.cells, deals, self.tables.share
 
         def go(thread: int) -> None:
-            self._train(*given, *self._rooms[thread], tally[thread], payoff[thread])
+            self._train(*given, *self._rooms[thread], kernels.Tally(tally[thread], payoff[thread]))
 
         self._spread(go)
         self._count(tally, payoff)
@@ -173,6 +175,7 @@ def board_room(tree: ActionTree) -> public_kernels.Board:
     streets, places = rules.rounds, 1 << (2 * hands).bit_length()
     return public_kernels.Board(
         cards=np.zeros(rules.hole + rules.board_sizes[-1], np.uint8),
+        drawn=np.zeros(2, np.uint8),
         order=np.zeros(hands, np.int32),
         spare=np.zeros(hands, np.int32),
         first=np.zeros(hands, np.uint8),
@@ -192,10 +195,10 @@ def board_room(tree: ActionTree) -> public_kernels.Board:
     )
 
 
-def frames(tree: ActionTree) -> public_kernels.Frames:
+def frames(tree: ActionTree) -> public_kernels.HandFrames:
     """Room for walks with vectors of hands."""
     hands, moves, levels = tree.rules.deck.hand_count, int(tree.count.max()), _levels(tree)
-    return public_kernels.Frames(
+    return public_kernels.HandFrames(
         node=np.zeros(levels, np.int64),
         move=np.zeros(levels, np.int64),
         reach=np.zeros((levels, 2, hands), np.float32),

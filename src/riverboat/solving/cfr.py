@@ -97,9 +97,7 @@ class CFR:
         self.rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
         self._kernels = rules.kernels(self.schedule, dtype)
         self._walker = Walker(tree, dtype, threads, self._kernels)
-        self._sampler = sampling.sampler(
-            tree, pairs=self.traversal.sampled, kids=self.traversal.name in ("external", "outcome")
-        )
+        self._sampler = sampling.sampler(tree, self.traversal)
         self._blocks = sampling.blocks(tree)
         self._allocate()
 
@@ -118,7 +116,7 @@ class CFR:
         seen = self.regret.copy() if apart else self.regret
         seen_prediction = self.prediction.copy() if apart else self.prediction
         self.tables = tuple(
-            _kernels.Tables(
+            _kernels.RegretTables(
                 self._rows(self.regret, me),
                 self._rows(self.average_sums, me),
                 self._rows(self.prediction, me),
@@ -164,8 +162,7 @@ class CFR:
         steps = np.column_stack([self.schedule.steps(first, count), np.full(count, self.noise)])
         self._kernels.full_iterations(
             self.tree.nodes, self.tree.sides, self._blocks, self.tables, steps,
-            not self.schedule.alternating, self.tree.shared, self.rng, self._walker.no_cuts,
-            np.zeros((0, 1), self.dtype), tuple(self._walker.room),
+            not self.schedule.alternating, self.tree.shared, self.rng, self._walker.no_cuts, tuple(self._walker.room),
         )  # fmt: skip
 
     def _threaded(self, step: Array) -> None:
@@ -202,11 +199,7 @@ class CFR:
         elif self.traversal.name == "outcome":
             self._kernels.outcome_iterations(*common, self.epsilon, self.rng, held, room)
         else:
-            none = np.zeros((0, 1), self.dtype)
-            self._kernels.public_iterations(
-                *common, self.traversal.own_all, self.traversal.opp_all, tree.shared, self.rng,
-                self._walker.no_cuts, none, room,
-            )  # fmt: skip
+            self._kernels.public_iterations(*common, tree.shared, self.rng, self._walker.no_cuts, room)
 
     @staticmethod
     def describe(schedule: str | AnySchedule, traversal: str | sampling.Traversal) -> tuple[str, str]:

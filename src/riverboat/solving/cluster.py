@@ -42,7 +42,7 @@ GROWTH = 1024  # a batch has at most one in so many of the deals before it
 MOST_FAULTS = 10  # in a row, without a batch in between
 
 
-class Tables:
+class ClusterTables:
     """What head and blades have learnt, by street and bucket."""
 
     def __init__(self, solver: Distributed) -> None:
@@ -187,9 +187,9 @@ class Distributed:
     # --- what has been learned ---------------------------------------------------------------------
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> ClusterTables:
         """The average strategy, wherever it lies."""
-        return Tables(self)
+        return ClusterTables(self)
 
     @property
     def updates(self) -> int:

@@ -43,9 +43,7 @@ def solve_exact(
     if out is not None:
         files.check_free(out)
     made = make_game(game)
-    if isinstance(made, BoardGame):
-        made = Unrolled.of(made)
-    tree = compile_game(made, constant_sum=True)
+    tree = compile_game(Unrolled.of(made) if isinstance(made, BoardGame) else made, constant_sum=True)
     started = clock.perf_counter()
     history: list[Progress] = []
 

@@ -21,27 +21,25 @@ from riverboat.errors import InputError, check_threads
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _blueprint_kernels as walks
 from riverboat.solving import _cluster_kernels as kernels
-from riverboat.solving.blueprint_tables import BLOCK, Pruning, Tables, make_game
+from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Pruning, make_game
 from riverboat.solving.walk_room import (
     fitting_group,
     make_block,
-    make_frames,
     make_journals,
+    make_notes,
     most_need,
     rule_of,
     spread,
 )
 
 _NOTES = 1 << 29  # bytes of the notes of a batch
-_NEVER = 1 << 62
 
 
 @dataclass(frozen=True)
 class _Notes:
     """What the second pass needs of the first."""
 
-    journals: walks.Journal
-    frames: walks.Frames
+    groups: kernels.Groups
     block: walks.Block
     hands: Array  # uint8 [deals · 2 · hole]
     cuts: kernels.Cuts
@@ -65,7 +63,7 @@ class Head:
             raise InputError(f"batch={batch}: deals that are sent together, at least 1")
         check_threads(threads)
         self.tree, self.cards, self.seed, self.threads, self.prune = tree, cards, seed, threads, prune
-        self.tables = Tables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
+        self.tables = BucketTables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
         self.game = make_game(tree, cards, self.tables)
         self.payoff = np.zeros(2)  # sums of what each seat won as traverser, in chips
         self.updates = 0  # decisions of the first street
@@ -82,16 +80,13 @@ class Head:
 
     def record(self, first: int, deals: int) -> kernels.Batch:
         """The first pass over deals `first` … of the run: what the blades are asked."""
-        notes, turn = self._notes, np.zeros(1, np.int64)
-        after = self.prune.after if self.prune else _NEVER
-        rule = rule_of(self.tables, self.prune)
+        notes, rule = self._notes, rule_of(self.tables, self.prune)
+        some = walks.Deals(np.uint64(self.seed % 2**64), first, first + deals, np.zeros(1, np.int64))
 
         def go(_: int) -> None:
-            kernels.record(
-                self.game, self.cards.look, self.tables.cells, np.uint64(self.seed % 2**64), first, deals, after, rule,
-                turn, notes.journals, notes.frames, notes.block, notes.hands, notes.cuts,
-                np.zeros((BLOCK, 1), np.int64), np.zeros((BLOCK, 2, 1), np.int64),
-            )  # fmt: skip
+            room = kernels.LookRoom(np.zeros((BLOCK, 1), np.int64), np.zeros((BLOCK, 2, 1), np.int64))
+            given = self.game, self.cards.look, self.tables.cells, some, rule
+            kernels.record(*given, notes.groups, notes.block, notes.hands, notes.cuts, room)
 
         spread(go, self.threads)
         groups = -(-deals // self.group)
@@ -115,13 +110,11 @@ class Head:
         payoff, rule = np.zeros((groups, 2)), rule_of(self.tables, self.prune)
 
         def rise(_: int) -> None:
-            kernels.finish(
-                self.tables.cells, deals, rule, turn, notes.journals, notes.frames, notes.block, start, notes.cuts,
-                total, payoff,
-            )  # fmt: skip
+            given = self.tables.cells, deals, rule, turn, notes.groups, notes.block
+            kernels.finish(*given, start, notes.cuts, total, payoff)
 
         def add(thread: int) -> None:
-            walks.apply(self.tables.cells, notes.journals, groups, rule.floor, thread, self.threads)
+            walks.apply(self.tables.cells, notes.groups.journals, groups, rule.floor, thread, self.threads)
 
         spread(rise, self.threads)
         spread(add, self.threads)
@@ -150,9 +143,9 @@ class Head:
             np.zeros(self.batch + 1, np.int64),
             np.zeros((groups, 3), np.int64),
         )
+        walked = make_notes(self._need, self.group, groups)
         return _Notes(
-            make_journals(self._need, self.group, moves, groups),
-            make_frames(self._need, self.group, groups),
+            kernels.Groups(walked, make_journals(self._need, self.group, moves, groups)),
             make_block(self.game, self.batch, streets=1),
             np.zeros(self.batch * 2 * self.cards.deck.hole, np.uint8),
             cuts,

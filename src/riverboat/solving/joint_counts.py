@@ -14,7 +14,7 @@ from riverboat.arrays import Array
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _joint_kernels as kernels
-from riverboat.solving.blueprint_tables import Tables, make_game
+from riverboat.solving.blueprint_tables import BucketTables, make_game
 from riverboat.solving.bucket_sampling import board_room, hands_of
 from riverboat.solving.class_game import ClassGame
 from riverboat.words import show_bytes
@@ -51,7 +51,7 @@ def joint_game(tree: ActionTree, cards: CardAbstraction, boards: Array) -> Class
     meets, wins = (np.zeros((classes, classes), np.float32) for _ in range(2))
     most = min(classes, tree.rules.deck.hand_count)
     room = [np.zeros((most, most), np.float32) for _ in range(2)]
-    game = make_game(tree, cards, Tables(tree, (1,) * tree.rules.rounds))
+    game = make_game(tree, cards, BucketTables(tree, (1,) * tree.rules.rounds))
     kernels.count_meetings(game, cards.look, hands_of(tree), board_room(tree), boards, *room, meets, wins)
     total = float(meets.sum(dtype=np.float64))
     meets /= total

@@ -151,11 +151,11 @@ def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Ar
         return np.where(dealt > 0, raw * tree.sides[player].weight / dealt, 0.0)
 
 
-def _strategy_tables(tree: PublicTree, me: int, sums: Array) -> _kernels.Tables:
+def _strategy_tables(tree: PublicTree, me: int, sums: Array) -> _kernels.RegretTables:
     """Tables for a walk that only reads a strategy."""
     views = tree.views(_unmarked(sums))
     own, opp = views[me], views[1 - me]
-    return _kernels.Tables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), opp[:0], opp[:0], opp)
+    return _kernels.RegretTables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), opp[:0], opp[:0], opp)
 
 
 def _unmarked(table: Array) -> Array:

@@ -28,32 +28,27 @@ def _specialise(rule: Rule, dtype: str) -> SimpleNamespace:
         strategy(regret[at : at + width, low:high], guess[at : at + width, low:high], t, out[to : to + width, low:high])
 
     @njit(nogil=True)
-    def learn(  # type: ignore[no-untyped-def]
-        regret, prediction, at, width, low, high, positive, negative, floor, t, instant, to
-    ):
+    def learn(regret, prediction, at, width, low, high, step, instant, to):  # type: ignore[no-untyped-def]
         guess = prediction if len(prediction) > 0 else regret
-        update(
-            regret[at : at + width, low:high], guess[at : at + width, low:high], instant[to : to + width, low:high], t
-        )
+        gained = instant[to : to + width, low:high]
+        update(regret[at : at + width, low:high], guess[at : at + width, low:high], gained, step[4])
 
     @njit(**OPTIONS)
-    def reach_on(regret, prediction, at, width, low, high, t, reach, here, after, row):  # type: ignore[no-untyped-def]
-        match(regret, prediction, at, width, low, high, t, after, row)
+    def reach_on(regret, prediction, at, width, low, high, t, reach, here, row):  # type: ignore[no-untyped-def]
+        match(regret, prediction, at, width, low, high, t, reach, row)
         for a in range(width):
             for h in range(low, high):
-                after[row + a, h] *= reach[here, h]
+                reach[row + a, h] *= reach[here, h]
 
     @njit(**OPTIONS)
-    def absorb(  # type: ignore[no-untyped-def]
-        regret, prediction, average, at, width, low, high, step, share, instant, reach, row
-    ):
+    def absorb(tables, at, width, low, high, step, share, instant, reach, row):  # type: ignore[no-untyped-def]
         for a in range(width):
             for h in range(low, high):
                 instant[row + a, h] *= share[h]  # nobody reads it after this
-        learn(regret, prediction, at, width, low, high, step[0], step[1], step[2], step[4], instant, row)
+        learn(tables.regret, tables.prediction, at, width, low, high, step, instant, row)
         for a in range(width):
             for h in range(low, high):
-                average[at + a, h] = average[at + a, h] * step[3] + reach[row + a, h]
+                tables.average[at + a, h] = tables.average[at + a, h] * step[3] + reach[row + a, h]
 
     made: dict[str, Any] = {"match": match, "learn": learn, "reach_on": reach_on, "absorb": absorb}
     rebind((_kernels, _loops), made)

@@ -22,6 +22,7 @@ from riverboat.errors import InputError, NumericalError, UnsavedError
 from riverboat.frames import frame
 from riverboat.games import registry
 from riverboat.games.base import Game
+from riverboat.games.spot import Spot
 from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving import ladder
 from riverboat.solving.best import Best
@@ -30,9 +31,10 @@ from riverboat.solving.response import Quality
 from riverboat.solving.run_loop import RunLoop, after_iterations, after_seconds, below, check_recipe
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.solvers import BOARD_SCHEDULE as BOARD_SCHEDULE
-from riverboat.solving.solvers import buckets_for, caution, make_solver
+from riverboat.solving.solvers import buckets_for, bytes_of_tables, caution, make_solver
 from riverboat.solving.solvers import default_dtype as default_dtype
 from riverboat.solving.solvers import default_schedule as default_schedule
+from riverboat.solving.spot_facts import facts_of_spot
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.solution import Solution
@@ -103,6 +105,8 @@ class Result:
     values: tuple[float, ...] = ()  # what the profile earns, per player
     gains: tuple[float, ...] = ()  # what each player could gain by deviating alone, exact
     recalls: bool = True  # whether no player forgets its own moves; of one who does, gains are upper bounds
+    threads: int = 1  # that were used
+    table_bytes: int = 0  # memory of the tables that were learnt in
 
     @property
     def guarantee(self) -> str | None:
@@ -127,7 +131,7 @@ class Result:
         return (*claimed, *(Claim(f"earned by player {p}", value, self.unit, EXACT) for p, value in earned))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without the strategy."""
+        """Plain values for JSON, without the strategy. Those of a spot begin with the EVs and equities of its root."""
         facts = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
         certified = "between value_low and value_high"
         value = certified if self.certified else "what the profile earns to player 0; no value of the game is claimed"
@@ -138,6 +142,8 @@ class Result:
             facts["exploitability_is"] = "exact: the largest gain of a player"
         if self.guarantee is not None:
             facts["guarantee"] = self.guarantee
+        if isinstance(self.strategy, Solution) and isinstance(self.strategy.tree.game, Spot):
+            return facts_of_spot(self.strategy, facts)
         return facts
 
     def report(self) -> ReportTable:
@@ -419,6 +425,8 @@ class Run(RunLoop[Progress]):
             values=quality.values,
             gains=quality.gains,
             recalls=quality.recalls,
+            threads=self.solver.threads,
+            table_bytes=bytes_of_tables(self.tree, self.solver.schedule, self.solver.dtype),
         )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
+from riverboat import given
 from riverboat.errors import DiskError, InputError, shown
 
 FAR = 1 << 40  # iterations that no chunk has
@@ -54,20 +55,19 @@ AnyStopper: TypeAlias = Callable[[Any], bool]
 
 def after_iterations(count: int) -> Callable[[Standing], bool]:
     """Stop at iteration `count`."""
-    if count < 0:
-        raise InputError(f"iterations={count}: must not be negative")
+    given.whole("iterations", count)
     return lambda p: p.iteration >= count
 
 
 def after_seconds(seconds: float) -> Callable[[Standing], bool]:
     """Stop when this much time has been spent, checks and the writing of checkpoints included."""
-    if seconds < 0:
-        raise InputError(f"time={seconds:g}: must not be negative")
+    given.number("time", seconds)
     return lambda p: p.seconds >= seconds
 
 
 def below(exploitability: float) -> Callable[[Standing], bool]:
     """Stop when a check finds at most this exploitability, in the game's unit."""
+    given.number("until", exploitability, -math.inf)
     if not 0 < exploitability < math.inf:
         raise InputError(f"until={exploitability:g}: must be a number above zero")
     return lambda p: p.checked and p.exploitability is not None and p.exploitability <= exploitability

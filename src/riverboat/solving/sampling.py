@@ -65,9 +65,10 @@ def check(tree: Tree, traversal: Traversal) -> None:
         )
 
 
-def sampler(tree: Tree, *, pairs: bool, kids: bool) -> Sampler:
-    """Tables for drawing `pairs` of hands and for stepping to the k-th child, where they are needed."""
-    if isinstance(tree, PublicTree) and pairs:
+def sampler(tree: Tree, traversal: Traversal) -> Sampler:
+    """Tables for drawing pairs of hands and for stepping to the k-th child, where they are needed."""
+    kids = traversal.name in ("external", "outcome")
+    if isinstance(tree, PublicTree) and traversal.sampled:
         joint = tree.deal.joint()
         dealt = np.ascontiguousarray(np.argwhere(joint > 0), np.int32)
         accept, alias = _alias(joint[joint > 0])
@@ -77,7 +78,8 @@ def sampler(tree: Tree, *, pairs: bool, kids: bool) -> Sampler:
         marginal = np.ones(1), np.ones(1)
     kid_at, children = _kids(tree) if kids else (np.zeros(0, np.int32), np.zeros(0, np.int32))
     cumulative = np.cumsum(marginal[0]), np.cumsum(marginal[1])
-    return Sampler(accept, alias, dealt, marginal, cumulative, tree.total, kid_at, children)
+    vectors = traversal.own_all, traversal.opp_all
+    return Sampler(accept, alias, dealt, marginal, cumulative, tree.total, *vectors, kid_at, children)
 
 
 def blocks(tree: Tree) -> tuple[Blocks, ...]:

@@ -10,7 +10,7 @@ from riverboat.abstraction.last_street import named_cards
 from riverboat.errors import InputError
 from riverboat.games.board_game import BoardGame
 from riverboat.games.holdem import Holdem
-from riverboat.solving import sampling, schedules
+from riverboat.solving import boards, cfr, sampling, schedules
 from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.boards import WHOLE_SCHEDULE, BoardCFR
 from riverboat.solving.cfr import CFR
@@ -21,6 +21,13 @@ from riverboat.trees.compile import AnyTree
 from riverboat.walks.devices import CPU, CUDA, choose
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
+
+
+def bytes_of_tables(tree: AnyTree, schedule: AnySchedule, dtype: str) -> int:
+    """Memory that the tables of a solver take."""
+    if isinstance(tree, BoardTree):
+        return boards.table_bytes(tree, schedule, dtype)
+    return cfr.table_bytes(tree, schedule, dtype)
 
 
 def default_dtype(tree: AnyTree, cards: object = None) -> str:

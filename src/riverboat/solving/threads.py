@@ -35,9 +35,10 @@ class Walker:
         small = len(tree.nodes.actor) < SMALL or not isinstance(tree, PublicTree)
         self.threads = 1 if small else min(threads, os.cpu_count() or 1)
         self.rng = np.zeros(1, np.uint64)
-        self.no_cuts = np.zeros(0, np.int32)
+        none = np.zeros((0, 1), self.dtype)
+        self.no_cuts = _kernels.Cuts(np.zeros(0, np.int32), none, none, none)
 
-    def frames(self, me: int) -> _kernels.Frames:
+    def frames(self, me: int) -> _kernels.WalkFrames:
         """Fresh room for one walk of a player."""
         side = self.tree.sides[me]
         journal = len(self.tree.nodes.actor) if self.tree.shared else 0
@@ -52,7 +53,7 @@ class Walker:
         )
 
     @cached_property
-    def room(self) -> list[_kernels.Frames]:
+    def room(self) -> list[_kernels.WalkFrames]:
         """Room for walks on this thread, one per player."""
         return [self.frames(p) for p in range(self.tree.players)]
 
@@ -72,59 +73,53 @@ class Walker:
                 stack.extend(self.tree.children(node))
         return np.array(sorted(nodes), np.int32)
 
-    def walk(self, me: int, tables: _kernels.Tables, mode: int, step: Array = _FULL_STEP) -> Array:
+    def walk(self, me: int, tables: _kernels.RegretTables, mode: int, step: Array = _FULL_STEP) -> Array:
         """A full walk from the root: the value of each of the player's hands. float [hands]"""
         side, frames = self.tree.sides[me], self.room[me]
         frames.own[0] = 1
         frames.opp[0] = side.weight_opp
         if self.threads == 1:
-            self._call(me, 0, tables, step, mode, frames, self.no_cuts, *self._cut_room(me, 0))
+            self._call(me, 0, tables, step, mode, frames, self.no_cuts)
             return np.array(frames.value[0])
-        cuts = self.cuts
-        value, own, opp = self._cut_room(me, len(cuts))
+        cuts = self._cut_room(me)
         collect = _kernels.COLLECT if mode == _kernels.LEARN else mode
         counted = frames.visits[0]
-        self._call(me, 0, self._read_only(tables, mode), step, collect, frames, cuts, value, own, opp)
-        frames.visits[0] = counted - len(cuts)  # the trunk is walked again below, and cuts are roots of subtrees
+        self._call(me, 0, self._read_only(tables, mode), step, collect, frames, cuts)
+        frames.visits[0] = counted - len(cuts.node)  # the trunk is walked again below, and cuts are roots of subtrees
 
-        def subtree(task: int, room: _kernels.Frames) -> None:
-            room.own[0], room.opp[0] = own[task], opp[task]
-            self._call(me, int(cuts[task]), tables, step, mode, room, self.no_cuts, *self._cut_room(me, 0))
-            value[task] = room.value[0]
+        def subtree(task: int, room: _kernels.WalkFrames) -> None:
+            room.own[0], room.opp[0] = cuts.own[task], cuts.opp[task]
+            self._call(me, int(cuts.node[task]), tables, step, mode, room, self.no_cuts)
+            cuts.value[task] = room.value[0]
 
-        self._spread(me, subtree, cuts)
+        self._spread(me, subtree, cuts.node)
         frames.own[0] = 1
         frames.opp[0] = side.weight_opp
-        self._call(me, 0, tables, step, mode, frames, cuts, value, own, opp)
+        self._call(me, 0, tables, step, mode, frames, cuts)
         return np.array(frames.value[0])
 
-    def _read_only(self, tables: _kernels.Tables, mode: int) -> _kernels.Tables:
+    def _read_only(self, tables: _kernels.RegretTables, mode: int) -> _kernels.RegretTables:
         """In the first pass over the trunk nothing may be written."""
         return tables if mode == _kernels.LEARN else tables._replace(delta=tables.delta[:0])
 
-    def _cut_room(self, me: int, count: int) -> tuple[Array, Array, Array]:
-        side = self.tree.sides[me]
+    def _cut_room(self, me: int) -> _kernels.Cuts:
+        side, count = self.tree.sides[me], len(self.cuts)
         own, opp = len(side.weight), len(side.weight_opp)
-        return (
-            np.zeros((count, own), self.dtype),
-            np.zeros((count, own), self.dtype),
-            np.zeros((count, opp), self.dtype),
-        )
+        value, reach = np.zeros((count, own), self.dtype), np.zeros((count, own), self.dtype)
+        return _kernels.Cuts(self.cuts, value, reach, np.zeros((count, opp), self.dtype))
 
-    def _call(self, me: int, root: int, tables: Any, step: Array, mode: int, frames: Any, *cut: Array) -> None:
+    def _call(self, me: int, root: int, tables: Any, step: Array, mode: int, frames: Any, cuts: _kernels.Cuts) -> None:
         side = self.tree.sides[me]
-        own, opp = len(side.weight), len(side.weight_opp)
-        self.kernels.walk(
-            self.tree.nodes, side, me, root, tables, step, mode, 0, own, 0, opp,
-            False, self.tree.shared, self.rng, *cut, frames,
-        )  # fmt: skip
+        task = _kernels.Task(me, root, mode, False, self.tree.shared)
+        span = _kernels.Span(0, len(side.weight), 0, len(side.weight_opp))
+        self.kernels.walk(self.tree.nodes, side, tables, step, task, span, self.rng, cuts, frames)
 
     def _spread(self, me: int, work: Any, cuts: Array) -> None:
         """Hand tasks to threads, the largest first."""
         size = self.tree.nodes.end[cuts] - cuts
         order = iter(np.argsort(-size, kind="stable").tolist())
 
-        def run(room: _kernels.Frames) -> None:
+        def run(room: _kernels.WalkFrames) -> None:
             for task in order:
                 work(task, room)
 
@@ -137,7 +132,7 @@ class Walker:
             room.visits[0] = 0
 
     @cached_property
-    def _rooms(self) -> list[list[_kernels.Frames]]:
+    def _rooms(self) -> list[list[_kernels.WalkFrames]]:
         return [[self.frames(p) for _ in range(self.threads)] for p in range(self.tree.players)]
 
     @cached_property

@@ -41,7 +41,7 @@ PARTS = "parts-"  # of checkpoints that a cluster writes, beside them
 _ROWS = 1 << 22  # moves of a table that are turned into steps at once
 
 
-class Tables(Protocol):
+class StreetTables(Protocol):
     """What is learnt, street by street."""
 
     def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:
@@ -62,7 +62,7 @@ class Solver(Protocol):
     def updates(self) -> int: ...
 
     @property
-    def tables(self) -> Tables: ...
+    def tables(self) -> StreetTables: ...
 
     def step(self, iterations: int) -> None: ...
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.solving import _blueprint_kernels as kernels
-from riverboat.solving.blueprint_tables import Pruning, Tables
+from riverboat.solving.blueprint_tables import BucketTables, Pruning
 
+_NEVER = 1 << 62
 GROUP = 16  # deals that are walked with the same strategy, where there is room
-_ROOM = 1 << 26  # bytes of a group's frames
+_ROOM = 1 << 26  # bytes of a group's notes
 
 
 def most_need(nodes: Array, count: int) -> Array:
@@ -45,11 +46,11 @@ def make_block(game: kernels.Game, deals: int, streets: int | None = None) -> ke
     )
 
 
-def make_frames(need: Array, group: int, *front: int) -> kernels.Frames:
+def make_notes(need: Array, group: int, *front: int) -> kernels.WalkNotes:
     """Notes of the walks of a group of deals; with `front`, of many groups."""
     own, other, slots = (int(n) * group + 1 for n in need)
     slots += 2 * group
-    return kernels.Frames(
+    return kernels.WalkNotes(
         own=np.zeros((*front, own), np.uint64),
         other=np.zeros((*front, other), np.uint64),
         at=np.zeros((*front, own), np.uint64),
@@ -76,11 +77,12 @@ def make_journals(need: Array, group: int, most_moves: int, groups: int) -> kern
     )
 
 
-def rule_of(tables: Tables, pruning: Pruning | None) -> kernels.Rule:
+def rule_of(tables: BucketTables, pruning: Pruning | None) -> kernels.Rule:
     """How increments are weighed and moves pruned, in units of the tables."""
     if pruning is None:
-        return kernels.Rule(tables.share, -np.inf, -np.inf, 0.0)
-    return kernels.Rule(tables.share, pruning.least / tables.unit, pruning.threshold / tables.unit, pruning.odds)
+        return kernels.Rule(tables.share, -np.inf, -np.inf, 0.0, _NEVER)
+    least, threshold = pruning.least / tables.unit, pruning.threshold / tables.unit
+    return kernels.Rule(tables.share, least, threshold, pruning.odds, pruning.after)
 
 
 def spread(task: Callable[[int], None], threads: int) -> None:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.jit import kernel
 
 ROWS = 128  # hands side by side: their numbers of one move are written as whole lines of the cache
 U = np.uint64  # indices that may be negative cost a test each
+
+
+class BoardRows(NamedTuple):
+    """The hands of the boards of a street, board after board, and where their numbers go."""
+
+    start: Array  # int64 [boards]: where the hands of a board begin in `bucket`
+    rows: Array  # int32 [boards]: how many there are
+    bucket: Array  # int32 [hands of all boards]
+    base: Array  # int64 [boards]: where the numbers of a board begin
 
 
 @kernel
@@ -50,23 +62,21 @@ def spread(
     columns,  # int32 [moves of a part of the tree]: where they stand among those of the street
     first,
     end,  # boards first … end - 1, all of the street
-    start,  # int64 [boards]: where the hands of a board begin in `bucket`
-    rows,  # int32 [boards]: how many there are
-    bucket,  # int32 [hands of all boards]
-    base,  # int64 [boards]: where the numbers of a board begin in `out`
+    boards,  # BoardRows
     at,  # uint64 [ROWS] scratch
     out,  # float32 OUT: [board][move][hand], flat
 ):
     """What is known of buckets as the numbers of hands on boards. The last hands of a board may be written twice."""
+    start, bucket = boards.start, boards.bucket
     for b in range(first, end):
-        count = rows[b]
+        count = boards.rows[b]
         for k in range(0, count, ROWS):
             low = max(min(k, count - ROWS), 0)
             some = min(ROWS, count - low)
             for h in range(some):
                 at[h] = U(bucket[start[b] + low + h]) * U(width)
             for m in range(len(columns)):
-                column, to = U(columns[m]), U(base[b] + m * count + low)
+                column, to = U(columns[m]), U(boards.base[b] + m * count + low)
                 if some == ROWS:  # a loop of known length is unrolled
                     for h in range(U(ROWS)):
                         out[to + h] = sums[at[h] + column]

@@ -178,13 +178,13 @@ def carry_out(book, tree, reader, node, child, s):
 @kernel
 def own_raise(book, tree, reader, node, s, total):
     """The node of one's own raise to a real total: the abstract raise that comes out nearest; OFF_TREE without raises."""
-    found, error = np.int64(OFF_TREE), np.int64(0)
+    nearest, error = np.int64(OFF_TREE), np.int64(0)
     for child in range(call_child(tree, node) + 1, np.int64(tree.first[node]) + np.int64(tree.moves[node])):
         distance = abs(carry_out(book, tree, reader, node, child, s) - total)
         # Of several that come out alike: all-in is the largest, the least raise the smallest.
-        if found == OFF_TREE or distance < error or (distance == error and total >= reader.stack):
-            found, error = np.int64(child), distance
-    return found
+        if nearest == OFF_TREE or distance < error or (distance == error and total >= reader.stack):
+            nearest, error = np.int64(child), distance
+    return nearest
 
 
 # --- the line ---------------------------------------------------------------------------------

@@ -469,13 +469,13 @@ def lay_out(
 def sort_out(
     live,  # int32 [boards, hands]
     left,  # int64 [boards]
-    found,  # int32 [deals, 1, streets]: buckets of the deals of `lay_out`
+    buckets,  # int32 [deals, 1, streets]: buckets of the deals of `lay_out`
     out,  # int32 [boards, streets, hands] OUT
 ):
     """Buckets by board, street and hand."""
     n = 0
     for b in range(len(live)):
         for k in range(left[b]):
-            for street in range(found.shape[2]):
-                out[b, street, live[b, k]] = found[n, 0, street]
+            for street in range(buckets.shape[2]):
+                out[b, street, live[b, k]] = buckets[n, 0, street]
             n += 1

@@ -176,11 +176,11 @@ def write_street(
     sums, width = np.require(played, requirements=["C", "W"]).reshape(-1), played.shape[1]
     rows = tree.rows[first:end, 0]
     start = np.cumsum(rows, dtype=np.int64) - rows
-    base = np.ascontiguousarray(tree.boards.base[first:end, 0])
+    boards = kernels.BoardRows(start, rows, bucket, np.ascontiguousarray(tree.boards.base[first:end, 0]))
 
     def write(part: Array) -> None:
         at = np.empty(kernels.ROWS, np.uint64)
-        kernels.spread(sums, width, columns, int(part[0]), int(part[-1]) + 1, start, rows, bucket, base, at, table)
+        kernels.spread(sums, width, columns, int(part[0]), int(part[-1]) + 1, boards, at, table)
 
     spread(write, [part for part in np.array_split(np.arange(end - first), threads) if len(part)], threads)
 

@@ -1,8 +1,8 @@
 """What hands are worth at a line of a blueprint, on a real board.
 
-    found = blueprint_values(strategy, "cr300c/cc/", "Ks9d5h2c")
-    found.self_play[1]                # EV of each of the dealer's hands where both go on as the blueprint says
-    found.best_response[1]            # and where the dealer's hand answers the blueprint as well as it can
+    values = blueprint_values(strategy, "cr300c/cc/", "Ks9d5h2c")
+    values.self_play[1]                # EV of each of the dealer's hands where both go on as the blueprint says
+    values.best_response[1]            # and where the dealer's hand answers the blueprint as well as it can
 
 What follows the line is walked on every board that may come, in the blueprint's menu, with all hands of both players: the
 blueprint becomes a `Solution` (`blueprint_solution`), and everything that reads solutions reads it. Where its table would be

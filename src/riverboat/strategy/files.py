@@ -14,6 +14,8 @@ from riverboat.errors import CorruptError, InputError, RiverboatError, shown
 from riverboat.fields import Fields
 from riverboat.games import registry, spot_file
 from riverboat.games.base import Continuing, Game
+from riverboat.games.board_game import BoardGame
+from riverboat.games.board_states import Unrolled
 from riverboat.games.gambit import loads_efg, loads_nfg
 from riverboat.games.holdem import Holdem
 from riverboat.games.normal_form import NormalForm
@@ -22,7 +24,7 @@ from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
 from riverboat.texts import read_text
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.compile import AnyTree, solver_tree
+from riverboat.trees.compile import AnyTree, compile_game, solver_tree
 from riverboat.trees.game_files import write_game
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 CHECKPOINT = "checkpoint-"
 ROOT = "root_average"  # of a gadget at the root of a subgame
 MATRIX = "matrix"  # the entry for the pay-offs of a game that was given by numbers
+UNROLLED = "unrolled"  # whether a game of boards was solved as any public game is: by linear programs
 _OPENED = Opened["Strategy | Solution"](4)
 _SOLVED = ("strategy", "checkpoint", "solution")
 _GAME_FILES = tuple(f"game{suffix}" for suffix in registry.FILES)
@@ -41,6 +44,8 @@ def describe(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, str]]
     spec = registry.spec_of(game)
     rebuilds = spec is not None and registry.inert(spec)
     facts: dict[str, Any] = {"game": spec or tree.name, "rebuild": rebuilds, "fingerprint": tree.fingerprint}
+    if isinstance(game, BoardGame) and not isinstance(tree, BoardTree):
+        facts[UNROLLED] = True
     values = game.values if isinstance(game, Continuing) else None
     if values:
         facts["values"] = dict(sorted(values.items()))
@@ -68,7 +73,10 @@ def rebuild(folder: Path, entries: Fields, game: Game | None = None) -> tuple[Ga
         game = _game(folder, entries, name)
     if isinstance(game, Continuing) and "values" in entries:
         game = game.with_values(_values(entries))
-    tree = solver_tree(game)
+    if isinstance(game, BoardGame) and UNROLLED in entries and entries.flag(UNROLLED):
+        tree: AnyTree = compile_game(Unrolled.of(game), constant_sum=True)
+    else:
+        tree = solver_tree(game)
     if tree.fingerprint != entries.text("fingerprint"):
         # Once player 0 of this game was the dealer: the arrays of such a folder are in another order.
         why = (

@@ -1,6 +1,6 @@
 """What a player does at public places with all hands, and which hands it gets there with.
 
-    found = agent.strategies(places)                   # moves and probabilities for all hands
+    answers = agent.strategies(places)                   # moves and probabilities for all hands
     ranges(places, agent)                              # float64 [n, 2, hands]: both players' hands, by Bayes
 
 Everything here is public knowledge about a strategy: what a player drew in secret for a hand is averaged over, given its

@@ -140,15 +140,15 @@ class Spotlight:
     @cached_property
     def place(self) -> int:
         """The node of the betting tree."""
-        return self._found.node
+        return self._located.node
 
     @cached_property
     def dealt(self) -> tuple[tuple[int, ...], ...]:
         """The cards of each deal on the way."""
-        return self._found.dealt
+        return self._located.dealt
 
     @cached_property
-    def _found(self) -> Place:
+    def _located(self) -> Place:
         return self.tree.betting.find(self.line, self.tree.game.joiner)
 
     @cached_property

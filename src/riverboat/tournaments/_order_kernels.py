@@ -99,28 +99,28 @@ def look_around(hands, strength, h2, room):
 @part
 def ties_of(hands, order, low, high, h2, room):
     """The hands of a group that leave the middle one's cards; how many."""
-    found = 0
+    ties = 0
     p, q = hands.cards[h2, 0], hands.cards[h2, 1]
     for k in range(low, high):
         h = order[k]
         a, b = hands.cards[h, 0], hands.cards[h, 1]
         if a != p and a != q and b != p and b != q:
-            room.tied[found] = h
-            found += 1
-    return found
+            room.tied[ties] = h
+            ties += 1
+    return ties
 
 
 @part
-def level(hands, room, found):
+def level(hands, room, ties):
     """Counts of the hands level with the middle one, or of none any more."""
-    for k in range(found):
+    for k in range(ties):
         move(hands, room.tied[k], 2, np.float32(1), room.counts, room.counts_by)
 
 
 @part
-def forget(hands, room, found):
+def forget(hands, room, ties):
     """No hands are level."""
-    for k in range(found):
+    for k in range(ties):
         h = room.tied[k]
         room.counts[2, hands.group[h]] = 0
         for s in range(2):
@@ -143,12 +143,12 @@ def add_shared(hands, b, dead, times, room, out):
 
 
 @part
-def add_ties(hands, b, times, room, found, sums):
+def add_ties(hands, b, times, room, ties, sums):
     """First level with the middle hand, third above, below or level; and those of them that share a card."""
     by, mark, classes, ranks = room.counts_by, room.mark, room.counts.shape[1], sums.shared.shape[2]
     most, middles = by.shape[2], sums.shared.shape[1]
     mark[0] += 1
-    for k in range(found):
+    for k in range(ties):
         t = room.tied[k]
         a = np.int64(hands.group[t])
         if mark[a + 1] != mark[0]:  # the first of its class
@@ -207,11 +207,11 @@ def count_triples(
                     below[row, c] = room.counts[1, c] * weight
                 taken = dead | U(1) << U(hands.cards[h2, 0]) | U(1) << U(hands.cards[h2, 1])
                 add_shared(hands, b, taken, weight, room, sums.shared)
-                found = ties_of(hands, order, low, high, h2, room)
-                if found:
-                    level(hands, room, found)
-                    add_ties(hands, b, weight, room, found, sums)
-                    forget(hands, room, found)
+                ties = ties_of(hands, order, low, high, h2, room)
+                if ties:
+                    level(hands, room, ties)
+                    add_ties(hands, b, weight, room, ties, sums)
+                    forget(hands, room, ties)
             for k in range(low, high):
                 move(hands, order[k], 1, up, room.every, room.every_by)
             low = high

@@ -7,8 +7,11 @@ classes that changed are added or taken away.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.jit import kernel, part
 from riverboat.lanes import load, same, store
 from riverboat.tournaments._ring_kernels import WIDE, U, place_of
@@ -18,6 +21,34 @@ JJ0, JJ1, JF0, JF1, FJ0, FJ1, JJ2, JF2, FJ2 = range(9)  # a decision of the big 
 KEPT = 9
 # Lines in the order of action.
 OPEN, SB_J, SB_F, BB_JJ, BB_JF, BB_FJ = range(6)
+
+
+class Deals(NamedTuple):
+    """Chances of classes and of the orders of their hands."""
+
+    shares: Array  # float32 [triples, WIDE]: chances of the orders, for ascending classes
+    ways: Array  # float32 [triples]: the chance of the classes
+    dead: (
+        Array  # float32 [classes, 3, classes, classes]: of two classes and their order, by the class of who has folded
+    )
+    pairs: Array  # float32 [classes, classes]: the chance of two classes
+
+
+class Pays(NamedTuple):
+    """What orders of the hands are worth."""
+
+    threes: Array  # float32 [3, 6, WIDE]: what three add, for JJ0, JJ1, JJ2, by the order in which classes are held
+    twos: Array  # float32 [KEPT, 3]: what two add; of JJ nothing
+    walk: Array  # float32 [2]: what the first two players get when all fold
+
+
+class Learnt(NamedTuple):
+    """Strategies of fictitious play, and what is summed with them."""
+
+    mean: Array  # float64 [6, classes]: the strategy
+    held: Array  # float64 [6, classes]: the last best answers, at first a copy of it
+    now: Array  # float32 [KEPT, classes, classes]: sums with the strategy
+    last: Array  # float32 [KEPT, classes, classes]: sums with the best answers, at first a copy of them
 
 
 @part
@@ -78,8 +109,9 @@ def add_threes(shares, ways, seat, x, weight, pay, out):
 
 
 @kernel
-def add_class(shares, ways, dead, line, x, weight, threes, twos, out):
+def add_class(deals, pays, line, x, weight, out):
     """A class is played more often at a line, or less."""
+    shares, ways, dead, threes, twos = deals.shares, deals.ways, deals.dead, pays.threes, pays.twos
     w = np.float32(weight)
     if line == OPEN:
         add_rows(dead, x, w, twos[JF2], out, JF2, False)
@@ -135,27 +167,19 @@ def differences(matrices, pairs, walk, mean, out):
 
 @kernel
 def fictitious_threes(
-    shares,  # float32 [triples, WIDE]: chances of the orders, for ascending classes
-    ways,  # float32 [triples]: the chance of the classes
-    dead,  # float32 [classes, 3, classes, classes]: of two classes and their order, by the class of who has folded
-    pairs,  # float32 [classes, classes]: the chance of two classes
-    threes,  # float32 [3, 6, WIDE]: what orders of three add, for JJ0, JJ1, JJ2, by the order in which classes are held
-    twos,  # float32 [KEPT, 3]: what orders of two add; of JJ nothing
-    walk,  # float32 [2]: what the first two players get when all fold
-    mean,  # float64 [6, classes] INOUT: the strategy
-    memory,  # iterations that it counts for
+    deals,  # Deals
+    pays,  # Pays
+    learnt,  # Learnt INOUT
+    memory,  # iterations that the strategy counts for
     iterations,  # at most
     until,  # float64: a gain that is small enough
-    now,  # float32 [KEPT, classes, classes] INOUT: sums with the strategy
-    last,  # float32 [KEPT, classes, classes]: room, a copy of them
-    held,  # float64 [6, classes]: room, a copy of the strategy
     more,  # float32 [6, classes] OUT: what going all-in is worth more than folding
     gains,  # float64 [3] OUT: of the players, by their best answers to the mean
 ):
     """Fictitious play. The number of iterations."""
-    n, done = len(pairs), 0
+    mean, held, n, done = learnt.mean, learnt.held, len(deals.pairs), 0
     while True:
-        differences(now, pairs, walk, mean, more)
+        differences(learnt.now, deals.pairs, pays.walk, mean, more)
         gains[:] = 0
         for line in range(6):
             seat = 0 if line == OPEN else 1 if line < BB_JJ else 2
@@ -172,10 +196,10 @@ def fictitious_threes(
             for x in range(n):
                 best = 1.0 if more[line, x] > 0 else 0.0
                 if held[line, x] != best:
-                    add_class(shares, ways, dead, line, x, best - held[line, x], threes, twos, last)
+                    add_class(deals, pays, line, x, best - held[line, x], learnt.last)
                     held[line, x] = best
                 mean[line, x] += step * (best - mean[line, x])
-        blend(now, last, np.float32(step))
+        blend(learnt.now, learnt.last, np.float32(step))
 
 
 # --- sums over one player's classes -----------------------------------------------------------

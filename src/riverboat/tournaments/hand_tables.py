@@ -24,7 +24,7 @@ PAIR_ORDERS = ((0, 1), (1, 0), (0, 0))
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class HandTables:
     """Classes of hands, and how two and three of them stand. Chances of deals add up to one."""
 
     dealt: Array  # float64 [classes]: the chance of each
@@ -36,7 +36,7 @@ class Tables:
     board: int
 
     @staticmethod
-    def of(deck: Deck, group: Array, two: TwoWay | None, three: ThreeWay | None, board: int = 5) -> Tables:
+    def of(deck: Deck, group: Array, two: TwoWay | None, three: ThreeWay | None, board: int = 5) -> HandTables:
         """From tables of a deck: of two hands, of three, or of both."""
         if two is None:
             assert three is not None
@@ -48,7 +48,7 @@ class Tables:
             shares[:, : len(ORDERS)] = three.shares
             ways = three.hands / (three.hands * _turns(three.classes)).sum()
         met = np.stack([two.wins * pairs, two.wins.T * pairs.T, two.ties * pairs])
-        return Tables(pairs.sum(axis=1), met, shares, ways.astype(np.float32), deck, group, board)
+        return HandTables(pairs.sum(axis=1), met, shares, ways.astype(np.float32), deck, group, board)
 
     @property
     def classes(self) -> int:
@@ -164,12 +164,12 @@ def pairs_of(three: ThreeWay) -> TwoWay:
 
 
 @cache
-def starting_hands(players: int) -> Tables:
+def starting_hands(players: int) -> HandTables:
     """The 169 classes of hold'em; the table of two hands for two players, that of three for more."""
     threads = os.cpu_count() or 1  # of the first time: then they are on disk
     if players == 2:
-        return Tables.of(FULL_DECK, CLASS_OF_HAND, two_way(threads), None)
-    return Tables.of(FULL_DECK, CLASS_OF_HAND, None, three_way(threads))
+        return HandTables.of(FULL_DECK, CLASS_OF_HAND, two_way(threads), None)
+    return HandTables.of(FULL_DECK, CLASS_OF_HAND, None, three_way(threads))
 
 
 def _support(weights: Array, rare: float) -> tuple[Array, Array]:

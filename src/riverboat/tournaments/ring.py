@@ -18,7 +18,7 @@ from riverboat.arrays import Array
 from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError, check_threads
 from riverboat.tournaments import _ring_kernels as kernels
-from riverboat.tournaments.hand_tables import PAIR_ORDERS, Tables, starting_hands
+from riverboat.tournaments.hand_tables import PAIR_ORDERS, HandTables, starting_hands
 from riverboat.tournaments.orders import ORDERS
 from riverboat.tournaments.push_fold import FOLD, JAM, PushFold
 
@@ -40,7 +40,7 @@ class Ring:
         seed: int = 0,
         samples: int = SAMPLES,
         threads: int = 1,
-        tables: Tables | None = None,
+        tables: HandTables | None = None,
     ) -> None:
         if spot.players < 3:
             raise InputError(f"{spot.players} players: two are solved exactly, see Stage")
@@ -191,7 +191,7 @@ class Ring:
         return out
 
 
-def sampled_fours(tables: Tables, samples: int, seed: int) -> tuple[Array, Array]:
+def sampled_fours(tables: HandTables, samples: int, seed: int) -> tuple[Array, Array]:
     """Sampled deals: classes of four hands, and how they stand. uint8 [samples, 4], uint8 [samples]"""
     deck, rng = tables.deck, np.random.default_rng(seed)
     cards = np.argsort(rng.random((samples, len(deck.cards))), axis=1)[:, : 8 + tables.board]

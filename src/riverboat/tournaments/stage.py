@@ -23,7 +23,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.tournaments._stage_kernels import BB_JF, BB_JJ, OPEN, SB_F, SB_J
-from riverboat.tournaments.hand_tables import PAIR_ORDERS, Tables, starting_hands
+from riverboat.tournaments.hand_tables import PAIR_ORDERS, HandTables, starting_hands
 from riverboat.tournaments.orders import ORDERS
 from riverboat.tournaments.push_fold import JAM, PushFold
 
@@ -33,7 +33,7 @@ PLAYERS = (2, 3)
 class Stage:
     """A spot over all classes. A strategy is the probability to go all-in. float64 [lines, classes]"""
 
-    def __init__(self, spot: PushFold, tables: Tables | None = None) -> None:
+    def __init__(self, spot: PushFold, tables: HandTables | None = None) -> None:
         if spot.players not in PLAYERS:
             raise InputError(f"{spot.players} players: two or three can be solved exactly")
         self.spot, self.seats = spot, spot.players
@@ -172,7 +172,7 @@ class Meetings:
     Of three hands, those of one player are summed over first, which then serves the two others.
     """
 
-    def __init__(self, tables: Tables, strategy: Array) -> None:
+    def __init__(self, tables: HandTables, strategy: Array) -> None:
         self.tables, self.strategy = tables, strategy
         self._known: dict[tuple[int, ...], tuple[tuple[int, ...], Array]] = {}
         self._sums: dict[int, Array] = {}

@@ -27,11 +27,11 @@ def play_hand(
     tables, mean = stage.tables, strategy.copy()
     worth = Worth(stage, pay)
     now = worth.sums(mean)
-    held, more, gains = mean.copy(), np.zeros(mean.shape, np.float32), np.zeros(3)
-    kernels.fictitious_threes(
-        tables.shares, tables.ways, tables.dead, tables.pairs.astype(np.float32), worth.threes, worth.twos, worth.walk,
-        mean, memory, iterations, until, now, now.copy(), held, more, gains,
-    )  # fmt: skip
+    more, gains = np.zeros(mean.shape, np.float32), np.zeros(3)
+    deals = kernels.Deals(tables.shares, tables.ways, tables.dead, tables.pairs.astype(np.float32))
+    pays = kernels.Pays(worth.threes, worth.twos, worth.walk)
+    learnt = kernels.Learnt(mean, mean.copy(), now, now.copy())
+    kernels.fictitious_threes(deals, pays, learnt, memory, iterations, until, more, gains)
     return _rounded(mean), float(gains.max())
 
 

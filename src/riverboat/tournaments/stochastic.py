@@ -1,8 +1,8 @@
 """Stochastic games: in every state some seats play a stage game, and its outcome says what they get and where they go on.
 
     game = StochasticGame(stages, rewards, moves)      # see the fields
-    found = evaluate(game, seen)                       # what fixed strategies are worth: one sparse system
-    best, values = respond(game, seen, found)          # the best response of each seat, as a Markov decision problem
+    worth = evaluate(game, seen)                       # what fixed strategies are worth: one sparse system
+    best, values = respond(game, seen, worth)          # the best response of each seat, as a Markov decision problem
 
 A *place* is a seat of a state, and moves lead from place to place: who sits in one seat now may sit in another after the
 outcome. So a game that looks alike from everywhere, such as a tournament whose button goes round, has every state once, and

@@ -1,7 +1,7 @@
 """A tournament on its way to equilibrium, in memory and in a folder; and what is left: strategies of all states, and ε.
 
-found = solve(Tournament.small(), "pi-fp", threads=2)
-found.epsilon, found.values[found.tournament.place((5, 5, 5), 0)]
+solved = solve(Tournament.small(), "pi-fp", threads=2)
+solved.epsilon, solved.values[solved.tournament.place((5, 5, 5), 0)]
 """
 
 from __future__ import annotations

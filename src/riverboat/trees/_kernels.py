@@ -56,9 +56,9 @@ def depth(
 def tree_depth(end: Array) -> int:
     """Number of nodes on the longest path."""
     room = 256
-    while (found := depth(end, np.empty(room, np.int32))) < 0:
+    while (levels := depth(end, np.empty(room, np.int32))) < 0:
         room *= 16
-    return int(found)
+    return int(levels)
 
 
 @maker

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from riverboat import given
 from riverboat.abstraction import estimate
 from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.estimate import Stage
 from riverboat.abstraction.recipe import Recipe, load_recipe
-from riverboat.errors import MemoryLimitError, check_threads
+from riverboat.errors import MemoryLimitError
 from riverboat.memory import available_memory
 from riverboat.words import show_bytes
 
@@ -64,8 +65,11 @@ def abstract(
     """
     from riverboat.abstraction.build import build  # brings its loops along
 
+    given.threads(threads)
+    given.path("out", out)
+    if not isinstance(recipe, Recipe):
+        given.path("recipe", recipe)
     made = recipe if isinstance(recipe, Recipe) else load_recipe(str(recipe))
-    check_threads(threads)
     need, free = max(stage.memory for stage in estimate.plan(made)), available_memory()
     if free is not None and need > free:
         raise MemoryLimitError(

@@ -1,18 +1,20 @@
 """`rb.match`: agents against each other in duplicate hands, two of them or everybody against everybody else.
 
-found = match("demo", "rule-based", hands=20_000, aivat=True)
-found.claim                     # won 512.3 ± 20.1 mbb/g (estimate, 20,000 hands, seed 0)
+won = match("demo", "rule-based", hands=20_000, aivat=True)
+won.claim                     # won 512.3 ± 20.1 mbb/g (estimate, 20,000 hands, seed 0)
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, overload
 
+from riverboat import given
 from riverboat.agents.base import Agent
-from riverboat.errors import InputError, check_threads
+from riverboat.errors import InputError, shown
 from riverboat.evaluation.aivat import Aivat
 from riverboat.evaluation.identity import about
 from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
@@ -91,6 +93,13 @@ def match_facts(played: Match, rules: Rules) -> dict[str, Any]:
     }
 
 
+def _check_bounds(bounds: Any) -> None:
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise InputError(f"until_settled={shown(bounds)}: must be two numbers of mbb/g, the lower one first")
+    for bound in bounds:
+        given.number("until_settled", bound, -math.inf)
+
+
 @overload
 def match(
     first: str | Agent,
@@ -149,7 +158,11 @@ def match(
     """
     if len(agents) < 2:
         raise InputError(f"match: {len(agents)} agents: name two, or more for a round robin")
-    check_threads(threads)
+    given.threads(threads)
+    given.whole("hands", hands, 1)
+    given.whole("worst", worst)
+    if until_settled is not None:
+        _check_bounds(until_settled)
     made = [seating.agent(each, seed) for each in agents]
     rules = seating.rules_for(made, game)
     estimator = partial(_estimator, rules=rules, threads=threads, preparing=preparing) if aivat else None

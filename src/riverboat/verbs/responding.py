@@ -1,8 +1,8 @@
 """`rb.respond`: the best responses to a strategy, and what they earn.
 
-found = respond(result.strategy, player=1)
-found[1].strategy["K:"]         # what the best response does with the king
-found[1].claim                  # best response of player 1 0.0561 chips (exact)
+responses = respond(result.strategy, player=1)
+responses[1].strategy["K:"]         # what the best response does with the king
+responses[1].claim                  # best response of player 1 0.0561 chips (exact)
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from riverboat import given
 from riverboat.claims import EXACT, Claim, to_dicts
 from riverboat.errors import InputError
 from riverboat.games.base import Game
@@ -84,7 +85,12 @@ def respond(
 
     `out` keeps the response of one player as a strategy. `game` is for folders whose game cannot be made from its name.
     """
+    given.unless_none(given.whole, "player", player)
+    given.unless_none(given.path, "out", out)
+    if isinstance(game, str):
+        given.text("game", game)
     if not isinstance(strategy, Strategy):
+        given.path("strategy", strategy)
         strategy = files.load_strategy(strategy, None if game is None else make_game(game))
     tree = strategy.tree
     if player is not None and player not in range(tree.players):

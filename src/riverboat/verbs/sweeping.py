@@ -1,9 +1,9 @@
 """`rb.sweep`: many solves at once, games × schedules × seeds, with one table and one picture at the end.
 
-found = sweep(["kuhn", "leduc"], ["dcfr", "cfr+"], iterations=500, workers=4)
-found.table()                    # a row for each game and schedule: means over seeds
-found.to_frame()                 # a row for each solve, for pandas
-found.plot("sweep.png")          # exploitability by iterations, one panel for each game
+swept = sweep(["kuhn", "leduc"], ["dcfr", "cfr+"], iterations=500, workers=4)
+swept.table()                    # a row for each game and schedule: means over seeds
+swept.to_frame()                 # a row for each solve, for pandas
+swept.plot("sweep.png")          # exploitability by iterations, one panel for each game
 
 Solves run one after the other here, on processes of this machine, or on a Ray cluster. Where they run changes nothing.
 """
@@ -19,18 +19,19 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any, TypeAlias
 
-from riverboat import disk
-from riverboat.errors import InputError, within
+from riverboat import disk, given
+from riverboat.errors import InputError, shown
 from riverboat.frames import frame
 from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.report_table import COUNT, Column, ReportTable
 from riverboat.solving.engines import connect
-from riverboat.solving.run import solve
+from riverboat.solving.run import solve, stoppers
 from riverboat.solving.sampling import parse as parse_traversal
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.schedules import parse as parse_schedule
 
+MOST_SEEDS = 1_000_000
 MOST_WORKERS = 1024
 
 
@@ -144,6 +145,20 @@ def _band(trials: Sequence[Trial]) -> tuple[list[int], list[float], list[float],
     return common, [min(c) for c in columns], [median(c) for c in columns], [max(c) for c in columns]
 
 
+def _several(name: str, value: Any) -> list[Any]:
+    """A list of what was given as one or as several."""
+    if isinstance(value, str):
+        given.text(name, value)
+        return [value]
+    if not isinstance(value, Iterable):
+        raise InputError(f"{name}={shown(value)}: must be one, or several in a list")
+    several = list(value)
+    for each in several:
+        if isinstance(each, str):
+            given.text(name, each)
+    return several
+
+
 def sweep(
     games: str | Game | Iterable[str | Game],
     schedules: str | AnySchedule | Iterable[str | AnySchedule] = ("dcfr",),
@@ -163,12 +178,17 @@ def sweep(
     does, by `iterations`, `time` or `until`. With `workers` above one they run on as many processes; `cluster` is `local`
     (Ray on this machine), `auto`, or the address of a Ray cluster. `progress` hears of each that is done.
     """
-    some_games: list[str | Game] = [games] if isinstance(games, str) or hasattr(games, "unit") else list(games)  # type: ignore[list-item]
-    rules: list[str | AnySchedule] = (
-        [schedules] if isinstance(schedules, str) or hasattr(schedules, "step") else list(schedules)  # type: ignore[list-item]
-    )
-    drawn = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
-    within("workers", workers, 1, MOST_WORKERS)
+    some_games: list[str | Game] = [games] if hasattr(games, "unit") else _several("games", games)  # type: ignore[list-item]
+    rules: list[str | AnySchedule] = [schedules] if hasattr(schedules, "step") else _several("schedules", schedules)  # type: ignore[list-item]
+    if isinstance(seeds, int):
+        given.whole("seeds", seeds, 1, MOST_SEEDS)
+    drawn = list(range(seeds)) if isinstance(seeds, int) else _several("seeds", seeds)
+    for seed in drawn:
+        given.whole("seeds", seed)
+    given.whole("workers", workers, 1, MOST_WORKERS)
+    given.text("traversal", traversal)
+    given.unless_none(given.text, "cluster", cluster)
+    stoppers(iterations, time, until)
     if not some_games or not rules or not drawn:
         raise InputError("a sweep needs at least one game, one schedule and one seed")
     if not parse_traversal(traversal).sampled and len(drawn) > 1:

@@ -1,7 +1,7 @@
 """`rb.train`: a blueprint, sampled CFR over a betting tree and buckets of cards, in a folder that agents play from.
 
-found = train("demo", abstraction="runs/tiny", out="runs/blueprint", time=60)
-found.strategy, found.claims    # what was learnt, and how strong it was at the last check
+trained = train("demo", abstraction="runs/tiny", out="runs/blueprint", time=60)
+trained.strategy, trained.claims    # what was learnt, and how strong it was at the last check
 match("runs/blueprint", "rule-based")
 """
 
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from riverboat import disk
+from riverboat import disk, given
 from riverboat.abstraction.card_abstraction import CardAbstraction, load_abstraction, lossless
 from riverboat.claims import Claim, to_dicts
-from riverboat.errors import InputError, MemoryLimitError, check_threads
+from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_counts import Counts
 from riverboat.games.action_tree import compile_actions, measure
 from riverboat.memory import available_memory
@@ -51,7 +51,16 @@ class TrainOptions:
     exploitability: bool = False  # measured at every check, however large the game is
 
     def __post_init__(self) -> None:
-        check_threads(self.threads)
+        given.threads(self.threads)
+        given.whole("seed", self.seed)
+        given.text("mode", self.mode)
+        given.unless_none(given.path, "abstraction", self.abstraction)
+        given.unless_none(given.number, "time", self.time)
+        given.unless_none(given.whole, "iterations", self.iterations)
+        given.unless_none(given.text, "cluster", self.cluster)
+        given.unless_none(given.whole, "blades", self.blades)
+        given.number("check_seconds", self.check_seconds)
+        given.number("checkpoint_seconds", self.checkpoint_seconds)
         if self.blades is not None and self.cluster is None:
             raise InputError(f"blades={self.blades}: goes with a cluster: local, auto or a Ray address")
         if self.blades is not None and self.blades < 1:
@@ -166,6 +175,9 @@ def train_with(
     stop: Callable[[], bool] = lambda: False,
 ) -> Trained:
     """The same with the options in one object."""
+    given.path("out", out)
+    if not isinstance(recipe, TrainRecipe):
+        given.path("recipe", recipe)
     made = recipe if isinstance(recipe, TrainRecipe) else load_train_recipe(recipe)
     cards, path = cards_of(made, options.abstraction)
     check_memory(made, counts_of(made, cards))

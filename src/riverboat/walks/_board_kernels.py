@@ -24,7 +24,7 @@ U = np.uint64
 L = U(LANES)
 
 
-class Frames(NamedTuple):
+class WalkVectors(NamedTuple):
     """Room for one walk."""
 
     own: Array  # float [vectors * stride]: my reach
@@ -298,7 +298,7 @@ def work(
     weights,  # (float64 [rows], float64 [rows]): how each player's hands come to the root
     gadget,  # Gadget: a choice in front of the root
     stride,
-    tables,  # Tables
+    tables,  # BoardTables
     steps,  # float64 [iterations, 6]: positive, negative, floor, decay, t, gain
     mode,
     first_player,
@@ -308,7 +308,7 @@ def work(
     blocks,  # int32 [blocks + 1]: boards of the second street that are summed together
     counter,  # int64 [1] INOUT: the next block
     out,  # float [blocks * numbers] OUT: what each block gained
-    rooms,  # (Frames, Frames)
+    rooms,  # (WalkVectors, WalkVectors)
     source,  # ((dealt_own, dealt_opp), (…)): of the room of the thread that opened the root
     place,  # int64 [3]: board, street, node of a subtree to be walked alone, reach being set there; or -1
 ):

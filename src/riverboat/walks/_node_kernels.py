@@ -23,7 +23,7 @@ TINY = 1e-30  # positive regrets that sum to less count as none
 DUST = 2.0**-40
 
 
-class Tables(NamedTuple):
+class BoardTables(NamedTuple):
     """What is learnt: [board][player][betting row, action][row], flat."""
 
     regret: Array  # float or int16 INOUT
@@ -169,10 +169,10 @@ def down(
     base,  # int64 [2]: where the players' tables of the board begin
     rows,  # int32 [2]
     stride,
-    tables,  # Tables
+    tables,  # BoardTables
     step,  # float64 [6]
     mode,
-    f,  # Frames
+    f,  # WalkVectors
 ):
     """Reach at all nodes of a street, from reach at its roots."""
     for n in range(first, end):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.counter import take
 from riverboat.jit import kernel
 from riverboat.lanes import LANES, fetch, keep, load, store
@@ -13,15 +16,22 @@ U = np.uint64
 L = U(LANES)
 
 
+class StreetRows(NamedTuple):
+    """The rows of one player on the boards of one street."""
+
+    base: Array  # int64 [boards]: where the player's numbers of each board begin
+    rows: Array  # int64 [boards]
+    first: Array  # int64 [boards]: where the rows of each board begin in bucket and weight
+    bucket: Array  # int32 [rows of all boards]
+    weight: Array  # float64 [rows of all boards]: hands and boards that the row stands for, of all in its bucket
+    slots: int  # vectors of a board
+    buckets: int
+
+
 @kernel
 def tie(
     table,  # INOUT: regrets, predictions or averages, in any format
-    base,  # int64 [boards]: where the player's numbers of each board of a street begin
-    rows,  # int64 [boards]
-    first,  # int64 [boards]: where the rows of each board begin in bucket and weight
-    bucket,  # int32 [rows of all boards]
-    weight,  # float64 [rows of all boards]: hands and boards that the row stands for, of all in its bucket
-    slots,  # vectors of a board
+    street,  # StreetRows
     floor,
     turn,  # of rounding, in tables of sixteen bits
     counter,  # int64 [1] INOUT: the next slot; threads take turns
@@ -29,11 +39,12 @@ def tie(
     room,  # float [stride] room
 ):
     """Give all rows of a bucket their weighted mean, not below the floor, slot by slot."""
+    base, rows, first, bucket, weight = street.base, street.rows, street.first, street.bucket, street.weight
     kind = mean.dtype.type
     low, dust = kind(floor), kind(DUST)
     while True:
         slot = take(counter)
-        if slot >= slots:
+        if slot >= street.slots:
             break
         for k in range(len(mean)):
             mean[k] = 0

@@ -11,7 +11,7 @@ from riverboat.games.base import Array
 from riverboat.lanes import decode
 from riverboat.trees.boards import BoardTree
 from riverboat.walks import _board_kernels as kernels
-from riverboat.walks._node_kernels import EVALUATE, LEARN, RESPOND, Tables
+from riverboat.walks._node_kernels import EVALUATE, LEARN, RESPOND, BoardTables
 from riverboat.walks.protocol import Start
 from riverboat.walks.rooms import BLOCKS, Rooms
 from riverboat.walks.roots import Root
@@ -33,7 +33,7 @@ class BoardWalker:
         self,
         tree: BoardTree,
         form: Format,
-        tables: Tables,
+        tables: BoardTables,
         *,
         threads: int = 1,
         rule: LocalRule | None = None,

@@ -16,7 +16,7 @@ FREE = -1.0  # a row that is not locked
 
 
 def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
-    """Where strategies are fixed, and to what: `Tables.lock` and `Tables.locked`. Later locks go over earlier ones."""
+    """Where strategies are fixed, and to what: `lock` and `locked` of `BoardTables`. Later locks go over earlier ones."""
     game = tree.game
     if not isinstance(game, Spot) or not game.locks:
         return np.zeros((0, 3), np.int32), np.zeros(0, dtype)

@@ -45,7 +45,7 @@ class Rooms:
         self._outs: dict[int, Array] = {}
 
     @cached_property
-    def frames(self) -> list[tuple[kernels.Frames, kernels.Frames]]:
+    def frames(self) -> list[tuple[kernels.WalkVectors, kernels.WalkVectors]]:
         """For each thread and player."""
         return [(self._frames(0), self._frames(1)) for _ in range(self.threads)]
 
@@ -62,12 +62,12 @@ class Rooms:
             self._outs[home] = aligned(BLOCKS * deals * (self.tree.stride + 1) * LANES, self.dtype)
         return self._outs[home]
 
-    def _frames(self, me: int) -> kernels.Frames:
+    def _frames(self, me: int) -> kernels.WalkVectors:
         tree, seat, stride, dtype = self.tree, self.tree.seats[me], self.tree.stride, self.dtype
         deals = int(tree.forest.deal_at[-1]) * (stride + 1) * LANES
         pay = aligned(seat.pay.size, dtype).reshape(seat.pay.shape)
         pay[:] = seat.pay * self.scale
-        return kernels.Frames(
+        return kernels.WalkVectors(
             own=aligned(seat.rows[0] * stride, dtype),
             sigma=aligned(seat.rows[0] * stride, dtype),
             opp=aligned(seat.rows[1] * stride, dtype),

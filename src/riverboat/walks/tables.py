@@ -14,7 +14,7 @@ from riverboat.lanes import BIAS, SHIFTS
 from riverboat.memory import available_memory
 from riverboat.pages import zeros
 from riverboat.trees.boards import BoardTree
-from riverboat.walks._node_kernels import Tables
+from riverboat.walks._node_kernels import BoardTables
 from riverboat.walks.locks import lock_arrays
 from riverboat.words import show_bytes
 
@@ -62,7 +62,7 @@ def table_bytes(size: int, form: Format, *, predictive: bool = False, apart: boo
 
 def allocate(
     tree: BoardTree, form: Format, *, predictive: bool = False, apart: bool = False, memory: int | None = None
-) -> Tables:
+) -> BoardTables:
     """Tables to learn in, all zeros but for the locks; refused where they take more than `memory` or than is free."""
     need, free = table_bytes(tree.table, form, predictive=predictive, apart=apart), available_memory()
     bound = min(x for x in (memory, free, need) if x is not None)
@@ -77,7 +77,7 @@ def allocate(
     lock, locked = lock_arrays(tree, form.work)
     hold(tree, form, regret, lock, locked)
     seen = (regret.copy(), prediction.copy()) if apart else (regret, prediction)
-    return Tables(regret, average, prediction, *seen, lock, locked)
+    return BoardTables(regret, average, prediction, *seen, lock, locked)
 
 
 def hold(tree: BoardTree, form: Format, regret: Array, lock: Array, locked: Array) -> None:
@@ -90,7 +90,7 @@ def hold(tree: BoardTree, form: Format, regret: Array, lock: Array, locked: Arra
         regret[start : start + size] = np.maximum(locked[at : at + size], 0.0)
 
 
-def reading(tree: BoardTree, average: Array) -> Tables:
+def reading(tree: BoardTree, average: Array) -> BoardTables:
     """A table of averages as walks want it, with nothing to learn. It is read where it lies."""
     if average.ndim != 1 or len(average) < tree.table:
         raise InputError(f"{tree.name}: {average.shape} numbers for a table of {tree.table}")
@@ -99,7 +99,7 @@ def reading(tree: BoardTree, average: Array) -> Tables:
         average = np.frombuffer(memoryview(memory), average.dtype)
     form = format_of(average.dtype)
     none = np.zeros(0, form.regret)
-    return Tables(none, average, none, none, none, *lock_arrays(tree, form.work))
+    return BoardTables(none, average, none, none, none, *lock_arrays(tree, form.work))
 
 
 def block(tree: BoardTree, board: int, node: int) -> tuple[int, int, int]:

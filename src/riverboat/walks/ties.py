@@ -9,8 +9,6 @@ are tied together.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from riverboat.abstraction.card_abstraction import CardAbstraction
@@ -22,18 +20,6 @@ from riverboat.walks import _tie_kernels as kernels
 from riverboat.walks.rooms import Rooms, aligned
 
 
-class _Street(NamedTuple):
-    """The rows of one player on the boards of one street."""
-
-    base: Array
-    rows: Array
-    first: Array
-    bucket: Array
-    weight: Array
-    slots: int
-    buckets: int
-
-
 class Ties:
     """Which rows of a tree's boards share a bucket, and what each of them stands for."""
 
@@ -41,7 +27,7 @@ class Ties:
         _check(tree, cards)
         self.tree, self.cards = tree, cards
         rows: list[tuple[Array, Array] | None] = [None, None]
-        self._streets: list[list[_Street]] = [[], []]
+        self._streets: list[list[kernels.StreetRows]] = [[], []]
         alike = np.array_equal(tree.held[0], tree.held[1])
         for street in range(tree.streets):
             for player in (0, 1):
@@ -61,10 +47,10 @@ class Ties:
         for s in self._streets[player]:
             counter = np.zeros(1, np.int64)
 
-            def work(thread: int, s: _Street = s, counter: Array = counter) -> None:
+            def work(thread: int, s: kernels.StreetRows = s, counter: Array = counter) -> None:
                 mean = np.zeros(s.buckets, rooms.dtype)
                 room = aligned(self.tree.stride, rooms.dtype)
-                kernels.tie(table, *s[:-1], floor, turn, counter, mean, room)
+                kernels.tie(table, s, floor, turn, counter, mean, room)
 
             rooms.on_all(work)
 
@@ -115,9 +101,11 @@ def _members(tree: BoardTree, board: int) -> int:
     return count
 
 
-def _street(tree: BoardTree, street: int, player: int, bucket: Array, weight: Array, buckets: int) -> _Street:
+def _street(
+    tree: BoardTree, street: int, player: int, bucket: Array, weight: Array, buckets: int
+) -> kernels.StreetRows:
     here = slice(tree.street_at[street], tree.street_at[street + 1])
     rows = tree.rows[here, player].astype(np.int64)
     first = np.cumsum(rows) - rows
     slots = int(tree.forest.slots[street, player])
-    return _Street(tree.boards.base[here, player].copy(), rows, first, bucket, weight, slots, buckets)
+    return kernels.StreetRows(tree.boards.base[here, player].copy(), rows, first, bucket, weight, slots, buckets)
