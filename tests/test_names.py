@@ -28,6 +28,15 @@ MANY: dict[str, str] = {
         ("walks/_node_kernels", ("matched", "play", "mean_play", "absorb", "down", "up"), _BOARDS),
         ("walks/rules", ("play", "absorb"), _BOARDS),
         ("walks/_cuda_kernels", ("follow", "inner_board", "walk"), _DEVICE),
+        ("walks/_cuda_kernels", ("last_boards",), _DEVICE),
+        (
+            "walks/_cuda_node_kernels",
+            (
+                "descend_mine",
+                "ascend",
+            ),
+            _DEVICE,
+        ),
     )
     for name in names
 }
