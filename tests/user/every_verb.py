@@ -38,7 +38,7 @@ def everything(folder: Path) -> list[Claim]:
     table = rb.play(rb.agent("always-call"), seed=1, game="kuhn")
     while not table.over:
         table.act(table.legal()[0])
-    chips: int = table.won
+    chips: float = table.won
     assert chips != 0
     return claims
 
