@@ -357,7 +357,7 @@ def test_fields_of_json_log_and_manifest(elsewhere: Path) -> None:
     table = {row[0].strip("`"): row[1] for row in rows("docs/formats.md", "field of the manifest")}
     saved = artefact.manifest(rb.save(result.strategy, "strategy"))
     checkpoint = artefact.manifest(next(Path("run").iterdir()))
-    assert set(saved) | {"game_file", "matrix", "values", "state", "history"} == set(table)
+    assert set(saved) | {"game_file", "matrix", "unrolled", "values", "state", "history"} == set(table)
     assert set(checkpoint) == set(saved) | {"state", "history"}
     assert set(re.findall(r"`(\w+)`", table["state"])) - {"best"} == set(checkpoint["state"]) - {"best"}
     assert set(re.findall(r"`(\w+)`", table["provenance"])) == set(checkpoint["provenance"])

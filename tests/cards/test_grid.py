@@ -125,7 +125,7 @@ def test_picture(tmp_path: Path) -> None:
     (axes,) = figure.axes
     assert axes.get_title() == "a spot"
     assert [text.get_text() for text in axes.texts] == list(CLASS_NAMES)
-    assert [text.get_text().split()[0] for text in figure.legends[0].get_texts()] == ["fold", "call", "raise"]
+    assert [text.get_text().split()[0] for text in axes.get_legend().get_texts()] == ["fold", "call", "raise"]
     for name, start in (("grid.png", b"\x89PNG"), ("grid.PDF", b"%PDF")):
         RANGE.grid().save(tmp_path / "deep" / name)
         assert (tmp_path / "deep" / name).read_bytes().startswith(start)

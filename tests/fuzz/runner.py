@@ -13,12 +13,10 @@ import time
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import typer
 from numba.core import event
 
 from riverboat.agents import registry
@@ -173,12 +171,6 @@ def run(case: Case, root: Path) -> Outcome:
     return found
 
 
-@cache
-def _command() -> Any:
-    """The command line, put together once: every call of `cli.app` would do it again."""
-    return typer.main.get_command(cli.app)
-
-
 def _quietly(watch: Watch) -> None:
     """Wait for the watch; an interrupt that comes a moment too late is for nobody."""
     with contextlib.suppress(KeyboardInterrupt):
@@ -208,7 +200,6 @@ def _inside(folder: Path) -> Iterator[None]:
     try:
         with (
             mock.patch.object(registry, "demo_folder", return_value=folder / "data" / "demo"),
-            mock.patch.object(cli, "app", _command()),
             mock.patch.dict(os.environ, {"RIVERBOAT_TRACEBACK": "1"}),
         ):
             yield

@@ -6,9 +6,11 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.errors import InputError
+from riverboat.interfaces import cli
 from riverboat.interfaces.terminal import complaint, duration
 
 SOLVE_KEYS = {
@@ -202,3 +204,19 @@ def test_feature_tables_are_artefacts(run, tmp_path, monkeypatch):
     assert json.loads(out)["tables"]["histogram"]["shape"] == [169, 10]
     assert (tmp_path / "f" / "manifest.json").exists()
     assert run("features", "rivr")[0] == 2
+
+
+def test_a_call_sees_its_own_command_whole_and_the_others_by_name():
+    """Options of commands that are not called are never worked out."""
+    whole = typer.main.get_command(cli.app)
+    options = {name: [p.name for p in command.params] for name, command in whole.commands.items()}
+    assert len(options) > 30
+    for called in ["--help", *options]:
+        needed = typer.main.get_command(cli._needed([called, "x"]))
+        assert {n: c.get_short_help_str() for n, c in needed.commands.items()} == {
+            n: c.get_short_help_str() for n, c in whole.commands.items()
+        }
+        if called in options:
+            assert [p.name for p in needed.commands[called].params] == options[called]
+    outlined = [name for name, command in needed.commands.items() if not command.params]
+    assert len(outlined) > len(options) - 5

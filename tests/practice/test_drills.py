@@ -131,6 +131,7 @@ def test_a_drill_in_the_terminal(river, tmp_path, capsys):
 # --- charts -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_push_chart_is_an_equilibrium_of_its_own_evs():
     """Jams where jamming is worth more, folds where it is worth less; and an independent figure for folding."""
     table = push_table("push:10,10")
@@ -146,20 +147,24 @@ def test_a_push_chart_is_an_equilibrium_of_its_own_evs():
     assert 5 < aces.best.ev < 9.5
 
 
-def test_charts_of_spots_and_tables_are_drawn_and_compared(river, tmp_path):
+@pytest.mark.slow
+def test_push_charts_are_compared():
+    one, other = charts_of("push:10,10"), charts_of("push:6,6")
+    jams = [book["J"].grid.frequencies["all-in"] for book in (one, other)]
+    change = difference(one["J"], other["J"])["change"]["all-in"]
+    assert change == pytest.approx((jams[1] - jams[0]).ravel().tolist())
+    assert difference(one["J"], one["J"])["mean"] == 0
+
+
+def test_charts_of_spots_are_drawn(river, tmp_path):
     book = charts_of(river)
     assert [chart.line for chart in book.charts] == ["", "x", "b50", "a"]
     root = rb.load(river)[""]
     assert book[""].to_dict()["strategy"]["x"] == pytest.approx(root.grid().frequencies["x"].ravel().tolist())
     save_sheet(book.charts[:2], tmp_path / "sheet.png")
     assert (tmp_path / "sheet.png").stat().st_size > 10_000
-    one, other = charts_of("push:10,10"), charts_of("push:6,6")
-    found = difference(one["J"], other["J"])
-    jams = [book["J"].grid.frequencies["all-in"] for book in (one, other)]
-    assert found["change"]["all-in"] == pytest.approx((jams[1] - jams[0]).ravel().tolist())
-    assert difference(one["J"], one["J"])["mean"] == 0
     with pytest.raises(InputError, match="has no chart"):
-        one["X"]
+        book["X"]
     with pytest.raises(InputError, match="write numbers"):
         charts_of("push:ten")
     with pytest.raises(InputError, match="1 to 12"):

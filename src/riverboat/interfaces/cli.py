@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from copy import copy
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command_name
+from typer.models import CommandInfo
 
 from riverboat import disk
 from riverboat.errors import InputError
@@ -543,7 +548,32 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors become one line and an exit code."""
-    endings.run(app, arguments)
+    endings.run(_needed(sys.argv[1:] if arguments is None else arguments), arguments)
+
+
+def _needed(words: list[str]) -> typer.Typer:
+    """The commands as far as this call needs them: whole the one that is called, of the others names and what they do.
+
+    Typer works out every option of every command before it looks at what is called: a tenth of a second.
+    """
+    called = next((word for word in words if not word.startswith("-")), "")
+    needed = copy(app)
+    needed.registered_commands = [
+        info if called == (info.name or get_command_name(info.callback.__name__)) else _outline(info, info.callback)
+        for info in app.registered_commands
+        if info.callback is not None
+    ]
+    return needed
+
+
+def _outline(info: CommandInfo, whole: Callable[..., Any]) -> CommandInfo:
+    def command() -> None:
+        raise AssertionError(f"{whole.__name__}: only its outline was asked for")
+
+    command.__name__, command.__doc__ = whole.__name__, whole.__doc__
+    outline = copy(info)
+    outline.callback = command
+    return outline
 
 
 if __name__ == "__main__":

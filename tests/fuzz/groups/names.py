@@ -98,7 +98,7 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     ("method", (*KUHN, "--method", "?"), {"typo": "lpp", "case": "LP"}),
     ("dtype", (*KUHN, "--dtype", "?"), {"typo": "float46", "of spots": "compact", "whole": "int8", "object": "object"}),
     ("dtype of a spot", (*RIVER, "--dtype", "?"), {"typo": "float46", "half": "float16"}),
-    ("device of a spot", (*RIVER, "--device", "?"), {"typo": "cdua", "number": "0", "empty": ""}),
+    ("device of a spot", (*RIVER, "--device", "?"), {"typo": "cdua", "number": "0"}),
     ("device of a bench", ("bench", "--device", "?"), {"typo": "cdua", "capitals": "CPU"}),
     ("trace game", ("trace", "?"), {"typo": "kuhnn", "no game": "objects:number", "spot": "../world/turn.toml"}),
     ("trace schedule", ("trace", "kuhn", "--schedule", "?"), {"typo": "dcfrr", "maker fails": "objects:fails"}),
