@@ -45,9 +45,9 @@ def start(data: Path) -> tuple[subprocess.Popen[str], str, str, float]:
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
-    found = re.search(r"(http://\S+)/\?token=(\S+)", process.stdout.readline())
-    assert found is not None
-    base, token = found[1], found[2]
+    address = re.search(r"(http://\S+)/\?token=(\S+)", process.stdout.readline())
+    assert address is not None
+    base, token = address[1], address[2]
     while True:
         try:
             with httpx.Client(base_url=base, follow_redirects=True) as browser:
@@ -106,13 +106,13 @@ def spread(seconds: list[float]) -> str:
 
 def receive(line: socket.socket) -> bytes:
     """A whole answer."""
-    found = b""
-    while b"\r\n\r\n" not in found:
-        found += line.recv(1 << 16)
-    size = found.index(b"\r\n\r\n") + 4 + int(re.search(rb"content-length: (\d+)", found)[1])  # type: ignore[index]
-    while len(found) < size:
-        found += line.recv(1 << 18)
-    return found
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += line.recv(1 << 16)
+    size = answer.index(b"\r\n\r\n") + 4 + int(re.search(rb"content-length: (\d+)", answer)[1])  # type: ignore[index]
+    while len(answer) < size:
+        answer += line.recv(1 << 18)
+    return answer
 
 
 def load(base: str, token: str, run: str, pid: int, client: httpx.Client) -> None:

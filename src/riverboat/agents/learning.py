@@ -81,7 +81,7 @@ def learn_settings(options: Mapping[str, str], text: str) -> LearnSettings | Non
         if given and given != ["fit"]:
             raise InputError(f"agent {shown(text)}: {given[0]} is for agents that learn: add exploit=dbbr")
         return None
-    found: dict[str, Any] = {"method": options["exploit"] or "dbbr"}
+    settings: dict[str, Any] = {"method": options["exploit"] or "dbbr"}
     for key, kind in (("every", int), ("work", int), ("p", float), ("prior", float)):
         if key in options:
             if not re.fullmatch(
@@ -89,16 +89,16 @@ def learn_settings(options: Mapping[str, str], text: str) -> LearnSettings | Non
             ):
                 what = "a whole number" if kind is int else "a number such as 0.9"
                 raise InputError(f"agent {shown(text)}: {key}={shown(options[key])}: write {what}")
-            found[key] = kind(options[key])
+            settings[key] = kind(options[key])
     if "fit" in options:
-        found["fit"] = options["fit"]
+        settings["fit"] = options["fit"]
     if options.get("wait", "yes") not in ("yes", "no"):
         raise InputError(f"agent {shown(text)}: wait={shown(options['wait'])}: write yes or no")
-    found["wait"] = options.get("wait", "yes") == "yes"
+    settings["wait"] = options.get("wait", "yes") == "yes"
     if options.get("memory"):
-        found["memory"] = Path(options["memory"])
+        settings["memory"] = Path(options["memory"])
     try:
-        return LearnSettings(**found)
+        return LearnSettings(**settings)
     except InputError as error:
         raise InputError(f"agent {shown(text)}: {error}") from None
 
@@ -172,9 +172,9 @@ class LearningAgent:
         # Bets are read as the agent reads them at the table: a model of other readings would be one of another player.
         reading = read_in(strategy.tree, hands, self.first.translation, self.first.seed + self.hands)
         theirs = reading.player != hands.names.index(_own_name(self.name, hands))
-        found = count_moves(reading, strategy.tree, theirs, hands, strategy.cards)
-        _add(self._seen, found.moves)
-        _add(self._shown, found.shown)
+        counts = count_moves(reading, strategy.tree, theirs, hands, strategy.cards)
+        _add(self._seen, counts.moves)
+        _add(self._shown, counts.shown)
         before = self.hands // self.settings.every
         self.hands += len(hands)
         if self._work is not None and (self.settings.wait or self._work.done()):
@@ -201,10 +201,12 @@ class LearningAgent:
         if settings.method == "dbr":
             self._responder.be_sure(confidence(counts, settings.p))
         self._responder.improve(model, settings.work)
-        found = self._responder.strategy()
+        answer = self._responder.strategy()
         if settings.method == "preflop":
-            found = replace(found, average=(found.average[0], *(np.asarray(t, np.float32) for t in base.average[1:])))
-        return found
+            answer = replace(
+                answer, average=(answer.average[0], *(np.asarray(t, np.float32) for t in base.average[1:]))
+            )
+        return answer
 
     # --- memory ---------------------------------------------------------------------------------
 

@@ -146,7 +146,7 @@ class SolutionAgent:
     def probabilities(self, views: Views) -> list[Choice]:
         """Moves and their probabilities."""
         self.check_rules(views.rules)
-        found = []
+        choices = []
         for i in range(len(views)):
             state = views.betting(i)
             here, hand = self.node(state, views.board[i].tolist()), hand_index(*views.hole[i].tolist())
@@ -155,8 +155,8 @@ class SolutionAgent:
                 held = "".join(card_name(card) for card in views.hole[i].tolist())
                 raise InputError(f"agent {self.name!r}: {held} is not in its range at {here.line or 'the root'}")
             moves = [STREET.read(self.rules.book, state.at, label) for label in here.actions]
-            found.append([(m, float(p)) for m, p in zip(moves, row.tolist(), strict=True) if m is not None and p > 0])
-        return found
+            choices.append([(m, float(p)) for m, p in zip(moves, row.tolist(), strict=True) if m is not None and p > 0])
+        return choices
 
 
 def _drawn(rng: np.random.Generator, weights: Array) -> int:

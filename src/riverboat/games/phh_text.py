@@ -28,10 +28,10 @@ def plain_table(text: str, wanted: Container[str]) -> dict[str, Any] | None:
     for line in text.split("\n"):
         if not line or line.isspace():
             continue
-        found = _LINE.fullmatch(line)
-        if found is None or found[1] in table:
+        entry = _LINE.fullmatch(line)
+        if entry is None or entry[1] in table:
             return None
-        key, value = found.groups()
+        key, value = entry.groups()
         table[key] = None
         if key in wanted:
             table[key] = [_scalar(part) for part in _PART.findall(value)] if value[0] == "[" else _scalar(value)

@@ -50,15 +50,18 @@ def _compare(chosen: list[Chart], source: str, against: str, json: bool) -> None
     if not told:
         raise InputError(f"{source}: no charts to compare")
     console = plain_console()
-    for found in told:
+    for comparison in told:
         console.print(
-            f"{found['lines'][0] or 'first decision'}: {100 * found['mean']:.1f} % of hands differ", highlight=False
+            f"{comparison['lines'][0] or 'first decision'}: {100 * comparison['mean']:.1f} % of hands differ",
+            highlight=False,
         )
-        order = sorted(range(169), key=lambda cell: -found["apart"][cell])[:WIDEST]
+        order = sorted(range(169), key=lambda cell: -comparison["apart"][cell])[:WIDEST]
         rows = []
         for cell in order:
             change = ", ".join(
-                f"{m} {100 * found['change'][m][cell]:+.0f} %" for m in found["moves"] if found["change"][m][cell]
+                f"{m} {100 * comparison['change'][m][cell]:+.0f} %"
+                for m in comparison["moves"]
+                if comparison["change"][m][cell]
             )
-            rows.append((found["cells"][cell], f"{100 * found['apart'][cell]:.0f} %", change))
+            rows.append((comparison["cells"][cell], f"{100 * comparison['apart'][cell]:.0f} %", change))
         console.print(ReportTable("", (Column("hand"), Column("differs", FIGURE), Column("change")), tuple(rows)))

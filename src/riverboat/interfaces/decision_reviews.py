@@ -70,9 +70,9 @@ def lines_of(told: Results, lost: float) -> list[str]:
     """The results in words."""
     lines = [f"won {told.won:+,.6g} chips in {told.hands:,} hands; EV lost {lost:,.1f} chips"]
     for name, words in (("raw", "as played"), ("all_in", "all-ins by equity"), ("aivat", "without luck (AIVAT)")):
-        found = told.to_dict()[name]
-        if found is not None:
-            lines.append(f"{words}: {found['mean']:+,.0f} ± {found['ci95']:,.0f} {told.unit}")
+        interval = told.to_dict()[name]
+        if interval is not None:
+            lines.append(f"{words}: {interval['mean']:+,.0f} ± {interval['ci95']:,.0f} {told.unit}")
     return lines
 
 

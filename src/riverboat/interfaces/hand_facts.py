@@ -36,8 +36,8 @@ def hands(files: list[Path], players: list[str], plot: Path | None, game: str | 
     """Read, count and show."""
     if plot is not None:
         disk.check_picture(plot)
-    found = gather_hands(files, None if game is None else read_game(game))
-    told = [] if found.hands is None else _facts(found.hands, players)
+    gathered = gather_hands(files, None if game is None else read_game(game))
+    told = [] if gathered.hands is None else _facts(gathered.hands, players)
     if plot is not None and told:
         from riverboat.interfaces import hand_plots
 
@@ -45,17 +45,17 @@ def hands(files: list[Path], players: list[str], plot: Path | None, game: str | 
     if json:
         emit(
             {
-                "hands": 0 if found.hands is None else len(found.hands),
-                "refused": found.refused,
-                "examples": {reason: list(some) for reason, some in found.examples.items()},
-                "game": None if found.hands is None else _kind(found.hands),
+                "hands": 0 if gathered.hands is None else len(gathered.hands),
+                "refused": gathered.refused,
+                "examples": {reason: list(some) for reason, some in gathered.examples.items()},
+                "game": None if gathered.hands is None else _kind(gathered.hands),
                 "players": [one.to_dict() for one in told],
-                "names": 0 if found.hands is None else len(found.hands.names),
+                "names": 0 if gathered.hands is None else len(gathered.hands.names),
                 "units": UNITS,
             }
         )
         return
-    _print(found, told, bool(players))
+    _print(gathered, told, bool(players))
 
 
 def _facts(record: Hands, players: list[str]) -> list[Habits]:
@@ -73,14 +73,14 @@ def _kind(record: Hands) -> str:
     return "limit hold'em" if record.rules.limit else "no-limit hold'em"
 
 
-def _print(found: Gathered, told: list[Habits], asked: bool) -> None:
+def _print(gathered: Gathered, told: list[Habits], asked: bool) -> None:
     console = plain_console()
-    count = 0 if found.hands is None else len(found.hands)
-    of = "" if found.hands is None else f" of {_kind(found.hands)}, {len(found.hands.names):,} players"
-    console.print(f"{count:,} hands{of}; {sum(found.refused.values()):,} refused")
-    for reason, times in found.refused.items():
+    count = 0 if gathered.hands is None else len(gathered.hands)
+    of = "" if gathered.hands is None else f" of {_kind(gathered.hands)}, {len(gathered.hands.names):,} players"
+    console.print(f"{count:,} hands{of}; {sum(gathered.refused.values()):,} refused")
+    for reason, times in gathered.refused.items():
         console.print(f"  {times:,} × {reason}")
-        for example in found.examples.get(reason, ())[:1]:
+        for example in gathered.examples.get(reason, ())[:1]:
             console.print(f"      {example}")
     if not told:
         return

@@ -65,40 +65,40 @@ def model(agent: str, files: list[Path], options: Options) -> None:
             raise unknown("player", name, hands.names)
     count = np.bincount(hands.player.ravel(), minlength=len(hands.names))
     names = options.players or [hands.names[k] for k in np.argsort(-count, kind="stable")[:MOST]]
-    found = [judge(base, hands, name, options.learn) for name in dict.fromkeys(names)]
+    judged = [judge(base, hands, name, options.learn) for name in dict.fromkeys(names)]
     if options.out is not None:
         save_blueprint(_whole(base, hands, names[0], options.fit), options.out)
         say(f"saved the model of {names[0]} in {options.out}")
     if options.plot is not None:
         from riverboat.interfaces import hand_plots
 
-        hand_plots.calibration(found, options.plot)
+        hand_plots.calibration(judged, options.plot)
     if options.json:
         emit(
             {
                 "agent": agent,
                 "hands": len(hands),
-                "players": [facts(one) for one in found],
+                "players": [facts(one) for one in judged],
                 "unit": "nats",
                 "units": UNITS,
             }
         )
         return
     console = plain_console()
-    for one in found:
+    for one in judged:
         console.print(table(one))
     console.print(
         f"log-loss in nats a decision, ± 95 % over hands, on the last {100 * (1 - options.learn):.0f} % of each player's "
-        f"hands; {100 * found[0].missed:.1f} % of decisions have no place in the tree"
+        f"hands; {100 * judged[0].missed:.1f} % of decisions have no place in the tree"
     )
 
 
 def blueprint_of(agent: str) -> BlueprintStrategy:
     """The blueprint that an agent plays."""
-    found = make_agent(agent)
-    if not isinstance(found, BlueprintAgent):
+    made = make_agent(agent)
+    if not isinstance(made, BlueprintAgent):
         raise InputError(f"agent {shown(agent)}: models need a blueprint, such as runs/laptop or demo")
-    return found.strategy
+    return made.strategy
 
 
 def _whole(base: BlueprintStrategy, hands: Hands, name: str, fit: str) -> BlueprintStrategy:

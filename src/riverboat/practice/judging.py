@@ -113,7 +113,7 @@ class TableJudge:
     base: Answering  # whose strategy gives ranges: the agent itself, or what it plays before it searches
     solves: bool = True  # false: the blueprint's values on all streets
     _solved: PublicCache[Solution] = field(
-        default_factory=lambda: PublicCache(KEPT, lambda found: int(found.table.nbytes)), repr=False
+        default_factory=lambda: PublicCache(KEPT, lambda solution: int(solution.table.nbytes)), repr=False
     )
 
     def verdict(self, state: Betting, board: Cards, hole: Cards, move: str | None = None) -> Verdict:
@@ -122,8 +122,8 @@ class TableJudge:
         shown = tuple(int(card) for card in board[: state.rules.board_sizes[state.street]])
         if self.solves and state.street >= FIRST_SOLVED and _solvable(state.rules):
             solution, inside = self.solution(state, shown, move)
-            found = node_verdict(solution[""], inside, hole, "solved on the spot", state.before, state)
-            return replace(found, played=self._mix(state, shown, hole))
+            judged = node_verdict(solution[""], inside, hole, "solved on the spot", state.before, state)
+            return replace(judged, played=self._mix(state, shown, hole))
         valued = self._valued(state, shown, hole)
         if valued is not None:
             return valued
@@ -144,20 +144,20 @@ class TableJudge:
         """The spot solved, and its own state at the root."""
         spot = self.spot(state, board, move)
         key = f"{state.line} {show_cards(board)} {spot.menu}".encode()
-        found = self._solved.get(key)
-        if found is None:
-            (found,) = solve_many([spot], iterations=ITERATIONS[state.street], until=UNTIL)
-            self._solved.keep(key, found)
-        return found, spot.start
+        solved = self._solved.get(key)
+        if solved is None:
+            (solved,) = solve_many([spot], iterations=ITERATIONS[state.street], until=UNTIL)
+            self._solved.keep(key, solved)
+        return solved, spot.start
 
     def _mix(self, state: Betting, board: Cards, hole: Cards) -> dict[str, float]:
         """What the agent would have played with the hand."""
         asked = self.agent if isinstance(self.agent, Answering) else self.base
-        found = asked.strategies(Places.of([state], [tuple(board)]))
+        answer = asked.strategies(Places.of([state], [tuple(board)]))
         deck = state.rules.deck
         hand = int(np.flatnonzero((np.sort(deck.hands, axis=1) == np.sort(np.array(hole))).all(axis=1))[0])
-        row = found.probabilities[0, hand].tolist()
-        return {label: p for label, p in zip(found.labels(0), row, strict=False) if p > 0 or label in ("f", "c")}
+        row = answer.probabilities[0, hand].tolist()
+        return {label: p for label, p in zip(answer.labels(0), row, strict=False) if p > 0 or label in ("f", "c")}
 
     # --- the blueprint's values ---------------------------------------------------------------
 
@@ -179,9 +179,9 @@ class TableJudge:
         if self._reader is None or self.values is None:
             return None
         views = Views.of([state], [tuple(hole)], [tuple(board)])
-        found = self._reader.decide(views)
-        node, tree = int(found.node[0]), self._reader.strategy.tree
-        if node < 0 or found.off[0] or tree.actor[node] != state.turn:
+        decisions = self._reader.decide(views)
+        node, tree = int(decisions.node[0]), self._reader.strategy.tree
+        if node < 0 or decisions.off[0] or tree.actor[node] != state.turn:
             return None
         cards = np.array([[*hole, *board]], np.uint8)
         bucket = int(self._reader.strategy.cards.buckets(cards, check=False)[0, 0, -1])
@@ -194,7 +194,7 @@ class TableJudge:
             kind = int(tree.kind[child])
             column = kind if kind < RAISE else raises
             raises += kind == RAISE
-            p, move = float(found.rows[0, column]), int(found.moves[0, column])
+            p, move = float(decisions.rows[0, column]), int(decisions.moves[0, column])
             chances[move] = chances.get(move, 0.0) + p
             if kind == FOLDS and move != FOLD:
                 continue  # nothing is to be called really: what folds there checks here

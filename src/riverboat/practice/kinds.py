@@ -29,9 +29,9 @@ def board_class(board: Sequence[int]) -> str:
 def hand_class(hole: Sequence[int], board: Sequence[int]) -> str:
     """A hand as players call it: what it has made on a board, with its first draw; before the flop its kind."""
     if len(board) >= 3:
-        found = classify(tuple(hole), tuple(board))
-        draws = [draw for draw in found.draws if draw not in ("no draw", "overcards", "backdoor flush draw")]
-        return f"{found.made}, {draws[0]}" if draws else found.made
+        kind = classify(tuple(hole), tuple(board))
+        draws = [draw for draw in kind.draws if draw not in ("no draw", "overcards", "backdoor flush draw")]
+        return f"{kind.made}, {draws[0]}" if draws else kind.made
     return starting_class(CLASS_NAMES[int(CLASS_OF_HAND[hand_index(*hole)])])
 
 

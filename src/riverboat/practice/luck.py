@@ -56,9 +56,11 @@ class Results:
         """For JSON: chips, and each mean in the unit with half the width of its 95 % interval."""
         told: dict[str, Any] = {"hands": self.hands, "won": self.won, "unit": self.unit, "won_unit": "chips"}
         for name in ("raw", "all_in", "aivat"):
-            found: Interval | None = getattr(self, name)
+            interval: Interval | None = getattr(self, name)
             scale = 1.0 / self.unit_chips
-            told[name] = None if found is None else {"mean": found.mean * scale, "ci95": found.half_width * scale}
+            told[name] = (
+                None if interval is None else {"mean": interval.mean * scale, "ci95": interval.half_width * scale}
+            )
         return {**told, "why_no_aivat": self.why or None}
 
 
@@ -90,10 +92,10 @@ def _all_in(sitting: Sitting, kept: Kept, won: float) -> float:
     if table.rules.board_sizes[-1] != 5:
         return won
     mine, theirs = kept.holes[kept.seat], kept.holes[1 - kept.seat]
-    (found, _) = equity(show_cards(mine), show_cards(theirs), board=kept.board[:shown]).shares
+    (share, _) = equity(show_cards(mine), show_cards(theirs), board=kept.board[:shown]).shares
     paid = end.pay(table.start.spent if table.rules.pot else (0, 0))
     win, lose = (paid[k][kept.seat] for k in ((0, 2) if kept.seat == 0 else (2, 0)))
-    return float(win * found + lose * (1 - found))
+    return float(win * share + lose * (1 - share))
 
 
 def _last_street(end: Betting) -> int:

@@ -46,8 +46,8 @@ class PushTable:
 
     def jams(self, line: str) -> Array:
         """How often each class goes all-in. float64 [169]"""
-        found: Array = self.solved.strategy[self.number(line)]
-        return found
+        shares: Array = self.solved.strategy[self.number(line)]
+        return shares
 
     def number(self, line: str) -> int:
         """Of a line; unknown ones are refused."""

@@ -146,7 +146,7 @@ def hands_of(record: Hands, player: str) -> list[PlayedHand]:
     """The hands of a record in which a player's cards were seen, as that player saw them."""
     which = record.of(player)
     seats = record.seat_of(player)
-    found = []
+    hands = []
     for i in which.nonzero()[0].tolist():
         seat = int(seats[i])
         hole = record.hole(i, seat)
@@ -156,7 +156,7 @@ def hands_of(record: Hands, player: str) -> list[PlayedHand]:
         won = int(record.won[i, seat])
         known = None if won == UNKNOWN else won
         start = Betting.start(rules)
-        found.append(PlayedHand(int(record.number[i]), seat, hole, record.board(i), start, record.betting(i), known))
-    if not found:
+        hands.append(PlayedHand(int(record.number[i]), seat, hole, record.board(i), start, record.betting(i), known))
+    if not hands:
         raise InputError(f"player {player!r}: nobody saw its cards in these {len(record):,} hands")
-    return found
+    return hands

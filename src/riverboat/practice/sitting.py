@@ -81,15 +81,15 @@ class Sitting:
     @staticmethod
     def open(path: str | Path, agent: Agent | None = None) -> Sitting:
         """As it was left. `agent` is the one that is named there, where it is at hand."""
-        found = _read(Path(path))
-        seed, name = found.whole("seed"), found.text("agent")
-        rules = parse_game(found.text("game", lines=True), found.text("game_name"), str(path))
+        entries = _read(Path(path))
+        seed, name = entries.whole("seed"), entries.text("agent")
+        rules = parse_game(entries.text("game", lines=True), entries.text("game_name"), str(path))
         made = seating.agent(name, seed) if agent is None else agent
         seating.rules_for([made], rules)
-        hands = [_hand(each) for each in found.tables("hands")]
+        hands = [_hand(each) for each in entries.tables("hands")]
         if not hands:
             raise InputError(f"{path}: no hands; begin another sitting")
-        seat = None if found["seat"] is None else found.whole("seat", 0, 1)
+        seat = None if entries["seat"] is None else entries.whole("seat", 0, 1)
         table = Table(made, rules, seed, seat, dealt=False)
         for hand in hands:
             table.replay(hand.holes, hand.board, _moves(table.start, hand.line))
@@ -211,12 +211,12 @@ def _state(start: Betting, line: str) -> Betting:
     return Betting.from_line(start.rules, line)
 
 
-def _hand(found: Fields) -> Kept:
-    holes = tuple(parse_cards(text, "hole") for text in found.texts("holes"))
+def _hand(entry: Fields) -> Kept:
+    holes = tuple(parse_cards(text, "hole") for text in entry.texts("holes"))
     if len(holes) != 2:
-        raise InputError(f"{found.where}: holes: the cards of two seats are needed")
-    board = parse_cards(found.text("board"), "board") if found.text("board") else ()
-    return Kept(found.whole("seat", 0, 1), (holes[0], holes[1]), board, found.text("line"))
+        raise InputError(f"{entry.where}: holes: the cards of two seats are needed")
+    board = parse_cards(entry.text("board"), "board") if entry.text("board") else ()
+    return Kept(entry.whole("seat", 0, 1), (holes[0], holes[1]), board, entry.text("line"))
 
 
 def _read(path: Path) -> Fields:

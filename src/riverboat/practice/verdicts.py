@@ -68,8 +68,8 @@ class Verdict:
 
     def cost(self, move: str) -> float | None:
         """EV lost by a move, in chips; None where nothing is known."""
-        found = self.of(move).ev
-        return None if self.best is None or self.best.ev is None or found is None else max(0.0, self.best.ev - found)
+        ev = self.of(move).ev
+        return None if self.best is None or self.best.ev is None or ev is None else max(0.0, self.best.ev - ev)
 
     @property
     def mixed(self) -> bool:

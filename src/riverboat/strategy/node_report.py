@@ -399,8 +399,8 @@ def _group_means(members: Array, mine: Figures, values: Array) -> Array:
     """`_mean` over the hands of each group. float64 [groups]"""
     held = np.where(mine.here & ~np.isnan(values), mine.deals, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = members @ (np.nan_to_num(values) * held) / (members @ held)
-    return found
+        means: Array = members @ (np.nan_to_num(values) * held) / (members @ held)
+    return means
 
 
 def _combos(node: Spotlight, who: int, mine: Figures, hands: Array) -> ReportTable:

@@ -108,12 +108,14 @@ def _script(programs: Programs, shape: Shape, streets: int, offset: int, groups:
     sources: tuple[list[Place] | None, list[Place] | None] = (None, None)
     for s in range(streets - 1):
         walks = [Street(programs, shape, s, me, offset) for me in (0, 1)]
-        found = []
+        pieces = []
         for me, walk in enumerate(walks):
             source = sources[me]
-            found.append([walk.stays(n, None if source is None else source[k]) for k, n in enumerate(_roots(shape, s))])
-        script.inner.append([(a[0], b[0]) for a, b in zip(*found, strict=True)])
-        script.roots.append([(a[1], b[1]) for a, b in zip(*found, strict=True)])
+            pieces.append(
+                [walk.stays(n, None if source is None else source[k]) for k, n in enumerate(_roots(shape, s))]
+            )
+        script.inner.append([(a[0], b[0]) for a, b in zip(*pieces, strict=True)])
+        script.roots.append([(a[1], b[1]) for a, b in zip(*pieces, strict=True)])
         places = [[walk.exits[k] for k in range(len(walk.exits))] for walk in walks]
         script.exits.append(list(zip(places[0], places[1], strict=True)))
         script.size.append(max(walk.most for walk in walks))

@@ -161,11 +161,11 @@ class Street:
     move_slots: tuple[int, ...] = ()  # of the values after each move at the root of a game
 
     def _take(self, count: int) -> int:
-        found = self.top
+        first = self.top
         self.top += count
-        self.written.difference_update(range(found, self.top))
+        self.written.difference_update(range(first, self.top))
         self.most = max(self.most, self.top)
-        return found
+        return first
 
     # --- nodes ------------------------------------------------------------------------------
 

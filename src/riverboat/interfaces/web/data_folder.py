@@ -35,17 +35,17 @@ class DataFolder:
                 f"name {shown(name)}: a path below the data folder, of letters, digits, spaces and ._+=,@-; "
                 "no part may begin with a dot"
             )
-        found = self.root.joinpath(*parts)
-        if not found.resolve().is_relative_to(self.root):
+        target = self.root.joinpath(*parts)
+        if not target.resolve().is_relative_to(self.root):
             raise InputError(f"name {shown(name)}: leads out of the data folder")
-        return found
+        return target
 
     def run(self, name: str) -> Path:
         """The folder of a run that is there."""
-        found = self.path(name)
-        if not is_run(found):
+        folder = self.path(name)
+        if not is_run(folder):
             raise MissingError(f"run {shown(name)}: not in the data folder; GET /api/runs lists what is")
-        return found
+        return folder
 
     def free_name(self, wanted: str) -> str:
         """A name that nothing in the folder has, made from a word."""

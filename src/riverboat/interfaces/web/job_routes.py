@@ -32,8 +32,8 @@ CHECKPOINT = "15s"
 
 def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
     """The text of the spot and the job; its size is counted before it is queued."""
-    found = sources.find(asked, server.data, server.shelf)
-    spot, threads = found.spot, asked.threads or server.cores
+    noted = sources.find(asked, server.data, server.shelf)
+    spot, threads = noted.spot, asked.threads or server.cores
     if asked.boards is None and (asked.report is not None or asked.keep):
         raise InputError("report and keep go with boards")
     options: dict[str, Any] = {name: getattr(asked, name) for name in LIMITS if getattr(asked, name) is not None}

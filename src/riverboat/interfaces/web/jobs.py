@@ -218,14 +218,14 @@ class Jobs:
 
     def _read(self) -> dict[str, Job]:
         """The jobs of earlier servers; those that ran when their server was killed have stopped, and wait to be resumed."""
-        found: dict[str, Job] = {}
+        jobs: dict[str, Job] = {}
         for file in sorted((self.data.root / ".jobs").glob("*/job.json")):
             job = _job(file)
             if job is not None and job.name == file.parent.name:
                 alive = job.state in ALIVE
                 message = "the server ended; resume goes on from the last checkpoint" if alive else job.message
-                found[job.name] = replace(job, state=STOPPED if alive else job.state, message=message)
-        return found
+                jobs[job.name] = replace(job, state=STOPPED if alive else job.state, message=message)
+        return jobs
 
 
 LIMITS = ("until", "iterations", "time")

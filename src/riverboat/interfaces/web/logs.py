@@ -22,8 +22,8 @@ def last_row(file: Path) -> dict[str, Any] | None:
     """The last whole line of a log, read as JSON."""
     for line in reversed(_end(file).rpartition("\n")[0].splitlines()):
         with suppress(ValueError):
-            found = json.loads(line)
-            return found if isinstance(found, dict) else None
+            row = json.loads(line)
+            return row if isinstance(row, dict) else None
     return None
 
 

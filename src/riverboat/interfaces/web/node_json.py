@@ -22,10 +22,10 @@ KINDS = {"f": "fold", "x": "check", "c": "call", "b": "bet", "r": "raise", "a": 
 def numbers(values: Array, digits: int = DIGITS) -> list[Any]:
     """Rounded, and null where they are not known."""
     rounded = np.round(np.asarray(values, float), digits)
-    found: list[Any] = rounded.tolist()
+    listed: list[Any] = rounded.tolist()
     for k in np.flatnonzero(~np.isfinite(rounded)).tolist():
-        found[k] = None
-    return found
+        listed[k] = None
+    return listed
 
 
 def number(value: Cell, digits: int = DIGITS) -> float | None:
@@ -84,7 +84,7 @@ def cards_of(node: Spotlight) -> list[str]:
 
 def path(node: Spotlight) -> list[dict[str, Any]]:
     """The way from the root: every decision and deal with what was chosen there and what else could be."""
-    betting, joiner, found = node.tree.betting, node.tree.game.joiner, []
+    betting, joiner, steps = node.tree.betting, node.tree.game.joiner, []
     line, dealt = "", list(node.dealt)
     names = node_report.names(node.tree.game)
     way = node.way
@@ -97,8 +97,8 @@ def path(node: Spotlight) -> list[dict[str, Any]]:
             chosen = betting.label[after] if actor >= 0 else show_cards(dealt.pop(0))
             step["chosen"] = chosen
             line = f"{line}/{chosen}" if actor < 0 else f"{line}{joiner}{chosen}" if line else chosen
-        found.append(step)
-    return found
+        steps.append(step)
+    return steps
 
 
 def _sides(node: Spotlight, told: node_report.Summary) -> dict[str, Any]:

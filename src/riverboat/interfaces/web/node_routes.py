@@ -121,9 +121,13 @@ def routes(server: Server) -> APIRouter:
             with other_lock:
                 there = second[line]
                 there.summary()
-            found = compare_nodes(here, there)
+            comparison = compare_nodes(here, there)
             return to_bytes(
-                {"moves": table_dict(found.moves), "sides": table_dict(found.sides), "cells": table_dict(found.cells)}
+                {
+                    "moves": table_dict(comparison.moves),
+                    "sides": table_dict(comparison.sides),
+                    "cells": table_dict(comparison.cells),
+                }
             )
 
         return as_json(await server.compute(work))

@@ -170,9 +170,9 @@ def _training(rows: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
 def _owner(folder: Path) -> int | None:
     """The process of this machine that writes to a folder."""
     with suppress(OSError, ValueError):
-        found = _OWNER.match((folder / disk.LOCK).read_text(encoding="utf-8"))
-        if found and found[2] == socket.gethostname() and disk.is_held(folder):
-            return int(found[1])
+        owner = _OWNER.match((folder / disk.LOCK).read_text(encoding="utf-8"))
+        if owner and owner[2] == socket.gethostname() and disk.is_held(folder):
+            return int(owner[1])
     return None
 
 

@@ -79,15 +79,15 @@ def _addresses() -> list[tuple[object, object, object, object, tuple[object, ...
 def listen(host: str, port: int) -> socket.socket:
     """A socket that is bound, so that its port is known before anything is printed."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's delay on
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's delay on
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((host, port))
+        bound.bind((host, port))
     except OSError as error:
-        found.close()
+        bound.close()
         why = (error.strerror or str(error)).lower()
         raise InputError(f"--host {host} --port {port}: {why}; choose another port, or 0 for a free one") from None
-    return found
+    return bound
 
 
 def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, opens: bool) -> None:

@@ -29,14 +29,14 @@ WAYS = ("spot", "text", "file", "run", "state", "line")
 MOST_LOCKS = 2_000
 
 
-class Found(NamedTuple):
+class NotedSpot(NamedTuple):
     """A spot, and what there is to say about it."""
 
     spot: Spot
     notes: list[str]
 
 
-def find(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+def find(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     """The spot that a request means."""
     given = [way for way in WAYS if getattr(source, way) is not None]
     if len(given) != 1:
@@ -44,27 +44,27 @@ def find(source: Source, data: DataFolder, shelf: Shelf) -> Found:
     way = given[0]
     if way not in ("state", "line") and (source.agent or source.board or source.floor is not None):
         raise InputError(f"agent, board and floor go with state or line, not with {way}")
-    found = _READERS[way](source, data, shelf)
+    noted = _READERS[way](source, data, shelf)
     if source.locks is not None:
         if len(source.locks) > MOST_LOCKS:
             raise InputError(
                 f"{len(source.locks):,} locks: {MOST_LOCKS:,} are the most; hands that play alike share one"
             )
-        table = spot_file.to_table(replace(found.spot, locks=())) | {"lock": source.locks}
-        found = Found(spot_file.from_table(table, None, found.spot.name), found.notes)
-    check_locks(found.spot)
-    return Found(found.spot, [*found.notes, *unreachable(found.spot)])
+        table = spot_file.to_table(replace(noted.spot, locks=())) | {"lock": source.locks}
+        noted = NotedSpot(spot_file.from_table(table, None, noted.spot.name), noted.notes)
+    check_locks(noted.spot)
+    return NotedSpot(noted.spot, [*noted.notes, *unreachable(noted.spot)])
 
 
-def _entries(source: Source, data: DataFolder, shelf: Shelf) -> Found:
-    return Found(spot_file.from_table(source.spot or {}, None), [])
+def _entries(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
+    return NotedSpot(spot_file.from_table(source.spot or {}, None), [])
 
 
-def _text(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+def _text(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     return _words(source.text or "", "spot")
 
 
-def _file(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+def _file(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     path = data.path(source.file or "")
     if not path.is_file():
         raise InputError(f"file {shown(source.file)}: not in the data folder")
@@ -72,27 +72,27 @@ def _file(source: Source, data: DataFolder, shelf: Shelf) -> Found:
     return _words(text, path.stem)
 
 
-def _words(text: str, name: str) -> Found:
+def _words(text: str, name: str) -> NotedSpot:
     """A spot file's text, or another solver's; files that it names are not read."""
     if is_other(text):
         other = loads_other(text, name)
-        return Found(other.spot, list(other.notes))
-    return Found(spot_file.loads(text, None, name), [])
+        return NotedSpot(other.spot, list(other.notes))
+    return NotedSpot(spot_file.loads(text, None, name), [])
 
 
-def _run(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+def _run(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     game = shelf.solution(source.run or "")[0].tree.game
     if not isinstance(game, Spot):
         raise InputError(f"run {shown(source.run)}: holds {game.name}, which is no spot")
-    return Found(game, [])
+    return NotedSpot(game, [])
 
 
-def _state(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+def _state(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     name = agent_name(source.agent, data)
-    return Found(table_states.read(source.state or "", TableFlags(ranges=name, floor=source.floor)), [])
+    return NotedSpot(table_states.read(source.state or "", TableFlags(ranges=name, floor=source.floor)), [])
 
 
-def _line(source: Source, data: DataFolder, shelf: Shelf) -> Found:
+def _line(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     """A line of an agent as a spot: the same as a table state, without a hand at the table."""
     agent = make_agent(agent_name(source.agent, data))
     if not isinstance(agent, Answering):
@@ -102,15 +102,15 @@ def _line(source: Source, data: DataFolder, shelf: Shelf) -> Found:
     menu = table_states.menu_of(agent, rules, None)
     floor = 0.0 if source.floor is None else source.floor
     spot = table_spot(state, parse_board(source.board or ""), agent, menu=menu, floor=floor, name="line")
-    return Found(spot, [])
+    return NotedSpot(spot, [])
 
 
 _READERS = {"spot": _entries, "text": _text, "file": _file, "run": _run, "state": _state, "line": _line}
 
 
-def told(found: Found) -> dict[str, Any]:
+def told(noted: NotedSpot) -> dict[str, Any]:
     """A spot as `SpotTold`."""
-    spot = found.spot
+    spot = noted.spot
     start = spot.betting
     return {
         "name": spot.name,
@@ -122,5 +122,5 @@ def told(found: Found) -> dict[str, Any]:
         "player": ("oop", "ip")[int(start.actor[0])],
         "moves": list(start.moves(0)),
         "weights": {name: held.weights.tolist() for name, held in zip(("oop", "ip"), spot.ranges, strict=True)},
-        "notes": found.notes,
+        "notes": noted.notes,
     }
