@@ -98,9 +98,13 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, op
         raise InputError("riverboat serve needs FastAPI and uvicorn: pip install 'riverboat[web]'") from None
     most = None if memory is None else size_of_memory(memory)
     alone = check_host(host)
-    with disk.told(data):
-        data.mkdir(parents=True, exist_ok=True)
-    bound = listen(host, port)
+    bound = listen(host, port)  # an address that is refused leaves no folder
+    try:
+        with disk.told(data):
+            data.mkdir(parents=True, exist_ok=True)
+    except Exception:
+        bound.close()
+        raise
     port = bound.getsockname()[1]
     token = secrets.token_urlsafe(24)
     inside = Inside(data, jobs, most)
