@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +19,7 @@ from riverboat.memory import available_memory
 
 THREADS = 4  # for reads that are computed
 MOST_WAITING = 100  # such reads that wait; more are refused
+MOMENT = 0.05  # seconds that a page may ask for more of a node before others are computed
 SHARE = 0.7  # of the memory that is free at the start, for jobs
 T = TypeVar("T")
 
@@ -57,7 +59,10 @@ class Server:
         self._ahead.submit(self._look_ahead, run, line)
 
     def _look_ahead(self, run: str, line: str) -> None:
+        time.sleep(MOMENT)
         for work in self.shelf.next_nodes(run, line):
+            while self._waiting:  # who asks goes first
+                time.sleep(MOMENT / 10)
             if self.last != (run, line):
                 return
             work()
