@@ -58,6 +58,18 @@ def test_two_matches_are_weighted_by_their_intervals() -> None:
     assert 2 * found["always-call"][1] == pytest.approx((1 / 100**2 + 1 / 50**2) ** -0.5)
 
 
+def test_pieces_are_pooled() -> None:
+    """Pieces with seeds of their own weigh by their hands; of one seed, with the same first cards, the longest counts."""
+    pieces = [match("always-call", "always-fold", mbb, 30, seed) for seed, mbb in enumerate((100, 160, 40))]
+    pieces[2]["hands"] = 2000
+    shorter = match("always-call", "always-fold", 900, 30, seed=2)
+    (entry,) = filled(*pieces, shorter).pooled("match")
+    assert (entry.mbb_per_game, entry.hands, entry.seed) == (pytest.approx((100 + 160 + 2 * 40) / 4), 4000, None)
+    assert entry.ci95 == pytest.approx(30 * (1 + 1 + 4) ** 0.5 / 4)
+    other = match("always-call", "always-raise", 5, 30, seed=9)
+    assert sorted(e.hands or 0 for e in filled(*pieces, other).pooled("match")) == [1000, 4000]
+
+
 def test_ratings_of_many_by_another_way() -> None:
     """Against a fit that leaves the last agent at zero, and the errors of differences from the mean."""
     rng = np.random.default_rng(3)

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ LEAST_ERROR = 0.5  # mbb/g: standard error of matches in which nothing was left 
 MOST_LINES = 100_000
 _FIGURE = 1e15
 _HEAD, _AGENT = "ledger", "agent"
-_EXTRA = ("aivat", "verdict", "actions", "from", "is", "side", "boards")  # what else a result may say
+_EXTRA = ("aivat", "verdict", "actions", "from", "is", "side", "boards", "played")  # what else a result may say
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,14 @@ class Entry:
     @property
     def key(self) -> tuple[Any, ...]:
         """Results with one key are one measurement."""
-        asked = tuple(str(self.more.get(name)) for name in _EXTRA if name != "verdict")
+        asked = tuple(str(self.more.get(name)) for name in _EXTRA if name not in ("verdict", "played"))
         return self.kind, self.agents, self.seed or 0, self.hands or 0, asked
+
+    @property
+    def measures(self) -> tuple[Any, ...]:
+        """Results that measure the same, with other cards, are pieces of one."""
+        _, _, _, _, asked = self.key
+        return self.kind, self.agents, asked
 
 
 @dataclass(frozen=True)
@@ -132,6 +139,18 @@ class Ledger:
         """Results of one kind."""
         return [entry for entry in self.entries if entry.kind == kind]
 
+    def pooled(self, kind: str) -> list[Entry]:
+        """Results of one kind, pieces of a measurement as one: those that differ by their seeds, each weighing by its hands.
+        Of several with one seed, which share their first cards, the longest counts.
+        """
+        pieces: dict[tuple[Any, ...], dict[int, Entry]] = {}
+        for entry in self.of(kind):
+            same = pieces.setdefault(entry.measures, {})
+            longest = same.get(entry.seed or 0)
+            if longest is None or (longest.hands or 0) < (entry.hands or 0):
+                same[entry.seed or 0] = entry
+        return [_pooled(list(same.values())) for same in pieces.values()]
+
     def ratings(self) -> list[Rating]:
         """Of all agents that played a match, by group, the best first."""
         matches = [entry for entry in self.of(MATCH) if entry.agents[0] != entry.agents[1]]
@@ -162,6 +181,17 @@ class Ledger:
     def write(self) -> None:
         """Write the file where it was read."""
         disk.write_text(self.where, self.text())
+
+
+def _pooled(pieces: list[Entry]) -> Entry:
+    """One result of independent pieces."""
+    if len(pieces) == 1 or not all(piece.hands for piece in pieces):
+        return pieces[0]
+    hands = [piece.hands or 0 for piece in pieces]
+    mean = sum(n * piece.mbb_per_game for n, piece in zip(hands, pieces, strict=True)) / sum(hands)
+    width = sqrt(sum((n * piece.ci95) ** 2 for n, piece in zip(hands, pieces, strict=True))) / sum(hands)
+    more = {**pieces[0].more, "pieces": len(pieces)}
+    return replace(pieces[0], mbb_per_game=mean, ci95=width, hands=sum(hands), seed=None, more=more)
 
 
 def _groups(matches: list[Entry]) -> list[list[str]]:

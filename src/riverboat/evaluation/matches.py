@@ -32,6 +32,7 @@ from riverboat.evaluation.aivat import Aivat, Estimates
 from riverboat.evaluation.duel import Duel
 from riverboat.evaluation.intervals import Interval, Tally
 from riverboat.evaluation.settling import OPEN, Settling
+from riverboat.evaluation.thinning import Thinning, draws
 from riverboat.games.acpc import Rules
 from riverboat.games.batches import FIELDS, book_of
 from riverboat.games.moves import END, show_move
@@ -55,6 +56,7 @@ class Match(Duel):
     )
     verdict: str | None = None  # of a match that stops when it is settled
     bounds: tuple[float, float] | None = None  # of the verdict, in mbb/g; the interval then holds at any time
+    played: int | None = None  # hands, where a match was thinned; all others stand for them
 
     def record(self) -> dict[str, Any]:
         """The result for files, without what depends on the machine."""
@@ -65,6 +67,8 @@ class Match(Duel):
             facts["factor"] = self.factor
         if self.verdict is not None:
             facts |= {"verdict": self.verdict, "bounds": list(self.bounds or ())}
+        if self.played is not None:
+            facts["played"] = self.played
         return facts
 
     def __str__(self) -> str:
@@ -80,6 +84,7 @@ def play_match(
     *,
     aivat: Aivat | None = None,
     until: tuple[float, float] | None = None,
+    thin: Thinning | None = None,
     observe: Callable[[Hands], None] | None = None,
     estimated: Callable[[Estimates], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -89,8 +94,9 @@ def play_match(
 
     `aivat` takes most of the luck out of the result. `until` are two bounds in mbb/g: the match ends as soon as it is settled
     whether the first agent wins more than the upper one, less than the lower one or something between, after `hands` hands
-    at the latest. `observe` is given all hands in their order, batch by batch: hands 2 k and 2 k + 1 are those of pair k, the
-    second with exchanged seats; `estimated` what AIVAT says of them. `progress` is given the hands played, and all.
+    at the latest. With `thin` only some pairs are played, and stand for all. `observe` is given the hands in their order,
+    batch by batch: hands 2 k and 2 k + 1 are those of a pair, the second with exchanged seats; `estimated` what AIVAT says
+    of them. `progress` is given the hands that are done, and all.
     """
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
@@ -109,13 +115,22 @@ def play_match(
     pairs, raw, better = hands // 2, Tally(), Tally()
     test = None if until is None else Settling(*until, most=pairs)
     verdict, per_game = None if test is None else OPEN, 500 / rules.big_blind  # mbb/g of the chips of a pair
-    start = time.perf_counter()
+    start, chosen_by, dealt = time.perf_counter(), draws(seed), 0
+    if thin is not None:
+        thin.check(rules)
     for begin in range(0, pairs, at_once):
-        played = _play(agents, names, rules, dealer, key, begin, min(begin + at_once, pairs))
-        raw = raw.plus(played.won[0::2, 0] + played.won[1::2, 1])  # by the first, in both hands of a pair
+        numbers = np.arange(begin, min(begin + at_once, pairs))
+        weights: Array = np.ones(len(numbers), np.int64)
+        if thin is not None:
+            chances = thin.chances(_play((second, second), names, rules, dealer, key, numbers))
+            weights = (chosen_by.random(len(numbers)) < chances) / chances
+        played = _play(agents, names, rules, dealer, key, numbers[weights > 0])
+        dealt += len(played)
+        first_won = played.won[0::2, 0] + played.won[1::2, 1]  # in both hands of a pair
+        raw = raw.plus(_weighed(weights, first_won))
         if aivat is not None:  # before anybody learns
             told = aivat.estimate(played)
-            better = better.plus(told.total[0::2] + told.total[1::2])
+            better = better.plus(_weighed(weights, told.total[0::2] + told.total[1::2]))
             if estimated is not None:
                 estimated(told)
         for agent, name in zip(agents, played.names, strict=True):
@@ -134,7 +149,15 @@ def play_match(
     won = tally.interval() if test is None else test.interval(tally)
     without = None if aivat is None else raw.times(0.5).interval()
     factor = None if without is None else _ratio(without.half_width, tally.interval().half_width)
-    return Match(raw.count, seed, rules.big_blind, won, seconds, names, without, factor, verdict, until)
+    hands_played = None if thin is None else dealt
+    return Match(raw.count, seed, rules.big_blind, won, seconds, names, without, factor, verdict, until, hands_played)
+
+
+def _weighed(weights: Array, won: Array) -> Array:
+    """What all pairs count, from what those won that were played. [pairs]"""
+    out = np.zeros(len(weights), np.result_type(weights, won))
+    out[weights > 0] = won
+    return out * weights
 
 
 def _ratio(one: float, other: float) -> float | None:
@@ -153,17 +176,20 @@ def _play(
     rules: Rules,
     dealer: kernels.Dealer,
     seed: np.uint64,
-    begin: int,
-    end: int,
+    numbers: Array,
 ) -> Hands:
-    """Both hands of pairs begin … end - 1."""
-    deals, book = end - begin, book_of(rules)
+    """Both hands of pairs, by their numbers, which go upwards."""
+    deals, book = len(numbers), book_of(rules)
     n = 2 * deals
     cards, result = np.empty((deals, 2 * dealer.hole + dealer.board), np.uint8), np.empty(deals, np.int8)
     tables = kernels.MatchTables(
         cards, np.empty((n, FIELDS), np.int64), np.full((n, _MOVES), END, np.int32), np.zeros(n, np.int32)
     )
-    kernels.deal(dealer, book, seed, begin, cards.reshape(-1), result, tables)
+    for some in np.split(np.arange(deals), np.flatnonzero(np.diff(numbers) > 1) + 1):  # one after the other
+        if len(some):
+            at, end = int(some[0]), int(some[-1]) + 1
+            there = kernels.MatchTables(cards[at:end], *(each[2 * at : 2 * end] for each in tables[1:]))
+            kernels.deal(dealer, book, seed, int(numbers[at]), there.cards.reshape(-1), result[at:end], there)
     going = np.arange(n)
     while len(going):
         if tables.length.max() == tables.moves.shape[1]:
@@ -172,7 +198,7 @@ def _play(
         for who, agent in enumerate(agents):
             chosen = going[mover == who]
             if len(chosen):
-                views = _views(rules, dealer, tables, chosen, begin)
+                views = _views(rules, dealer, tables, chosen, numbers)
                 actions = _asked(agent, views)
                 wrong = kernels.advance(book, chosen, actions, tables)
                 if wrong >= 0:
@@ -180,7 +206,7 @@ def _play(
         going = going[tables.states[going, 8] == 0]
     won = np.empty(n, np.int64)
     kernels.settle(tables, result, won)
-    number = np.arange(2 * begin, 2 * end)
+    number = (2 * numbers[:, None] + np.arange(2)).reshape(-1)
     return _record(rules, names, number, np.repeat(cards, 2, axis=0), tables, won)
 
 
@@ -199,12 +225,12 @@ def _record(
     return Hands(rules, 1, shown, player, number, blinds, stacks, ante, cards, tables.moves, tables.length, by_seat)
 
 
-def _views(rules: Rules, dealer: kernels.Dealer, tables: kernels.MatchTables, chosen: Array, begin: int) -> Views:
+def _views(rules: Rules, dealer: kernels.Dealer, tables: kernels.MatchTables, chosen: Array, numbers: Array) -> Views:
     """What the players to act in some hands see. Both hands of a pair have its number."""
     n, most = len(chosen), max(1, int(tables.length[chosen].max()))
     views = Views(
         rules,
-        (chosen >> 1) + begin,
+        numbers[chosen >> 1],
         np.empty(n, np.int8),
         np.empty((n, dealer.hole), np.uint8),
         np.empty((n, dealer.board), np.uint8),

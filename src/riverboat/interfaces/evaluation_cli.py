@@ -18,6 +18,10 @@ def lbr(
     hands: Annotated[int | None, typer.Option(min=1, max=MANY, help="Hands to walk, 4,000 by default.")] = None,
     time: Annotated[str | None, typer.Option(help="Walk hands for 90s, 10m instead.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards and of agents that draw.")] = 0,
+    walkers: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="Hands of a deal in each seat; fewer for agents that are slow to ask."),
+    ] = 32,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads over deals, which all ask the agent.")] = 1,
     game: Game = None,
     json: Json = False,
@@ -27,8 +31,9 @@ def lbr(
 
     seconds = None if time is None else duration(time)
     options = local_response.Options(
-        actions=actions, start=start, hands=hands, seconds=seconds, seed=seed, threads=threads, game=game, json=json
-    )
+        actions=actions, start=start, hands=hands, seconds=seconds, seed=seed, walkers=walkers, threads=threads,
+        game=game, json=json,
+    )  # fmt: skip
     local_response.lbr(agent, options)
 
 

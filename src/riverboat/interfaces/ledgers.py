@@ -7,7 +7,7 @@ from typing import Any
 
 from riverboat import disk
 from riverboat.errors import InputError
-from riverboat.evaluation.ledger import EXPLOITABILITY, LBR, MATCH, Entry, Ledger, read_ledger, read_result
+from riverboat.evaluation.ledger import EXPLOITABILITY, KINDS, LBR, MATCH, Entry, Ledger, read_ledger, read_result
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
 
@@ -55,6 +55,7 @@ def _facts(book: Ledger) -> dict[str, Any]:
             for rating in book.ratings()
         ],
         "results": [entry.line() | {"claims": [entry.claim.to_dict()]} for entry in book.entries],
+        "pooled": [entry.line() for kind in KINDS for entry in book.pooled(kind) if "pieces" in entry.more],
         "unit": "mbb/g",
         "units": UNITS,
     }
@@ -106,7 +107,7 @@ def _matches(book: Ledger) -> ReportTable:
             str(entry.seed if entry.seed is not None else ""),
             " ".join(_how(entry)),
         )
-        for entry in book.of(MATCH)
+        for entry in book.pooled(MATCH)
     )
     columns = (
         Column("agent"), Column("against"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE),
@@ -117,17 +118,21 @@ def _matches(book: Ledger) -> ReportTable:
 
 def _how(entry: Entry) -> list[str]:
     words = ["AIVAT"] if entry.more.get("aivat") else []
+    words += ["thinned"] if entry.more.get("played") else []
+    words += [f"{entry.more['pieces']} pieces"] if "pieces" in entry.more else []
     return words + ([str(entry.more["verdict"])] if "verdict" in entry.more else [])
 
 
 def _bounds(book: Ledger) -> ReportTable:
     names, rows = book.names(), []
-    for entry in (*book.of(EXPLOITABILITY), *book.of(LBR)):
+    for entry in (*book.pooled(EXPLOITABILITY), *book.pooled(LBR)):
         exact = entry.kind == EXPLOITABILITY and entry.more.get("is") == "exact"
         what = "exploitability" if exact else "at least"
         by = "best response" if entry.kind == EXPLOITABILITY else f"LBR {entry.more.get('actions', '')}"
         if entry.more.get("from") not in (None, "preflop"):
             by += f" from the {entry.more['from']}"
+        if "pieces" in entry.more:
+            by += f", {entry.more['pieces']} pieces"
         width = "exact" if exact else f"{entry.ci95:,.1f}"
         rows.append((names[entry.agents[0]], what, f"{entry.mbb_per_game:,.1f}", width, by))
     columns = Column("agent"), Column("what"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE), Column("by", rank=1)

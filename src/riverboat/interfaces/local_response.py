@@ -7,7 +7,7 @@ from typing import Any
 
 from riverboat.errors import InputError
 from riverboat.evaluation.identity import about
-from riverboat.evaluation.local_best_response import LocalBestResponse, local_best_response
+from riverboat.evaluation.local_best_response import WALKERS, LocalBestResponse, local_best_response
 from riverboat.games.acpc import Rules
 from riverboat.interfaces.agent_reading import answering
 from riverboat.interfaces.progress import Bar
@@ -30,6 +30,7 @@ class Options:
     hands: int | None = None
     seconds: float | None = None
     seed: int = 0
+    walkers: int = WALKERS
     threads: int = 1
     game: str | None = None
     json: bool = False
@@ -50,6 +51,7 @@ def lbr(name: str, options: Options) -> None:
             hands=hands,
             seconds=options.seconds,
             seed=options.seed,
+            walkers=options.walkers,
             threads=options.threads,
             progress=bar,
         )

@@ -23,6 +23,9 @@ def match(
     until_settled: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="Stop when it is settled, in mbb/g; --hands at most.")
     ] = None,
+    thin: Annotated[
+        str | None, typer.Option(metavar="STREET", help="Play pairs with small pots there less often; they count more.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of --aivat.")] = 2,
     worst: Annotated[
         int, typer.Option(min=0, max=1000, help="With --aivat: replay so many hands that cost the first most.")
@@ -40,6 +43,7 @@ def match(
         game=game,
         aivat=aivat,
         until=until_settled,
+        thin=thin,
         threads=threads,
         worst=worst,
         histories=histories,

@@ -37,6 +37,7 @@ class Options:
     game: str | None = None  # None: what the agents play
     aivat: bool = False
     until: str | None = None  # bounds in mbb/g: LOW,HIGH
+    thin: str | None = None  # a street
     threads: int = 1  # of AIVAT
     worst: int = 0  # hands that are shown
     histories: Path | None = None
@@ -60,10 +61,10 @@ def match(names: Sequence[str], options: Options) -> None:
 
 def _programs(names: Sequence[str], options: Options) -> None:
     """A match in which somebody is a program that speaks the ACPC protocol."""
-    asked = options.histories, options.plot, options.until
+    asked = options.histories, options.plot, options.until, options.thin
     if len(names) != 2 or options.aivat or any(each is not None for each in asked):
         raise InputError(
-            "match with acpc:COMMAND: two players, without --histories, --plot, --aivat and --until-settled; "
+            "match with acpc:COMMAND: two players, without --histories, --plot, --aivat, --thin and --until-settled; "
             "riverboat acpc dealer writes a log"
         )
     ours = [make_agent(name, options.seed) for name in names if not name.startswith(acpc_match.PROGRAM)]
@@ -99,6 +100,7 @@ def _pair(first: str, second: str, options: Options) -> None:
             game=rules,
             aivat=options.aivat,
             until_settled=until,
+            thin=options.thin,
             threads=options.threads,
             worst=options.worst,
             observe=write,
@@ -195,8 +197,9 @@ def verdict(played: Match) -> str:
 
 
 def _told(played: MatchResult) -> str:
+    thinned = "" if played.played is None else f" of which {played.played // 2:,} were played"
     return (
-        f"{played.game}, {played.pairs:,} duplicate pairs, seed {played.seed}; {played.seconds:,.1f} s, "
+        f"{played.game}, {played.pairs:,} duplicate pairs{thinned}, seed {played.seed}; {played.seconds:,.1f} s, "
         f"{played.hands_per_second:,.0f} hands a second"
     )
 
@@ -205,7 +208,9 @@ def _told(played: MatchResult) -> str:
 
 
 def _all(names: Sequence[str], options: Options) -> None:
-    for asked, what in ((options.histories, "--histories"), (options.until, "--until-settled")):
+    for asked, what in (
+        (options.histories, "--histories"), (options.until, "--until-settled"), (options.thin, "--thin")
+    ):  # fmt: skip
         if asked:
             raise InputError(f"{what}: of matches between two agents; {len(names)} are named")
     if options.plot is not None:

@@ -20,6 +20,7 @@ from riverboat.evaluation.identity import about
 from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
 from riverboat.evaluation.review import Review, Worst
 from riverboat.evaluation.settling import LEAST
+from riverboat.evaluation.thinning import Thinning
 from riverboat.games.acpc import Rules
 from riverboat.games.records import Hands
 from riverboat.verbs import seating
@@ -111,6 +112,7 @@ def match(
     game: str | Rules | None = ...,
     aivat: bool = ...,
     until_settled: tuple[float, float] | None = ...,
+    thin: str | None = ...,
     threads: int = ...,
     worst: int = ...,
     observe: Callable[[Hands], None] | None = ...,
@@ -143,6 +145,7 @@ def match(
     game: str | Rules | None = None,
     aivat: bool = False,
     until_settled: tuple[float, float] | None = None,
+    thin: str | None = None,
     threads: int = 1,
     worst: int = 0,
     observe: Callable[[Hands], None] | None = None,
@@ -153,8 +156,9 @@ def match(
 
     `seed` is that of the cards, and of agents by name that draw and name no other. `aivat` takes most of the luck out of the
     result; its tables may have to be made first, and `preparing` is told the share that is done. With `until_settled`, two
-    bounds in mbb/g, a match of two ends as soon as it is known on which side of them the first one stands. `worst` hands that
-    cost the first most are looked at again (with `aivat`). `observe` is given all hands, `progress` those played, and all.
+    bounds in mbb/g, a match of two ends as soon as it is known on which side of them the first one stands. `thin` names a
+    street: pairs with small pots there are played less often and count more (`Thinning`). `worst` hands that cost the first
+    most are looked at again (with `aivat`). `observe` is given the hands, `progress` those that are done, and all.
     """
     if len(agents) < 2:
         raise InputError(f"match: {len(agents)} agents: name two, or more for a round robin")
@@ -163,11 +167,12 @@ def match(
     given.whole("worst", worst)
     if until_settled is not None:
         _check_bounds(until_settled)
+    given.unless_none(given.text, "thin", thin)
     made = [seating.agent(each, seed) for each in agents]
     rules = seating.rules_for(made, game)
     estimator = partial(_estimator, rules=rules, threads=threads, preparing=preparing) if aivat else None
     if len(made) > 2:
-        for asked, what in ((observe, "observe"), (until_settled, "until_settled"), (worst, "worst")):
+        for asked, what in ((observe, "observe"), (until_settled, "until_settled"), (thin, "thin"), (worst, "worst")):
             if asked:
                 raise InputError(f"{what}: of matches between two agents; {len(made)} are named")
         names = [agent if isinstance(agent, str) else agent.name for agent in agents]
@@ -195,6 +200,7 @@ def match(
         seed,
         aivat=values,
         until=until_settled,
+        thin=None if thin is None else Thinning(thin),
         observe=observe,
         estimated=kept,
         progress=progress,

@@ -81,6 +81,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("lbr --hands", (*LBR, "--hands", "?"), "count"),
     ("lbr --seed", (*LBR, "--hands", "4", "--seed", "?"), "whole"),
     ("litmus --seed", ("litmus", "always-fold", "--game", "leduc", "--seed", "?"), "whole"),
+    ("lbr --walkers", (*LBR, "--hands", "4", "--walkers", "?"), "count"),
     ("lbr --threads", (*LBR, "--hands", "4", "--threads", "?"), "count"),
     ("demo --pairs", ("demo", "--pairs", "?"), "count"),
     ("demo --time", ("demo", "--time", "?"), "time"),
