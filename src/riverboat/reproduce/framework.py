@@ -30,6 +30,7 @@ MODULES: dict[str, str] = {
     "rpst": "rpst",
     "dbbr-leduc": "dbbr_leduc",
     "restricted-nash-leduc": "restricted_nash_leduc",
+    "restricted-nash-holdem": "restricted_nash_holdem",
     "propositions": "propositions",
     "coin-toss": "coin_toss",
     "endgame-bound": "endgame_bound",
