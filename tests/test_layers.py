@@ -59,6 +59,7 @@ PRIVATE = {
 }
 # Modules of one room that import one of the same room inside a function, and why.
 LATER = {
+    "evaluation/response_pieces.py": {"evaluation.response_cuda": "brings numba.cuda along"},
     "games/registry.py": {"games.open_spiel": "an optional library"},
     "interfaces/cli.py": {"*": "a command loads what it needs, so that --help is quick"},
     "interfaces/evaluation_cli.py": {"*": "as cli.py"},

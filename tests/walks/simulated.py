@@ -16,15 +16,21 @@ from typing import Any
 import numpy as np
 
 import riverboat as rb
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.cards.deck import HANDS, Deck
 from riverboat.cards.ranges import Range
+from riverboat.evaluation.best_response import quality as blueprint_quality
 from riverboat.evaluation.quality import quality
+from riverboat.games.acpc import Rules
+from riverboat.games.action_tree import compile_actions
+from riverboat.games.menus import Menu, parse_menu
 from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.games.spot import Spot
 from riverboat.games.spot_locks import Lock
 from riverboat.solving import schedules
 from riverboat.solving.batches import solve_many
 from riverboat.solving.boards import BoardCFR, step_rows
+from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.cuda_walk import CudaBatch, CudaWalker
@@ -43,6 +49,11 @@ FLOP = {
     "deck": Deck.small(4, 3), "oop": "AhAd,KsJs:0.5", "ip": "QsQh,JsJh:0.7",
 }  # fmt: skip
 WIDE = {"board": "Td9d6hQc2s", "pot": 100, "stack": 100, "bets": "33%,50%,75%,100%,a", "oop": "AA,T9s", "ip": "QQ,87s"}
+
+MENU = parse_menu('preflop = ["a"]\nflop = ["50%, a", "a"]\nmost_raises = [2, 2, 1]')
+LIMIT = Rules(
+    limit=True, blinds=(2, 1), raise_sizes=(2, 2, 4), most_raises=(1, 1, 1), board=(0, 1, 1), ranks=3, suits=2
+)  # fmt: skip
 
 
 def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, float]:
@@ -121,6 +132,18 @@ def moved() -> dict[str, float]:
     return {"exploitability": abs(runs[-1].exploitability() - whole.exploitability()) / whole.exploitability()}
 
 
+def best_response(rules: Rules, menu: Menu | None) -> dict[str, float]:
+    """Best responses to a blueprint of random tables and buckets, and what it earns against itself."""
+    rng, whole = np.random.default_rng(1), lossless(rules.board[1:], rules.deck)
+    buckets = [StreetBuckets(3, rng.integers(0, 3, (1, n)).astype(np.uint16)) for n in whole.counts]
+    cards, tree = CardAbstraction(tuple(buckets), rules.board[1:], rules.deck), compile_actions(rules, menu)
+    tables = [np.maximum(rng.integers(-50, 100, (3, int(width))), 0).astype(np.float32) for width in tree.width]
+    strategy = BlueprintStrategy(rules, menu, tree, cards, tuple(tables))
+    ours, theirs = (blueprint_quality(strategy, device=device) for device in ("cuda", "cpu"))
+    gaps = {f"seat {p}": abs(ours.best[p] / theirs.best[p] - 1) for p in (0, 1)}
+    return {**gaps, "self-play": abs(ours.values[0] - theirs.values[0]), "boards": abs(ours.boards - theirs.boards)}
+
+
 def many() -> dict[str, float]:
     """Spots solved side by side, until each is good enough, beside the processor's answers."""
     spots = [Spot.make(**some) for some in (WIDE, {**RIVER, "board": "AcKd7h7s2c"}, TURN)]
@@ -158,6 +181,13 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
         "choose": lambda: apart(replace(river, gadget=choose), "float64", "dcfr"),
         "stop before a turn": lambda: apart(replace(turn, gadget=stop), "float64", "dcfr", 1),
         "locked": lambda: apart(replace(river, locks=(lock,)), "float64", "dcfr"),
+        "best response": lambda: best_response(
+            Rules(blinds=(2, 1), stacks=(9, 9), board=(0, 1, 1), ranks=2, suits=2, hole=1), MENU
+        ),
+        "best response with two cards": lambda: best_response(
+            Rules(blinds=(2, 1), stacks=(7, 7), board=(0, 1), ranks=3, suits=2), MENU
+        ),
+        "best response in limit": lambda: best_response(LIMIT, None),
         "batch": batch,
         "many": many,
         "far": far,

@@ -31,6 +31,7 @@ from riverboat.evaluation.response_walk import ROWS_BYTES, Plan
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving.response import Quality
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.walks.devices import CPU, choose
 from riverboat.words import show_bytes
 
 MOST_BYTES = 4 << 30
@@ -40,6 +41,7 @@ LONG = 120.0  # seconds of one core: what takes longer is walked in float32 on t
 # sequence that meets a showdown, for one that does not, and for an operation on the way up.
 _HAND, _OTHER, _OWN, _FOLD, _EXIT = 90.0, 2.0, 0.7, 2.0, 1.5
 _BATCH, _SHOWN, _FOLDED, _OP = 3.0, 15.0, 10.0, 3.5
+_DEVICE = 100.0  # cores that a GPU stands for, about
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,10 @@ class Work:
     row_bytes: int  # of the weights of one bucket on the last street
     seconds: float  # roughly, on one thread
 
+    def on(self, device: str, threads: int) -> float:
+        """Seconds, roughly, on so many threads or on a GPU."""
+        return self.seconds / (min(threads, os.cpu_count() or 1) if device == CPU else _DEVICE)
+
 
 def quality(
     strategy: BlueprintStrategy,
@@ -78,22 +84,25 @@ def quality(
     *,
     self_play: bool | None = None,
     means: Means | None = None,
+    device: str = CPU,
 ) -> RealQuality:
     """Best-response values of both seats and the value of the strategy against itself.
 
     Refused where it would take more than `most_minutes`, by `estimate`. The result does not depend on the number of threads,
-    nor on `means`: a folder in which pieces are kept, a cluster, a callback.
+    nor on `means`: a folder in which pieces are kept, a cluster, a callback. On a GPU (`device`) the betting is walked,
+    while threads deal boards and find buckets; the result is the same to rounding.
     Without `self_play` the strategy's own value is not known, and exploitability needs none: pay-offs sum to zero. By default
     it is left out where the walk takes minutes.
     """
     check_threads(threads)
     threads = min(threads, os.cpu_count() or 1)
-    work = _check(strategy, threads, most_minutes)
+    device = choose(device)
+    work = _check(strategy, threads, most_minutes, device)
     start = time.perf_counter()
     long = work.seconds > LONG
     both = not long if self_play is None else self_play
     players = (*RESPONDERS, ITSELF) if both else RESPONDERS
-    means = replace(means or Means(), threads=threads)
+    means = replace(means or Means(), threads=threads if device == CPU else max(2, threads), device=device)
     (first, second, *own), boards = walk_all(strategy, players, number_type(work), means)
     return RealQuality(
         (first, second),
@@ -146,16 +155,16 @@ def check_memory(strategy: BlueprintStrategy, threads: int, work: Work) -> None:
         )
 
 
-def _check(strategy: BlueprintStrategy, threads: int, most_minutes: float) -> Work:
+def _check(strategy: BlueprintStrategy, threads: int, most_minutes: float, device: str) -> Work:
     rules, work = strategy.rules, estimate(strategy.tree)
     if rules.board[0]:
         raise InputError(f"{rules.name}: {rules.board[0]} board cards before the first round: none can be there")
     check_memory(strategy, threads, work)
-    minutes = work.seconds / threads / 60
+    minutes, whose = work.on(device, threads) / 60, "a GPU" if device != CPU else f"{threads} threads"
     if minutes > most_minutes:
         raise InputError(
             f"best response in {rules.name}: {work.boards[-1]:,} boards with {len(strategy.tree):,} nodes of betting take "
-            f"about {minutes:,.0f} minutes on {threads} threads, more than the {most_minutes:g} allowed: "
+            f"about {minutes:,.0f} minutes on {whose}, more than the {most_minutes:g} allowed: "
             "raise most_minutes, or measure by duels"
         )
     return work

@@ -126,11 +126,11 @@ def quality(
       is translated and post-processed: as a blueprint, with the post-processed strategy. Of all others a lower bound, what a
       local best response (`fcpa`) wins in `hands` hands, with its interval. An agent that plays any game needs `rules`.
 
-    `device`: where best responses to a `Solution` are walked; others are walked on processors.
+    `device`: where best responses to a `Solution` or a blueprint are walked; others are walked on processors.
     """
     where = choose(device)
-    if where != CPU and device != AUTO and not isinstance(strategy, Solution):
-        raise InputError(f"device {device!r} is for solved spots and whole games of hold'em; take 'cpu' or 'auto'")
+    if where != CPU and device != AUTO and not isinstance(strategy, Solution | BlueprintStrategy):
+        raise InputError(f"device {device!r} is for solved spots, hold'em and blueprints; take 'cpu' or 'auto'")
     if isinstance(strategy, Strategy):
         measured = response.quality(strategy, threads)
         kind = EXACT if measured.recalls else UPPER
@@ -138,7 +138,7 @@ def quality(
     if isinstance(strategy, Solution):
         return _of_solution(strategy, where, threads)
     if isinstance(strategy, BlueprintStrategy):
-        return _of_blueprint(strategy, threads, most_minutes, means)
+        return _of_blueprint(strategy, threads, most_minutes, means, where)
     if isinstance(strategy, Answering):
         return _of_player(strategy, rules or rules_of(strategy), threads, most_minutes, hands)
     raise InputError(f"{type(strategy).__name__}: neither a strategy nor an agent that answers for all hands")
@@ -156,10 +156,10 @@ def _of_solution(solution: Solution, device: str, threads: int) -> Measured:
 
 
 def _of_blueprint(
-    strategy: BlueprintStrategy, threads: int, most_minutes: float, means: Means | None = None
+    strategy: BlueprintStrategy, threads: int, most_minutes: float, means: Means | None = None, device: str = CPU
 ) -> Measured:
     rules = strategy.rules
-    measured = best_response.quality(strategy, threads, most_minutes, means=means)
+    measured = best_response.quality(strategy, threads, most_minutes, means=means, device=device)
     whole = rules.limit or strategy.menu == every_size()
     kind, of = EXACT if whole else LOWER, "" if whole else "where all bets are those of its menu"
     return Measured(measured.best, measured.values, unit="chips", kind=kind, per_game=1000 / rules.big_blind, of=of)

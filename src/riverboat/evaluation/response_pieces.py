@@ -25,6 +25,7 @@ from riverboat.evaluation.response_layout import Player
 from riverboat.evaluation.response_walk import Plan, ResponseWalk
 from riverboat.solving.engines import connect
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.walks.devices import CPU
 
 KIND = "piece of a best response"
 Progress: TypeAlias = Callable[[int, int], None]  # pieces that are done, and how many there are
@@ -41,6 +42,7 @@ class Means:
     folder: Path | None = None  # where pieces are kept
     resume: bool = False  # whether some may be there already
     cluster: str | None = None  # local, or the address of a Ray cluster: its processors instead of threads
+    device: str = CPU  # or CUDA: where boards are walked
     progress: Progress | None = None
 
 
@@ -48,7 +50,7 @@ def walk_all(
     strategy: BlueprintStrategy, players: tuple[Player, ...], dtype: type[np.floating[Any]], means: Means
 ) -> tuple[tuple[float, ...], int]:
     """What each player wins a hand, in chips, over all boards; and how many boards were walked."""
-    walk = ResponseWalk(strategy, Plan.of(strategy.tree, players, dtype))
+    walk = _walker(strategy, Plan.of(strategy.tree, players, dtype), means.device)
     pieces: dict[int, tuple[Array, Array]] = {}
     kept = None if means.folder is None else _Kept(means, walk, strategy, dtype)
     if kept is not None:
@@ -66,6 +68,14 @@ def walk_all(
     for number in range(walk.pieces):
         total = pieces[number][0] if total is None else total + pieces[number][0]
     return walk.values(total), boards
+
+
+def _walker(strategy: BlueprintStrategy, plan: Plan, device: str) -> ResponseWalk:
+    if device == CPU:
+        return ResponseWalk(strategy, plan)
+    from riverboat.evaluation.response_cuda import DeviceWalk
+
+    return DeviceWalk(strategy, plan)
 
 
 # --- who walks --------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def exploitability(
     out: Annotated[Path | None, typer.Option(help="Blueprints: keep pieces of the exact walk in this folder.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the pieces in --out.")] = False,
     cluster: Annotated[str | None, typer.Option(help="Walk pieces on a Ray cluster: local, auto, an address.")] = None,
-    device: Annotated[str, typer.Option(help="Spots and [2-…] hold'em: cpu, cuda, or auto for what there is.")] = "cpu",
+    device: Annotated[str, typer.Option(help="Hold'em, blueprints: cpu, cuda, or auto for what there is.")] = "cpu",
     game: SolvedGame = None,
     json: Json = False,
 ) -> None:

@@ -66,11 +66,11 @@ def compiled(
     inner = {**vars(numbers), "threshold": device(numbers.threshold)}
     for what, kind in (("regret", form.regret), ("average", form.average)):
         read, write = numbers.OF.get(kind, (numbers.fetch, numbers.keep))
-        names[f"fetch_{what}"], names[f"keep_{what}"] = device(_bound(read, inner)), device(_bound(write, inner))
+        names[f"fetch_{what}"], names[f"keep_{what}"] = device(bound(read, inner)), device(bound(write, inner))
     for name in ORDER:
-        names[name] = device(_bound(names[name], names))
+        names[name] = device(bound(names[name], names))
     limits = {} if SIMULATED else {"max_registers": _registers(alone)}
-    return cuda.jit(_bound(kernels.walk, names), **limits)
+    return cuda.jit(bound(kernels.walk, names), **limits)
 
 
 def threads_for(stride: int, memory: int, alone: bool) -> int:
@@ -109,6 +109,6 @@ def prepare(kernel: Any, arguments: tuple[Any, ...]) -> None:
             raise InputError(f"the device does not give blocks {OWN_MEMORY} bytes of their own: error {code}")
 
 
-def _bound(function: Any, names: dict[str, Any]) -> FunctionType:
+def bound(function: Any, names: dict[str, Any]) -> FunctionType:
     """A function that finds other ones under the names that it uses."""
     return FunctionType(function.__code__, names, function.__name__)
