@@ -15,7 +15,7 @@ move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `
 
 `exploit=dbbr`, `rnr`, `dbr` or `preflop` lets a blueprint learn from hands and answer what it has seen: `agents.learning`.
 
-`search=turn` or `river` lets a blueprint solve the end of the hand at the table: `agents.search_options` has the rest.
+`search=flop`, `turn` or `river` lets a blueprint solve what is left of a hand: `agents.search_options` has the rest.
 """
 
 from __future__ import annotations

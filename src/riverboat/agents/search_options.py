@@ -1,8 +1,8 @@
 """Options of an agent that searches, as users write them: `demo?search=turn&method=resolve&iterations=200`.
 
-search=turn          the first street that is solved: turn or river
+search=turn          the first street that is solved: flop, turn or river
 method=unsafe        unsafe, resolve, maxmargin, reach_maxmargin, estimate
-iterations=100       of a solve, at most; without it 100 on a turn, 300 on a river
+iterations=100       of a solve, at most; without it 100 on a flop or turn, 300 on a river
 until=0.4            % of the pot, at which fewer do
 time=2s              that a solve may take, instead of iterations
 menu=50%,100%,a      sizes of bets; without it they are chosen by what is left behind and the time there is

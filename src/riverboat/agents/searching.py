@@ -17,6 +17,7 @@ import numpy as np
 from riverboat.agents.base import Choice
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.arrays import Array
+from riverboat.endgame.table_midgame import MidPosition
 from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import Search, SearchSettings
 from riverboat.endgame.table_subgames import Position
@@ -138,5 +139,5 @@ class SearchingAgent:
             chances[i, :, : len(position.moves)] = position.strategy[self.search.numbers] * places.live[i, :, None]
         return Strategies(places, actor, moves, chances)
 
-    def _positions(self, places: Places, chosen: Array, seats: Array) -> list[Position]:
+    def _positions(self, places: Places, chosen: Array, seats: Array) -> list[Position | MidPosition]:
         return self.search.positions(places.take(chosen), seats[chosen]) if len(chosen) else []

@@ -17,7 +17,7 @@ from riverboat.games.base import CHANCE
 from riverboat.games.betting import Betting
 from riverboat.games.betting_rules import deal, step
 from riverboat.games.menus import Choices, Level, Levels, Menu, menu_from, totals, trimmed
-from riverboat.games.sizes import Size, parse_sizes, show_sizes
+from riverboat.games.sizes import NO_THRESHOLDS, Size, parse_sizes, show_sizes
 
 LADDER: tuple[tuple[Sequence[str], Sequence[str]], ...] = (  # turn, river: first bet, first raise, from then on
     (("33%, 75%, 150%, a", "75%, a", "a"), ("33%, 75%, 150%, a", "50%, 100%, a", "100%, a", "a")),
@@ -82,4 +82,11 @@ def with_total(menu: Menu, state: Betting, total: int) -> Menu:
     streets[street] = trimmed(levels)
     both: list[tuple[Levels, ...]] = [menu.levels[0], menu.levels[1]]
     both[seat] = trimmed(streets)
-    return replace(menu, levels=(both[0], both[1]))
+    most = [menu.most_raises[min(k, len(menu.most_raises) - 1)] for k in range(state.rules.rounds)]
+    if (cap := most[street]) is not None:
+        most[street] = max(cap, raises + 1)
+    wider = replace(menu, levels=(both[0], both[1]), most_raises=tuple(most))
+    if total in totals(wider, state):
+        return wider
+    # Sizes that are merged, or those of who did not lead, may have hidden it.
+    return replace(wider, thresholds=NO_THRESHOLDS, donks=(None,), donk_bets=True)

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.grid import CLASS_OF_HAND, Grid
 from riverboat.cards.notation import show_cards, show_hand
 from riverboat.cards.ranges import Range
+from riverboat.endgame.table_midgame import MidPosition
 from riverboat.endgame.table_subgames import METHODS, Position
 from riverboat.games.menus import SEATS
 from riverboat.games.moves import show_move
@@ -20,12 +23,14 @@ from riverboat.games.moves import show_move
 class Explanation:
     """A place in a solved subgame, explained."""
 
-    position: Position
+    position: Position | MidPosition
 
     @cached_property
     def margins(self) -> Array | None:
         """How much less than before each hand of the opponent can win; None without a gadget. float64 [1326]"""
-        return None if self.position.subgame.spot.gadget is None else self.position.solution.margins()
+        if isinstance(self.position, MidPosition) or self.position.subgame.spot.gadget is None:
+            return None
+        return self.position.solution.margins()
 
     @property
     def ranges(self) -> tuple[Range, Range]:
@@ -34,9 +39,25 @@ class Explanation:
         first, second = (Range(held / max(float(held.max()), 1e-300)) for held in entry.ranges)
         return first, second
 
+    def grid(self) -> Grid:
+        """What is played with each class of hands, as high as they are held."""
+        if not isinstance(self.position, MidPosition):
+            return self.position.here.grid()
+        strategy, held = self.position.strategy, self.ranges[self.position.state.turn].weights
+        live = ~np.isin(HAND_CARDS, self.position.board).any(axis=1)
+        count, total = (np.bincount(CLASS_OF_HAND, w, minlength=169) for w in (live.astype(float), held))
+        moves = [show_move(move, self.position.state.rules) for move in self.position.moves]
+        sums = [np.bincount(CLASS_OF_HAND, held * share, minlength=169) for share in strategy.T]
+        shares = {m: (s / np.where(total > 0, total, 1.0)).reshape(13, 13) for m, s in zip(moves, sums, strict=True)}
+        weight = np.where(total > 0, np.minimum(total / np.maximum(count, 1.0), 1.0), 0.0)
+        return Grid.actions(shares, weight.reshape(13, 13), count.reshape(13, 13))
+
     def facts(self) -> dict[str, Any]:
         """The subgame in figures, with their units."""
-        position, subgame = self.position, self.position.subgame
+        position = self.position
+        if isinstance(position, MidPosition):
+            return position.facts()
+        subgame = position.subgame
         entry, spot, provenance = subgame.entry, subgame.spot, position.solution.provenance
         facts: dict[str, Any] = {
             "begins": entry.state.line,

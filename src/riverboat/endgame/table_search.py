@@ -27,6 +27,7 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS
 from riverboat.cards.notation import show_cards
 from riverboat.endgame.table_menus import table_menu, with_total
+from riverboat.endgame.table_midgame import Around, Midgame, MidPosition
 from riverboat.endgame.table_subgames import METHODS, Entry, Position, Subgame
 from riverboat.errors import InputError, check_threads, unknown
 from riverboat.games.base import CHANCE
@@ -43,16 +44,17 @@ from riverboat.strategy.played import Played
 from riverboat.strategy.public_cache import PublicCache
 from riverboat.walks.devices import CPU, choose
 
-STREETS = ("turn", "river")
+STREETS = ("flop", "turn", "river")
 NESTED = ("inexpensive", "expensive")
 KEPT = 1 << 30  # bytes of solutions that are kept
 WORK = 5.5e6  # nodes × boards × hands: about a second of one core for a hundred iterations
 WORK_A_SECOND = 5e6  # of one core, so that some sixty iterations are made
 LEAST_SECONDS = 0.05
-ITERATIONS = {"turn": 100, "river": 300}
+ITERATIONS = {"flop": 100, "turn": 100, "river": 300}
 MOST = 1_000_000  # iterations, where time decides
 CHECK_EVERY = 20  # iterations: a look costs about two
 MOST_SPREAD = 10.0
+MIDGAME = 1  # the street that is solved alone, with values where it ends: the flop
 LEAST = 1e-4  # own hands of less weight are left out of a subgame
 
 
@@ -121,7 +123,7 @@ class Search:
 
     played: Played
     settings: SearchSettings
-    cache: PublicCache[Position] = field(default_factory=lambda: PublicCache(KEPT, _bytes), repr=False)
+    cache: PublicCache[Position | MidPosition] = field(default_factory=lambda: PublicCache(KEPT, _bytes), repr=False)
 
     def __post_init__(self) -> None:
         rules = self.played.rules
@@ -147,7 +149,7 @@ class Search:
 
     # --- places -------------------------------------------------------------------------------
 
-    def positions(self, places: Places, seats: Sequence[int] | Array) -> list[Position]:
+    def positions(self, places: Places, seats: Sequence[int] | Array) -> list[Position | MidPosition]:
         """Where places lie in subgames, for the seats that search; what is not solved yet is solved side by side."""
         ways = [_Way(self, places, i, int(seats[i])) for i in range(len(places))]
         while needed := {way.key: way.subgame for way in ways if way.subgame is not None}:
@@ -157,12 +159,20 @@ class Search:
                     way.go_on(solved[way.key])
         return [way.position for way in ways if way.position is not None]
 
-    def _solve(self, needed: dict[bytes, Subgame]) -> dict[bytes, Position]:
-        positions: dict[bytes, Position] = {}
+    def _solve(self, needed: dict[bytes, Subgame | Midgame]) -> dict[bytes, Position | MidPosition]:
+        positions: dict[bytes, Position | MidPosition] = {}
         for street, usual in ITERATIONS.items():
-            some = {key: subgame for key, subgame in needed.items() if subgame.spot.streets[0] == street}
-            spots, s = [subgame.spot for subgame in some.values()], self.settings
+            s = self.settings
             most = s.iterations or (usual if s.seconds is None else MOST)
+            for key, midgame in needed.items():
+                if isinstance(midgame, Midgame) and self.played.rules.streets[midgame.entry.state.street] == street:
+                    positions[key] = self.cache.keep(key, midgame.solve(most, s.until, s.seconds))
+            some = {
+                key: subgame
+                for key, subgame in needed.items()
+                if isinstance(subgame, Subgame) and subgame.spot.streets[0] == street
+            }
+            spots = [subgame.spot for subgame in some.values()]
             solutions = solve_many(
                 spots,
                 iterations=most,
@@ -190,8 +200,7 @@ class Search:
     def entered(self, state: Betting, board: tuple[int, ...], seat: int) -> Entry:
         """What the blueprint knows where the first searched street begins."""
         places, other, tree = Places.of([state], [board]), 1 - seat, self.played.strategy.tree
-        ranges, values, source = np.ones((2, HANDS)), None, "none: the blueprint has no such line"
-        error: Array | float = 0.0
+        ranges, source = np.ones((2, HANDS)), "none: the blueprint has no such line"
         ranges[seat] = 0.0
         ranges[seat, self.numbers] = self.played.reach(places, seat)[0]
         node = int(self._reader.read_as(places, np.array([seat]))[0])
@@ -202,15 +211,24 @@ class Search:
             ranges[other, hand_numbers(model.hands)] = model.reach[other]
             if not ranges[seat].any():
                 ranges[seat, hand_numbers(model.hands)] = model.reach[seat]
-            if self.settings.method != "unsafe":
-                values_there = blueprint_values(self._base, line, board, [*ranges], self.settings.threads)
-                pots = state.pot / values_there.pot  # where bets were translated, they differ
-                values, source = values_there.best_response[other] * pots, "the blueprint"
-                if self.settings.method == "estimate":
-                    best, values = values, values_there.self_play[other] * pots
-                    error = np.maximum(best - values, 0.0)  # what the hand gives up to the blueprint, and might not
-                    source = "the blueprint in self-play"
-        return Entry(state, board, ranges, values, source, error=error)
+        entry = Entry(state, board, ranges, None, source)
+        return entry if state.street == MIDGAME else self.valued(entry, seat)
+
+    def valued(self, entry: Entry, seat: int) -> Entry:
+        """An entry with what the opponent's hands are worth there against the blueprint, where the method needs that."""
+        state, other = entry.state, 1 - seat
+        node = int(self._reader.read_as(Places.of([state], [entry.board]), np.array([seat]))[0])
+        tree = self.played.strategy.tree
+        if self.settings.method == "unsafe" or node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
+            return entry
+        there = blueprint_values(self._base, tree.line(node), entry.board, [*entry.ranges], self.settings.threads)
+        pots = state.pot / there.pot  # where bets were translated, they differ
+        best = there.best_response[other] * pots
+        if self.settings.method != "estimate":
+            return replace(entry, values=best, source="the blueprint")
+        values = there.self_play[other] * pots
+        error = np.maximum(best - values, 0.0)  # what the hand gives up to the blueprint, and might not
+        return replace(entry, values=values, source="the blueprint in self-play", error=error)
 
     def begun(self, state: Betting, board: tuple[int, ...], seat: int, move: int | None) -> Outset:
         """Where the subgame begins that a line needs which comes to a state and goes on with a move."""
@@ -224,16 +242,25 @@ class Search:
                 menu = self._menu(state)
         return Outset(f"{seat} {state.line} {added} {show_cards(board)}".encode(), menu, behind)
 
-    def subgame(self, outset: Outset, entry: Entry, seat: int) -> Subgame:
+    def subgame(self, outset: Outset, entry: Entry, seat: int) -> Subgame | Midgame:
         """The subgame of an outset, once it is known who comes there with what."""
         known = entry if outset.behind is None else entry.after(outset.behind)
         s = self.settings
+        if known.state.street == MIDGAME:
+            return Midgame(seat, known, outset.menu, self._around, s.floor, LEAST)
         return Subgame.make(known, seat, outset.menu, s.method, s.floor, LEAST, s.spread)
 
     def _menu(self, state: Betting, total: int | None = None) -> Menu:
-        if self.settings.menu is None:
+        menu = self.settings.menu
+        if menu is None and state.street == MIDGAME:
+            menu = self.played.strategy.menu  # the exits of its own street are what the blueprint knows
+        if menu is None:
             return table_menu(state, self.settings.work, total)
-        return self.settings.menu if total is None else with_total(self.settings.menu, state, total)
+        return menu if total is None or total in totals(menu, state) else with_total(menu, state, total)
+
+    @cached_property
+    def _around(self) -> Around:
+        return Around(self._reader, self._base, self.valued)
 
     @cached_property
     def _reader(self) -> Played:
@@ -253,8 +280,8 @@ class Search:
         return self.played.on_tree()
 
 
-def _bytes(position: Position) -> int:
-    return int(position.solution.table.nbytes)
+def _bytes(position: Position | MidPosition) -> int:
+    return position.nbytes
 
 
 class _Way:
@@ -263,8 +290,8 @@ class _Way:
     def __init__(self, search: Search, places: Places, i: int, seat: int) -> None:
         self.search, self.seat, self.board, self.rules = search, seat, places.shown(i), places.rules
         self.moves: list[int] = places.moves[i, : places.length[i]].tolist()
-        self.position: Position | None = None
-        self.subgame: Subgame | None = None
+        self.position: Position | MidPosition | None = None
+        self.subgame: Subgame | Midgame | None = None
         self.key = b""
         state = Betting.start(self.rules)
         while state.street < search.first:
@@ -287,7 +314,7 @@ class _Way:
         else:
             self.go_on(root)
 
-    def go_on(self, root: Position) -> None:
+    def go_on(self, root: Position | MidPosition) -> None:
         """The subgame is solved."""
         self.subgame, self.position = None, root
         while self.moves:

@@ -78,7 +78,7 @@ class Subgame:
         """
         live: Array = np.logical_not(np.isin(HAND_CARDS, entry.board).any(axis=1))
         used = method if entry.values is not None else "unsafe"
-        own, other = (_scaled(entry.ranges[who], live) for who in (seat, 1 - seat))
+        own, other = (scaled(entry.ranges[who], live) for who in (seat, 1 - seat))
         own = np.where(own >= least, own, 0.0)
         other = np.maximum(other, floor) * live if used == "unsafe" else live.astype(float)
         weights = (own, other) if seat == 0 else (other, own)
@@ -105,7 +105,7 @@ def _drop(solution: Solution, seat: int, least: float) -> None:
             sums[(weights < least * weights.sum(axis=0)) & (weights < weights.max(axis=0))] = 0
 
 
-def _scaled(reach: Array, live: Array) -> Array:
+def scaled(reach: Array, live: Array) -> Array:
     """A range whose likeliest hand weighs one; all hands where nobody would come."""
     most = float(reach.max(initial=0.0))
     return np.where(live, reach / most, 0.0) if most > 0 else live.astype(float)
@@ -133,6 +133,11 @@ class Position:
     line: str  # as its spot writes it
     state: Betting  # the real one
     inside: Betting  # the spot's own
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the solution takes."""
+        return int(self.solution.table.nbytes)
 
     # --- where to -----------------------------------------------------------------------------
 

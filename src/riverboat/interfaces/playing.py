@@ -282,7 +282,7 @@ def act(
             console.print(f"range of {seat}")
             console.print(held)
         console.print(f"what {SEATS[state.betting.turn]} plays with each hand")
-        console.print(explanation.position.here.grid())
+        console.print(explanation.grid())
     if choice is not None:
         console.print(_choices(choice, label, state.betting))
     console.print(f"{label}: {described(label, state.betting)}")

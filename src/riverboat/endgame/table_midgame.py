@@ -1,0 +1,226 @@
+"""Search on a street that more streets follow: it is solved alone, with values where it ends.
+
+The seat that searches goes on as its blueprint behind the street; the opponent chooses among several ways to go on
+(`leaf_rollouts`). Entries and places are those of later streets (`table_subgames`): a line leads from one into the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.blas import one_thread
+from riverboat.cards.deck import HAND_CARDS, HANDS
+from riverboat.cards.notation import show_cards
+from riverboat.endgame.leaf_rollouts import CONTINUATIONS, RUNOUTS, SHOWN, Exit, Rollouts
+from riverboat.endgame.street_game import StreetSolver, StreetTree, goes_on, street_tree
+from riverboat.endgame.table_subgames import Entry, scaled
+from riverboat.games.base import CHANCE
+from riverboat.games.betting import Betting
+from riverboat.games.menus import SEATS, Menu
+from riverboat.games.moves import show_move
+from riverboat.games.places import Places
+from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.played import Played
+
+CHECK_EVERY = 20  # iterations between two looks at the clock or at the exploitability
+DEPTH_LIMITED = "the opponent chooses how to go on where the street ends; no guarantee"
+
+
+class Around(NamedTuple):
+    """What a search brings to its midgames."""
+
+    reader: Played  # reads lines in one way
+    base: BlueprintStrategy  # what is played behind the street
+    valued: Callable[[Entry, int], Entry]  # an entry of a later street with values of the blueprint
+
+
+@dataclass(frozen=True, eq=False)
+class Midgame:
+    """One that will be solved, for the strategy of one seat."""
+
+    seat: int
+    entry: Entry
+    menu: Menu
+    around: Around
+    floor: float  # the least weight of a hand of the opponent
+    least: float  # own hands of less weight are left out
+
+    @cached_property
+    def tree(self) -> StreetTree:
+        """The betting of the street."""
+        return street_tree(self.entry.state, self.menu)
+
+    @cached_property
+    def hands(self) -> Array:
+        """Numbers of the hands that the board leaves. int64 [n]"""
+        left = np.setdiff1d(self.entry.state.rules.deck.cards, self.entry.board)
+        return np.flatnonzero(np.isin(HAND_CARDS, left).all(axis=1))
+
+    @cached_property
+    def ranges(self) -> tuple[Array, Array]:
+        """How often each seat comes with each hand. float64 [n] each"""
+        live = np.zeros(HANDS, bool)
+        live[self.hands] = True
+        held = [scaled(weights, live)[self.hands] for weights in self.entry.ranges]
+        held[self.seat] = np.where(held[self.seat] >= self.least, held[self.seat], 0.0)
+        held[1 - self.seat] = np.maximum(held[1 - self.seat], self.floor)
+        return held[0], held[1]
+
+    def exits(self) -> list[Exit]:
+        """Where the street ends, and what of the blueprint stands for it."""
+        tree, states = self.around.base.tree, [self.tree.states[node] for node in self.tree.exits]
+        nodes = [SHOWN] * len(states)
+        going = [k for k, state in enumerate(states) if goes_on(state)]
+        if going:
+            after = [states[k].next_street() for k in going]
+            card = int(np.setdiff1d(self.entry.state.rules.deck.cards, self.entry.board)[0])  # cards make no difference
+            places = Places.of(after, [(*self.entry.board, card)] * len(after))
+            read = self.around.reader.read_as(places, np.full(len(after), self.seat))
+            for k, node in zip(going, read.tolist(), strict=True):
+                if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == self.entry.state.street + 1:
+                    nodes[k] = node
+        return [Exit(node, float(state.pot)) for node, state in zip(nodes, states, strict=True)]
+
+    def solve(self, iterations: int, until: float, seconds: float | None, runouts: int = RUNOUTS) -> MidPosition:
+        """Its root, solved: so many iterations, or fewer where % of the pot are reached or the time is over."""
+        began, pot = perf_counter(), self.entry.state.pot
+        with one_thread():
+            leaves = Rollouts.draw(
+                self.around.base, self.exits(), self.entry.board, self.hands, self.seat, runouts=runouts
+            )
+            solver = StreetSolver(self.tree, self.hands, self.ranges, leaves, self.seat)
+            while solver.iterations < iterations:
+                before = perf_counter()
+                solver.step(min(CHECK_EVERY, iterations - solver.iterations))
+                left = None if seconds is None else seconds - (perf_counter() - began)
+                if left is not None and left < 1.5 * (perf_counter() - before):
+                    break
+                if solver.exploitability() <= until / 100 * pot:
+                    break
+            exploitability = 100 * solver.exploitability() / pot
+        return MidPosition(self, MidSolution.of(self, solver, exploitability), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class MidSolution:
+    """What is played on a street that was solved, with the hands of `Midgame.hands`."""
+
+    play: dict[int, Array]  # float64 [moves, n] by node
+    iterations: int
+    exploitability: float  # % of the pot, where the values of the exits are right
+
+    @staticmethod
+    def of(midgame: Midgame, solver: StreetSolver, exploitability: float) -> MidSolution:
+        play = {node: solver.average(node) for node in solver.nodes}
+        return MidSolution(play, solver.iterations, exploitability)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return sum(table.nbytes for table in self.play.values())
+
+
+@dataclass(frozen=True, eq=False)
+class MidPosition:
+    """A place on a street that was solved alone, or right behind it."""
+
+    subgame: Midgame
+    solution: MidSolution
+    node: int
+    card: int | None = None  # the next one, once it is dealt
+
+    @property
+    def state(self) -> Betting:
+        """The real betting."""
+        state = self.subgame.tree.states[self.node]
+        return state if self.card is None else state.next_street()
+
+    @property
+    def board(self) -> tuple[int, ...]:
+        """The cards that lie."""
+        return self.subgame.entry.board if self.card is None else (*self.subgame.entry.board, self.card)
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """Real moves, upwards."""
+        return self.subgame.tree.moves[self.node]
+
+    @property
+    def deals(self) -> bool:
+        """Whether the next street is dealt here."""
+        return self.card is None and self.state.actor == CHANCE
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return self.solution.nbytes
+
+    def after(self, move: int) -> MidPosition | None:
+        """Behind a move; None where the street does not have it."""
+        child = self.subgame.tree.child(self.node, move)
+        return None if child is None else replace(self, node=child)
+
+    def dealt(self, card: int) -> MidPosition:
+        """Behind the deal of the next street."""
+        return replace(self, card=card)
+
+    @cached_property
+    def strategy(self) -> Array:
+        """Probability of each move with each hand; one that should not be there plays as the range. float64 [1326, moves]"""
+        seat = self.subgame.tree.states[self.node].actor
+        played, reach = self.solution.play[self.node].T, self._reach[seat]
+        held = reach > 0 if (reach > 0).any() else np.ones(len(reach), bool)
+        mean = reach[held] @ played[held] / max(reach[held].sum(), 1e-300) if reach.any() else played.mean(axis=0)
+        out = np.tile(mean, (HANDS, 1))
+        out[self.subgame.hands] = np.where((self.subgame.ranges[seat] > 0)[:, None], played, mean)
+        return out
+
+    @cached_property
+    def _reach(self) -> Array:
+        """How often both come here with each hand. float64 [2, n]"""
+        tree, reach = self.subgame.tree, np.stack(self.subgame.ranges)
+        path, node = [], self.node
+        parent = {child: n for n, children in enumerate(tree.children) for child in children}
+        while node in parent:
+            path.append((parent[node], node))
+            node = parent[node]
+        for above, below in path:
+            reach[tree.states[above].actor] *= self.solution.play[above][tree.children[above].index(below)]
+        return reach
+
+    def entry(self) -> Entry:
+        """What is known here, for a subgame that begins here."""
+        ranges = np.zeros((2, HANDS))
+        ranges[:, self.subgame.hands] = self._reach
+        ranges[:, np.isin(HAND_CARDS, self.board).any(axis=1)] = 0.0
+        entry = Entry(self.state, self.board, ranges, None, "none: before this street hands had no values of their own")
+        return entry if self.card is None else self.subgame.around.valued(entry, self.subgame.seat)
+
+    def facts(self) -> dict[str, Any]:
+        """The midgame in figures, with their units: the entries of `table_report`."""
+        subgame = self.subgame
+        state = subgame.entry.state
+        return {
+            "begins": state.line,
+            "board": show_cards(subgame.entry.board),
+            "pot": state.pot,
+            "behind": list(state.behind),
+            "for": SEATS[subgame.seat],
+            "method": "depth-limited",
+            "guarantee": DEPTH_LIMITED,
+            "values": f"{RUNOUTS} runouts by the blueprint; the opponent may {', '.join(list(CONTINUATIONS)[1:])} more",
+            "betting_nodes": len(subgame.tree.kind),
+            "boards": 1,
+            "hands": [int(np.count_nonzero(held)) for held in subgame.ranges],
+            "iterations": self.solution.iterations,
+            "exploitability": self.solution.exploitability,
+            "unit": "% of pot",
+            "moves": [show_move(move, state.rules) for move in self.moves],
+        }
