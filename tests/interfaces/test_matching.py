@@ -1,6 +1,7 @@
 """Matches by the command, round robins, and the demo."""
 
 import json
+import shutil
 import sys
 
 import pokerkit
@@ -15,6 +16,7 @@ from riverboat.games.acpc import read_game
 from riverboat.interfaces import demonstration, matching
 from riverboat.interfaces.log_reviews import review
 from riverboat.interfaces.matching import Options, match
+from riverboat.solving.training import saved_nothing
 from riverboat.strategy.blueprint import save_blueprint
 
 RULES = read_game("nolimit-200bb")
@@ -236,6 +238,28 @@ def test_the_demo_says_what_to_do_with_a_spoilt_folder(home):
         demonstration.demo()
     with pytest.raises(InputError, match="pairs=20000"):
         demonstration.demo(pairs=20_000)
+
+
+def test_a_demo_that_was_killed_early_begins_anew(home, monkeypatch):
+    """Whatever a training leaves before its first checkpoint is whole is no agent, and in nobody's way."""
+    asked = []
+
+    def train(recipe, how, options):
+        asked.append((how.resume, saved_nothing(options.out)))
+        save_blueprint(random_blueprint("leduc"), options.out / "strategy")
+
+    monkeypatch.setattr(demonstration.abstracting, "abstract", lambda *given: None)
+    monkeypatch.setattr(demonstration.training, "train", train)
+    monkeypatch.setattr(demonstration, "_matches", lambda *given: [])
+    monkeypatch.setattr(demonstration, "results", lambda played: "")
+    for left in ((), ("cards",), ("cards", ".checkpoint-000001.7.tmp"), (".cards.7.tmp",)):
+        shutil.rmtree(home, ignore_errors=True)
+        for name in left:
+            (home / "demo" / name).mkdir(parents=True)
+        (home / "demo").mkdir(parents=True, exist_ok=True)
+        (home / "demo" / ".lock").touch()
+        demonstration.demo(pairs=2)
+        assert asked.pop() == (False, True), left
 
 
 @pytest.mark.slow

@@ -13,7 +13,10 @@ from riverboat.cards.deck import Deck
 from riverboat.cards.grid import CLASS_NAMES
 from riverboat.interfaces import tournament as command
 from riverboat.interfaces.cli import main
+from riverboat.practice.push_charts import push_table
 from riverboat.tournaments import hand_tables, orders
+from riverboat.tournaments.stage import Stage
+from riverboat.tournaments.tournament_run import load
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -126,6 +129,28 @@ def test_tournament(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = run(capsys, "show", run_folder, "--json")
     assert code == 0
     assert json.loads(out)["method"] == "pi-fp"
+    # The same as charts: one state, and the names of all.
+    code, out, _ = run(capsys, "charts", f"{run_folder}?state=6,8", "--line", "J", "--json")
+    charts = json.loads(out)
+    assert (code, charts["state"], len(charts["states"])) == (0, "6,8", 13)
+    assert charts["charts"][0]["strategy"]["all-in"] == pytest.approx(list(shown["decisions"][1]["all_in"].values()))
+    code, out, _ = run(capsys, "charts", run_folder, "--against", f"{run_folder}?state=1,13", "--line", "J")
+    assert code == 0
+    assert "of hands differ" in out
+    for words, said in (("?state=6,9", "that make 14 units"), ("?line=J", "unknown option 'line'")):
+        code, _, err = run(capsys, "charts", run_folder + words)
+        assert code == 2
+        assert said in err
+    # What moves are worth there: the value of the hand is that of the place, as the run has found it by other ways.
+    place = load(Path(run_folder))
+    strategy, seats = place.strategy((6, 8)), Stage(place.tournament.spot((6, 8)))
+    worth = (seats.seen(strategy).chances(strategy) * place.pay((6, 8))).sum(axis=1)
+    assert worth == pytest.approx(shown["values"], abs=1e-9)
+    pushed = push_table(f"{run_folder}?state=6,8")
+    value, reach = pushed.worths()
+    by_moves = (strategy[0] * value[0, 0] + (1 - strategy[0]) * value[0, 1]).sum()
+    assert by_moves == pytest.approx(shown["values"][0], abs=1e-9)
+    assert reach[0].sum() == pytest.approx(1)
 
 
 @pytest.mark.slow

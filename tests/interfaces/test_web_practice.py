@@ -82,6 +82,39 @@ def test_a_review_points_into_the_solution(data: Path) -> None:
     ask("GET", f"play/sittings/{table['name']}/review", status=400, hand=7)
 
 
+def test_hands_from_a_file_are_reviewed_as_at_the_table(data: Path) -> None:
+    """A sitting that was kept as PHH and brought back costs what it cost, by pasting it or by naming a file."""
+    ask = asker(data)
+    table = ask("POST", "play/sittings", {"agent": "river", "seed": 2}, 201)
+    for k in range(3):
+        while not table["over"]:
+            table = ask("POST", f"play/sittings/{table['name']}/move", {"move": table["moves"][-1]["move"]})
+        table = ask("POST", f"play/sittings/{table['name']}/deal") if k < 2 else table
+    text = ask("GET", f"play/sittings/{table['name']}/hands.phhs").text
+    told = ask("POST", "play/histories", {"text": text, "title": "Evening 1.phhs"}, 201)
+    assert (told["name"], told["hands"], told["refused"]) == ("evening-1", 3, [])
+    assert ask("POST", "play/histories", {"text": text, "title": "Evening 1.phhs"}, 201)["name"] == "evening-1"
+    (data / "kept.phhs").write_text(text + "\n[4]\nvariant = 'NT'\n")
+    other = ask("POST", "play/histories", {"file": "kept.phhs"}, 201)
+    assert [one["why"] for one in other["refused"]] == ["a field is missing"]
+    again = asker(data)  # another server knows them
+    assert {one["name"] for one in again("GET", "play/histories")} == {"evening-1", "kept"}
+    listed = again("GET", "play/histories/evening-1/hands", player="you")["hands"]
+    for k, one in enumerate(listed):
+        kept = ask("GET", f"play/sittings/{table['name']}/review", hand=k)
+        review = again("GET", "play/histories/evening-1/review", player="you", judge="river", hand=k)
+        assert review["hole"] == one["hole"] == kept["hole"]
+        assert review["ev_lost"] == pytest.approx(kept["ev_lost"], abs=1e-9)
+        assert [d["study"] for d in review["decisions"]] == [d["study"] for d in kept["decisions"]]
+        assert [d["words"] for d in review["decisions"]] == [d["words"] for d in kept["decisions"]]
+    again("GET", "play/histories/evening-1/review", status=400, player="nobody", judge="river", hand=0)
+    again("GET", "play/histories/evening-1/review", status=400, player="you", judge="river", hand=9)
+    again("GET", "play/histories/evening-1/review", status=404, player="you", judge="no-such", hand=0)
+    for name in ("evening-1", "kept"):
+        again("DELETE", f"play/histories/{name}", status=204)
+    again("GET", "play/histories/kept", status=404)
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "said"),
     [
@@ -91,6 +124,13 @@ def test_a_review_points_into_the_solution(data: Path) -> None:
         ("play/sittings", {"agent": "river", "extra": 1}, 422, "extra"),
         ("play/sittings/..%2F..%2Fx/move", {"move": "c"}, 404, ""),
         ("play/sittings/no-such/move", {"move": "c"}, 404, "no-such"),
+        ("play/histories", {}, 400, "one of text and file"),
+        ("play/histories", {"text": ""}, 400, "none can be read"),
+        ("play/histories", {"text": "<html>"}, 400, "none can be read"),
+        ("play/histories", {"text": "STATE:0:zzz:9s8h|"}, 400, ""),
+        ("play/histories", {"file": "../../etc/passwd"}, 400, "path below the data folder"),
+        ("play/histories", {"file": "river"}, 400, "named .phh, .phhs or .log"),
+        ("play/histories", {"file": "no.phhs"}, 404, "no.phhs"),
         ("drills", {"source": "nowhere"}, 404, "nowhere"),
         ("drills", {"source": "always-call"}, 400, "plays any game"),
         ("drills", {"source": "river", "only": "easy"}, 422, "only"),
@@ -126,6 +166,9 @@ def test_charts_of_a_run(data: Path) -> None:
     assert [chart["line"] for chart in book["charts"]] == ["", "x", "b50", "a"]
     chart = ask("GET", "charts/chart", source="river", line="x")
     assert len(chart["cells"]) == len(chart["weight"]) == 169
+    deeper = ask("GET", "charts", source="river", root="b50")  # the way there, and what follows
+    assert [chart["line"] for chart in deeper["charts"]][:2] == ["", "b50"]
+    assert all(chart["line"].startswith("b50") for chart in deeper["charts"][1:])
     assert ask("GET", "charts/difference", source="river", against="river", line="x")["mean"] == 0
     assert ask("GET", "charts/picture", source="river", line="x", kind="svg").text.startswith("<?xml")
     ask("GET", "charts", status=400, source="module:thing")

@@ -11,13 +11,13 @@ import gzip
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from riverboat import disk
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games import acpc_log, phh
 from riverboat.games.acpc import Rules
 from riverboat.games.match_state import show_deal
@@ -54,19 +54,39 @@ def read_hands(path: str | Path, rules: Rules | None = None, scale: int | None =
     Amounts are counted in chips, `scale` to a unit of the file: 100 in PHH, where cents are played, 1 in logs. `rules` are
     those of a log whose first line does not name its game.
     """
+    return parse_hands(_text(path), kind_of(path), rules, scale, str(path))
+
+
+def parse_hands(
+    text: str, kind: str, rules: Rules | None = None, scale: int | None = None, where: str = "text"
+) -> HandsRead:
+    """The same of the text of a file, `.phh`, `.phhs` or `.log`."""
     if scale is not None and scale < 1:
         raise InputError(f"scale={scale}: chips of one unit of money, at least 1")
-    text = _text(path)
-    if kind_of(path) == ".log":
-        return HandsRead(acpc_log.parse_log(text, rules, str(path)).record(scale or 1), {}, {})
+    if kind == ".log":
+        return HandsRead(acpc_log.parse_log(text, rules, where).record(scale or 1), {}, {})
     pile = _Pile()
     pile.add_phh(text, scale or phh.SCALE)
     if not pile.records:
         why = ", ".join(f"{reason} ({count:,})" for reason, count in pile.refused.most_common()) or "it is empty"
-        raise InputError(f"hands {str(path)!r}: none can be read: {why}")
+        raise InputError(f"hands {shown(where)}: none can be read: {why}")
     gathered = pile.gathered()
     assert gathered.hands is not None
     return HandsRead(gathered.hands, gathered.refused, gathered.examples)
+
+
+def parse_units(text: str, kind: str, rules: Rules | None = None, where: str = "text") -> HandsRead:
+    """The same with amounts as the file has them where all of them are whole, else in hundredths, as cents are."""
+    with suppress(InputError):  # said below, where it is no matter of cents
+        read = parse_hands(text, kind, rules, 1, where)
+        if phh.BROKEN_CHIP not in read.refused:
+            return read
+    return parse_hands(text, kind, rules, None, where)
+
+
+def read_units(path: str | Path, rules: Rules | None = None) -> HandsRead:
+    """`parse_units` of a file."""
+    return parse_units(_text(path), kind_of(path), rules, str(path))
 
 
 @dataclass(frozen=True)
@@ -112,14 +132,15 @@ class _Pile:
             self.examples[reason] = (*self.examples.get(reason, ()), what)
 
     def add_phh(self, text: str, scale: int, where: str = "") -> None:
-        taken: dict[bool, list[Played]] = {False: [], True: []}
+        taken: dict[tuple[object, ...], list[Played]] = {}
         for number, section in phh.sections(text):
             try:
                 hand = phh.read_hand(section, scale)
-                taken[hand.betting.rules.limit].append(hand)
+                rules = hand.betting.rules
+                taken.setdefault((rules.limit, rules.least_bet, rules.first), []).append(hand)
             except phh.Unreadable as error:
                 self.refuse(error.reason, f"{where}[{number}] {error}")
-        self.records += [record(hands, hands[0].betting.rules, scale) for hands in taken.values() if hands]
+        self.records += [record(hands, hands[0].betting.rules, scale) for hands in taken.values()]
 
     def gathered(self) -> Gathered:
         """The kind of game with the most hands; the others are another game."""

@@ -26,13 +26,15 @@ from riverboat.games.phh_text import plain_table
 from riverboat.games.records import UNKNOWN, Hands, Played, with_chips
 from riverboat.texts import parse_toml
 
+BROKEN_CHIP = "an amount that is no whole number of chips"
 SCALE = 100  # chips of one unit of money: histories of real games count in cents
 DEEP = 1000  # big blinds that are written as stacks where the rules have none
 NO_LIMIT = Rules(blinds=(2, 1), stacks=(400, 400), name="hold'em")
+ANTES_FIRST = (0, 0, 0, 0)  # who speaks first in each round where there are no blinds
 VARIANTS = {"NT": False, "FT": True}  # no-limit and fixed-limit hold'em; whether it is a limit game
 _SECTION = re.compile(r"^\s*\[\s*(\d+)\s*\]\s*$", re.MULTILINE)
 _LEAST = ("variant", "blinds_or_straddles", "starting_stacks", "actions")
-_READ = {*_LEAST, "antes", "small_bet", "big_bet", "players", "hand"}
+_READ = {*_LEAST, "antes", "min_bet", "small_bet", "big_bet", "players", "hand"}
 
 
 class Unreadable(InputError):
@@ -152,12 +154,18 @@ def _ended(
 def _rules(table: dict[str, Any], blinds: tuple[int, int], stacks: tuple[int, int], ante: int, scale: int) -> Rules:
     if min(stacks) <= max(blinds) + ante:
         raise Unreadable("a stack within the big blind", f"stacks {stacks} of {scale} to the unit")
+    antes_alone = (
+        max(blinds) == 0
+    )  # then the first player speaks first from the beginning, and a bet has a size of its own
     if not VARIANTS[table["variant"]]:
-        return with_chips(NO_LIMIT, blinds, stacks, ante)
+        if not antes_alone:
+            return with_chips(NO_LIMIT, blinds, stacks, ante)
+        least = max(1, _amounts([table.get("min_bet", 1)], scale, "min_bet")[0])
+        return Rules(blinds=blinds, stacks=stacks, ante=ante, least_bet=least, first=ANTES_FIRST, name="hold'em")
     small, big = (_amounts([table[key]], scale, key)[0] for key in ("small_bet", "big_bet"))
     return Rules(
         limit=True, blinds=blinds, stacks=stacks, raise_sizes=(small, small, big, big), most_raises=(3, 4, 4, 4), ante=ante,
-        name="limit hold'em",
+        first=ANTES_FIRST if antes_alone else (), name="limit hold'em",
     )  # fmt: skip
 
 
@@ -188,9 +196,9 @@ def _amounts(given: Any, scale: int, what: str) -> list[int]:
         try:
             chips = Decimal(str(amount)) * scale
             if not chips.is_finite() or chips < 0 or chips != chips.to_integral_value():
-                raise Unreadable("an amount that is no whole number of chips", f"{what} {str(amount)[:20]}")
+                raise Unreadable(BROKEN_CHIP, f"{what} {str(amount)[:20]}")
         except InvalidOperation:
-            raise Unreadable("an amount that is no whole number of chips", f"{what} {str(amount)[:20]!r}") from None
+            raise Unreadable(BROKEN_CHIP, f"{what} {str(amount)[:20]!r}") from None
         amounts.append(int(chips))
     return amounts
 
@@ -203,7 +211,7 @@ def show_hand(hands: Hands, i: int) -> str:
     rules = hands.rules_of(i)
     _check(rules)
     stacks = list(rules.stacks or [DEEP * rules.big_blind] * 2)
-    sizes = {"min_bet": rules.big_blind}
+    sizes = {"min_bet": rules.book.least_bet}
     if rules.limit:
         sizes = {"small_bet": rules.raise_sizes[0], "big_bet": rules.raise_sizes[-1]}
 
@@ -260,14 +268,19 @@ def _actions(hands: Hands, i: int, money: Any) -> list[str]:
     return actions
 
 
+def is_holdem(rules: Rules) -> bool:
+    """Whether a game has the cards of hold'em."""
+    return (rules.ranks, rules.suits, rules.hole, rules.board) == (13, 4, 2, (0, 3, 1, 1))
+
+
 def _check(rules: Rules) -> None:
     """Refuse what the format's variants of hold'em are not."""
-    holdem = (rules.ranks, rules.suits, rules.hole, rules.board) == (13, 4, 2, (0, 3, 1, 1))
     small, big = sorted(rules.blinds)
-    seats = rules.blinds == (big, small) and rules.first == (1, 0, 0, 0) and 0 < small < big
+    blinds = rules.blinds == (big, small) and rules.first == (1, 0, 0, 0) and 0 < small < big
+    seats = blinds or (big == 0 < rules.ante and rules.first == ANTES_FIRST)
     sizes = rules.raise_sizes
     streets = not rules.limit or (sizes[0] == sizes[1] and sizes[2] == sizes[3])
-    if not (holdem and seats and streets):
+    if not (is_holdem(rules) and seats and streets):
         raise InputError(
             f"game {rules.name!r}: PHH is written for heads-up hold'em with 52 cards and the dealer in seat 1"
         )

@@ -224,4 +224,5 @@ def join(parts: Iterable[Hands]) -> Hands:
 def kind_of_game(hands: Hands) -> tuple[object, ...]:
     """What all hands of a record share; records that differ in it cannot be joined."""
     rules = hands.rules
-    return hands.scale, rules.limit, rules.suits, rules.ranks, rules.hole, rules.board, rules.stacks is None
+    betting = rules.limit, rules.least_bet, rules.first, rules.stacks is None
+    return hands.scale, rules.suits, rules.ranks, rules.hole, rules.board, *betting

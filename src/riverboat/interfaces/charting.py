@@ -7,8 +7,9 @@ from pathlib import Path
 from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.interfaces.terminal import emit, plain_console, say
-from riverboat.practice.charts import Chart, charts_of, difference, save_sheet
+from riverboat.practice.charts import Book, Chart, charts_of, difference, save_sheet
 from riverboat.report_table import FIGURE, Column, ReportTable
+from riverboat.words import quote
 
 WIDEST = 12  # cells of a comparison that are shown
 
@@ -18,7 +19,7 @@ def charts(source: str, lines: list[str], against: str | None, out: Path | None,
     if out is not None:
         disk.check_picture(out)
     book = charts_of(source)
-    chosen = [book[line] for line in lines] if lines else list(book.charts)
+    chosen = [_chart(book, source, line) for line in lines] if lines else list(book.charts)
     if out is not None:
         save_sheet(chosen if lines else chosen[:6], out)
         say(f"picture: {out}")
@@ -26,13 +27,25 @@ def charts(source: str, lines: list[str], against: str | None, out: Path | None,
         _compare(chosen if lines else chosen[:1], source, against, json)
         return
     if json:
-        emit({"source": source, "charts": [chart.to_dict() for chart in chosen]})
+        states = {"state": book.state, "states": list(book.states)} if book.states else {}
+        emit({"source": source, **states, "charts": [chart.to_dict() for chart in chosen]})
         return
     console = plain_console()
     columns = Column("line"), Column("who"), Column("reached", FIGURE), Column("moves")
     console.print(ReportTable("", columns, tuple(_row(chart) for chart in (chosen if lines else book.charts))))
     for chart in chosen if lines else () if list_only else chosen[:1]:
         console.print(chart.grid)
+    if book.states:
+        folder = source.partition("?")[0]
+        some = ", ".join(book.states[:: max(1, len(book.states) // 4)][:4])
+        other = quote(f"{folder}?state={book.states[-1]}")
+        said = f"stacks {book.state}; {len(book.states):,} states ({some}, …): riverboat charts {other}"
+        console.print(said, highlight=False, soft_wrap=True)
+
+
+def _chart(book: Book, source: str, line: str) -> Chart:
+    """One of the book, or one deeper in a solved spot."""
+    return book[line] if any(chart.line == line for chart in book.charts) else charts_of(source, line)[line]
 
 
 def _row(chart: Chart) -> tuple[str, ...]:
@@ -43,7 +56,7 @@ def _row(chart: Chart) -> tuple[str, ...]:
 
 def _compare(chosen: list[Chart], source: str, against: str, json: bool) -> None:
     other = charts_of(against)
-    told = [difference(chart, other[chart.line]) for chart in chosen]
+    told = [difference(chart, _chart(other, against, chart.line)) for chart in chosen]
     if json:
         emit({"source": source, "against": against, "charts": told})
         return

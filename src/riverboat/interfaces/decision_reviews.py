@@ -11,7 +11,7 @@ from riverboat.agents.registry import make_agent
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
-from riverboat.games.hand_files import read_hands
+from riverboat.games.hand_files import read_units
 from riverboat.interfaces.matching import watched
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.practice.judging import judge_of
@@ -78,7 +78,7 @@ def lines_of(told: Results, lost: float) -> list[str]:
 
 def review(file: Path, player: str, judge: str, worst: int, game: str | None, json: bool) -> None:
     """The decisions of a player in a file of hands: all as JSON, the most expensive hands on a screen."""
-    record = read_hands(file, None if game is None else read_game(game)).hands
+    record = read_units(file, None if game is None else read_game(game)).hands
     if player not in record.names:
         raise InputError(f"--player {player!r}: plays in none of {file}: {', '.join(record.names[:8])}")
     hands, by = hands_of(record, player), judge_of(make_agent(judge))
@@ -91,13 +91,14 @@ def review(file: Path, player: str, judge: str, worst: int, game: str | None, js
     every = sum(len(hand.decisions) for hand in told)
     if json:
         facts = {"file": str(file), "player": player, "judge": judge, "hands": [hand.to_dict() for hand in told]}
-        emit({**facts, "decisions": every, "judged": known, "ev_lost": ev_lost(told), "unit": "chips"})
+        sums = {"decisions": every, "judged": known, "ev_lost": ev_lost(told), "unit": "chips", "scale": record.scale}
+        emit({**facts, **sums})
         return
     console = plain_console()
     print_hands(console, sorted(told, key=lambda hand: -hand.lost)[:worst])
     console.print(
         f"{player}: {len(told):,} hands, {known:,} of {every:,} decisions judged by {judge}, "
-        f"EV lost {ev_lost(told):,.1f} chips",
+        f"EV lost {ev_lost(told):,.1f} chips" + ("" if record.scale == 1 else f" of {record.scale} to the file's unit"),
         highlight=False,
     )
     why = {decision.why for hand in told for decision in hand.decisions if decision.why}

@@ -21,6 +21,7 @@ from riverboat.interfaces import abstracting, training
 from riverboat.interfaces.matching import results, watched
 from riverboat.interfaces.terminal import duration, plain_console, say
 from riverboat.solving.train_recipe import load_train_recipe
+from riverboat.solving.training import saved_nothing
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 from riverboat.verbs.seating import rules_for
@@ -63,7 +64,7 @@ def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> Bluep
     recipe = load_train_recipe(RECIPE)
     time = recipe.time or "60s" if time is None else time
     duration(time)  # refused before anything is built
-    begun = folder.is_dir() and any(folder.iterdir())
+    begun = folder.is_dir() and not saved_nothing(folder)
     if begun:
         strategy = _loaded(folder)
         trained = float(strategy.provenance.get("seconds", inf))

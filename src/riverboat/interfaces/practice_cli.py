@@ -10,7 +10,8 @@ import typer
 from riverboat.interfaces.options import MANY, SEED, Json
 
 Source = Annotated[
-    str, typer.Argument(help="A folder with a solved spot, an agent with a blueprint (demo), or push:10,10.")
+    str,
+    typer.Argument(help="A folder with a solved spot or tournament, an agent with a blueprint (demo), or push:10,10."),
 ]
 
 
@@ -49,7 +50,7 @@ def charts(
     list_only: Annotated[bool, typer.Option("--list", help="The decisions, without a grid.")] = False,
     json: Json = False,
 ) -> None:
-    """What is done with each starting hand: charts of blueprints, solved spots, push or fold tables."""
+    """What is done with each starting hand: charts of blueprints, solved spots, push or fold tables, tournaments."""
     from riverboat.interfaces import charting
 
     charting.charts(source, line or [], against, out, list_only, json)

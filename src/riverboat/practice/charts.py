@@ -1,15 +1,16 @@
 """Charts: what is done with each of the 169 starting hands, as grids to click through, compare, print and save.
 
-    book = charts_of("demo")                    # or runs/spot, push:10,10,15?payouts=50,30,20
+    book = charts_of("demo")                    # or runs/spot, push:10,10,15?payouts=50,30,20, runs/small?state=5,5,5
     book["cr300"].grid.save("open.png")
     save_sheet(book.charts[:6], "sheet.png")    # one picture
 
 A book has a chart for every decision of a blueprint before the flop, for nodes of a solved spot, or for every decision of a
-push or fold table.
+push or fold table, which may be a state of a tournament.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,6 +76,8 @@ class Book:
 
     name: str
     charts: tuple[Chart, ...]
+    states: tuple[str, ...] = ()  # of a tournament: there is a book for each, NAME?state=5,5,5
+    state: str = ""  # that of this one
 
     @cached_property
     def _by_line(self) -> dict[str, Chart]:
@@ -88,7 +91,8 @@ class Book:
 
 
 def charts_of(source: str | Agent, line: str = "", depth: int = 1) -> Book:
-    """The charts of a source by its name, or of an agent. In a solved spot those from a line on, so many moves deep."""
+    """The charts of a source by its name, or of an agent. In a solved spot those on the way to a line, and so many moves
+    behind it."""
     if isinstance(source, str) and is_push(source):
         return push_book(push_table(source))
     agent = make_agent(source) if isinstance(source, str) else source
@@ -98,7 +102,7 @@ def charts_of(source: str | Agent, line: str = "", depth: int = 1) -> Book:
     if isinstance(base, BlueprintAgent):
         return _blueprint_book(base)
     raise InputError(
-        f"agent {agent.name!r}: has no charts; blueprints, solved spots and {shown('push:10,10')} have some"
+        f"agent {agent.name!r}: has no charts; blueprints, solved spots, tournaments and {shown('push:10,10')} have some"
     )
 
 
@@ -107,9 +111,10 @@ def push_book(table: PushTable) -> Book:
     charts = []
     for line in table.lines:
         square = table.jams(line).reshape(13, 13)
-        title = f"{table.who(line)}, {_said(line)}"
+        stacks = f"stacks {table.state}: " if table.state else ""
+        title = f"{stacks}{table.who(line)}, {_said(line)}"
         charts.append(Chart(line, table.who(line), title, Grid.actions({FOLD: 1.0 - square, JAM: square}, title=title)))
-    return Book(table.name, tuple(charts))
+    return Book(table.name, tuple(charts), table.states, table.state)
 
 
 def _said(line: str) -> str:
@@ -128,8 +133,8 @@ def _blueprint_book(agent: BlueprintAgent) -> Book:
 
 
 def _spot_book(agent: SolutionAgent, line: str, depth: int) -> Book:
-    """A node and those behind its moves, as deep as is asked for; cards are not dealt on the way."""
-    charts, waiting = [], [(line, 0)]
+    """The decisions on the way to a node, the node itself and those behind its moves; cards are dealt as the line says."""
+    charts, waiting = [], [*((before, depth) for before in _way(line)), (line, 0)]
     while waiting:
         here, far = waiting.pop(0)
         node = agent.solution[here]
@@ -144,6 +149,11 @@ def _spot_book(agent: SolutionAgent, line: str, depth: int) -> Book:
     if not charts:
         raise InputError(f"line {shown(line)}: nobody acts there")
     return Book(agent.name, tuple(charts))
+
+
+def _way(line: str) -> list[str]:
+    """The lines before a line: `b50-c/8h` has the root, `b50` and `b50-c`."""
+    return ["", *(line[: mark.start()] for mark in re.finditer(r"[-/]", line))] if line else []
 
 
 # --- two charts, and many in one picture --------------------------------------------------------

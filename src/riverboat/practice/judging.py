@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from riverboat.agents.base import Agent, Answering
+from riverboat.agents.base import Agent, Answering, rules_of
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.solved_spot import SolutionAgent
@@ -36,6 +36,7 @@ from riverboat.games.moves import CALL, FOLD, read_move, show_move
 from riverboat.games.places import Places
 from riverboat.games.spot import Spot
 from riverboat.games.views import Views
+from riverboat.practice.other_tables import Reading, inside, read_at, returned
 from riverboat.practice.verdicts import Option, Verdict
 from riverboat.solving.batches import solve_many
 from riverboat.strategy.played import Played
@@ -80,9 +81,37 @@ class SolutionJudge:
 
     agent: SolutionAgent
 
+    @property
+    def begins(self) -> int:
+        """The street that its subgame begins with."""
+        return self.agent.rules.begins
+
     def verdict(self, state: Betting, board: Cards, hole: Cards, move: str | None = None) -> Verdict:
-        """From the solution's own values."""
-        return node_verdict(self.agent.node(state, board), state, hole, "the solution")
+        """From the solution's own values; a whole hand is read as one of the subgame."""
+        there = inside(state, board, self.agent)
+        here = self.agent.node(there.state, board)
+        if there.state is state:
+            return node_verdict(here, state, hole, "the solution")
+        own = node_verdict(here, there.state, hole, "the solution")
+        before = state.before if state.street == self.begins else _root_before(state, self.begins)
+        options = tuple(
+            Option(
+                _outside(option.move, before, there.scale), option.probability, option.ev and option.ev / there.scale
+            )
+            for option in own.options
+        )
+        return replace(own, options=options, pot=float(state.pot))
+
+
+def _root_before(state: Betting, street: int) -> int:
+    """What each seat had put in when a street began."""
+    cut = [k for k, letter in enumerate(state.line) if letter == "/"][street - 1] + 1
+    return Betting.from_line(state.rules, state.line[:cut]).before
+
+
+def _outside(move: str, before: int, scale: float) -> str:
+    """A move of a subgame as the whole hand writes it."""
+    return f"r{round(int(move[1:]) / scale) + before}" if move[0] == "r" and move != "r" else move
 
 
 def node_verdict(
@@ -117,18 +146,31 @@ class TableJudge:
     )
 
     def verdict(self, state: Betting, board: Cards, hole: Cards, move: str | None = None) -> Verdict:
-        """By solving from the turn on, by the blueprint's values before it; without either, how often moves are made."""
-        self.agent.check_rules(state.rules)
+        """By solving from the turn on, by the blueprint's values before it; without either, how often moves are made.
+
+        A hand of a table with other blinds or stacks is read at the agent's own (`other_tables`), and solved with its own.
+        """
+        there = self.read(state)
         shown = tuple(int(card) for card in board[: state.rules.board_sizes[state.street]])
         if self.solves and state.street >= FIRST_SOLVED and _solvable(state.rules):
-            solution, inside = self.solution(state, shown, move)
-            judged = node_verdict(solution[""], inside, hole, "solved on the spot", state.before, state)
-            return replace(judged, played=self._mix(state, shown, hole))
-        valued = self._valued(state, shown, hole)
-        if valued is not None:
-            return valued
-        options = [Option(label, p, None) for label, p in self._mix(state, shown, hole).items()]
-        return Verdict(tuple(options), "none: the agent has no values", float(state.pot))
+            solution, root = self.solution(state, shown, move)
+            judged = node_verdict(solution[""], root, hole, "solved on the spot", state.before, state)
+            mix = tuple(Option(label, p, None) for label, p in self._mix(there.state, shown, hole).items())
+            told = returned(Verdict(mix, "", judged.pot), state, there)
+            return replace(judged, played={option.move: option.probability for option in told.options})
+        valued = self._valued(there.state, shown, hole)
+        if valued is None:
+            options = [Option(label, p, None) for label, p in self._mix(there.state, shown, hole).items()]
+            valued = Verdict(tuple(options), "none: the agent has no values", float(there.state.pot))
+        return returned(valued, state, there)
+
+    def read(self, state: Betting) -> Reading:
+        """A state at the agent's own table."""
+        own = rules_of(self.agent)
+        if own is not None:
+            return read_at(state, own, self.agent.name)
+        self.agent.check_rules(state.rules)
+        return Reading(state)
 
     def spot(self, state: Betting, board: Cards, move: str | None = None) -> Spot:
         """The spot at a decision, with a move that was made among its sizes."""
@@ -138,12 +180,12 @@ class TableJudge:
             total = CALL if move is None else read_move(move, state)
             if total > CALL and total not in totals(menu, state):
                 menu = with_total(menu, state, total)
-        return table_spot(state, tuple(board), self.base, menu=menu, floor=FLOOR)
+        return table_spot(state, tuple(board), self.base, menu=menu, floor=FLOOR, read_as=self.read(state).state)
 
     def solution(self, state: Betting, board: Cards, move: str | None = None) -> tuple[Solution, Betting]:
         """The spot solved, and its own state at the root."""
         spot = self.spot(state, board, move)
-        key = f"{state.line} {show_cards(board)} {spot.menu}".encode()
+        key = f"{state.line} {state.rules.stacks} {show_cards(board)} {spot.menu}".encode()
         solved = self._solved.get(key)
         if solved is None:
             (solved,) = solve_many([spot], iterations=ITERATIONS[state.street], until=UNTIL)

@@ -113,8 +113,10 @@ class HandReview:
 
 
 def review_hand(judge: Judge, hand: PlayedHand) -> HandReview:
-    """Every decision of one hand."""
-    return HandReview(hand, tuple(_decision(judge, hand, *made) for made in hand.decisions()))
+    """Every decision of one hand. The checks by which a file leads a hand to a spot (`other_tables.whole`) are none."""
+    form = getattr(judge, "begins", 0) if hand.end.rules.big_blind == 0 else 0
+    made = [(state, move) for state, move in hand.decisions() if state.street >= form]
+    return HandReview(hand, tuple(_decision(judge, hand, *each) for each in made))
 
 
 def _decision(judge: Judge, hand: PlayedHand, state: Betting, move: str) -> Decision:

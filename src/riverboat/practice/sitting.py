@@ -26,6 +26,7 @@ from riverboat.games.betting import Betting, steps
 from riverboat.games.match_state import Hand, Holes
 from riverboat.games.records import Hands, Played, record
 from riverboat.practice.judging import Judge, judge_of
+from riverboat.practice.other_tables import whole
 from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
 from riverboat.texts import read_text
 from riverboat.verbs import seating
@@ -186,18 +187,18 @@ class Sitting:
         return [self.review(number) for number in range(len(self.finished))]
 
     def record(self) -> Hands:
-        """The hands that are over as a record, with all cards: for files, and for estimates without luck."""
-        rules = self.table.rules
-        if rules.begins:
-            raise InputError(f"{self.agent}: hands of a spot begin in its middle; records have whole hands")
-        names = [(YOU, self.agent) if hand.seat == 0 else (self.agent, YOU) for hand in self.finished]
-        hands = [
-            Played(number, names[number], _state(self.table.start, hand.line), (*hand.holes, hand.board))
-            for number, hand in enumerate(self.finished)
-        ]
+        """The hands that are over as a record, with all cards: for files, and for estimates without luck. Hands of a spot
+        become whole ones (`practice.other_tables.whole`)."""
+        hands, scale = [], 1
+        for number, kept in enumerate(self.finished):
+            names = (YOU, self.agent) if kept.seat == 0 else (self.agent, YOU)
+            end = _state(self.table.start, kept.line)
+            if end.rules.begins:
+                end, scale = whole(end)
+            hands.append(Played(number, names, end, (*kept.holes, kept.board)))
         if not hands:
             raise InputError("no hand of this sitting is over yet")
-        return record(hands, rules)
+        return record(hands, hands[0].betting.rules, scale)
 
 
 def _moves(start: Betting, line: str) -> list[str]:

@@ -122,6 +122,14 @@ class Progress:
 Measure: TypeAlias = Callable[[BlueprintStrategy, BlueprintStrategy | None], Mapping[str, Any]]
 
 
+def saved_nothing(folder: Path) -> bool:
+    """Whether a folder holds no more than a training leaves that was killed before its first checkpoint was whole."""
+    torn = (f".{CARDS}.*.tmp", f".{files.CHECKPOINT}*.tmp")
+    return all(
+        path.name in (disk.LOCK, CARDS) or any(path.match(pattern) for pattern in torn) for path in folder.iterdir()
+    )
+
+
 @dataclass
 class Training(RunLoop[Progress]):
     """A run in a folder. `provenance` has all that decides what is learnt beside game, menu and cards; `open` compares it."""
@@ -152,10 +160,11 @@ class Training(RunLoop[Progress]):
         if checkpoints and not resume:
             raise InputError(f"{self.out}: a run is there already; go on with --resume, or choose another folder")
         if not checkpoints:
-            if self.out.exists() and any(path.name not in (disk.LOCK, CARDS) for path in self.out.iterdir()):
+            if self.out.exists() and not saved_nothing(self.out):
                 raise InputError(f"{self.out}: holds other files; choose an empty folder")
             with disk.told(self.out):
                 self.out.mkdir(parents=True, exist_ok=True)
+            artefact.discard_leftovers(self.out)
             shutil.rmtree(self.out / CARDS, ignore_errors=True)  # of a run that was killed before it saved anything
             self._keep_cards()
             return

@@ -33,8 +33,10 @@ def table_spot(
     menu: Menu | None = None,
     floor: float = 0.0,
     name: str = "table",
+    read_as: Betting | None = None,
 ) -> Spot:
-    """The spot at a state of a table, from the flop on. Seat 0 has played as `player`, seat 1 as `other` or the same.
+    """The spot at a state of a table, from the flop on. Seat 0 has played as `player`, seat 1 as `other` or the same; where
+    they know another table, with other blinds or stacks, `read_as` is the state that they are asked about.
 
     Weights are scaled so that the hand which plays so most often weighs one. With a `floor` every hand that the board leaves
     weighs at least so much: a range is then never empty, whatever line was really played. A limit game needs no menu.
@@ -52,7 +54,7 @@ def table_spot(
         )
     everybody = Range(np.ones(HANDS))
     spot = Spot.at(state, tuple(board), (everybody, everybody), menu, name=name)  # refuses what is no spot
-    places = Places.of([state], [tuple(board)])
+    places = Places.of([read_as or state], [tuple(board)])
     held = []
     for seat, reach in enumerate(ranges(places, player, other)[0]):
         live, most = places.live[0], float(reach.max())

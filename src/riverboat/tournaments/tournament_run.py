@@ -21,6 +21,7 @@ from riverboat.fields import Fields
 from riverboat.kept import kept
 from riverboat.strategy import files
 from riverboat.tournaments.iteration import ITERATIONS, METHODS, Iteration, Workers
+from riverboat.tournaments.stage import Stage
 from riverboat.tournaments.stage_play import play_hand
 from riverboat.tournaments.tournament import Tournament
 
@@ -66,6 +67,19 @@ class SolvedTournament:
         """Of one state. float64 [lines, classes]"""
         self.tournament.place(state, 0)
         return self.strategies[self.tournament.number[state]]
+
+    def pay(self, state: tuple[int, ...]) -> Array:
+        """What each outcome of a hand is worth to each seat: prizes, and the values of places where it goes on.
+        float64 [seats, outcomes]"""
+        asked = self.tournament
+        stacks = Stage(asked.spot(state)).stacks().tolist()
+        out = np.zeros((len(state), len(stacks)))
+        for outcome, chips in enumerate(stacks):
+            for chance, results in asked.after(state, tuple(chips)):
+                for seat, result in enumerate(results):
+                    worth = result if isinstance(result, float) else self.values[asked.place(*result)]
+                    out[seat, outcome] += chance * worth
+        return out
 
     def save(self, folder: Path) -> Path:
         """Write the strategies into the folder of a run."""

@@ -40,6 +40,7 @@ def cases() -> Iterator[Case]:
         "push one stack": ("charts", "push:10"),
         "push words": ("charts", "push:ten,ten"),
         "push option": ("charts", "push:10,10?colour=3"),
+        "push of a folder with options": ("charts", f"{SPOT}?state=1,2"),
         "push blinds": ("charts", "push:10,10?blinds=1"),
         "review of nobody": ("review", "hands.log", "--player", "nobody"),
     }.items():

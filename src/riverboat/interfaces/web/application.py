@@ -14,6 +14,7 @@ from riverboat.errors import DiskError, MemoryLimitError, RiverboatError
 from riverboat.interfaces.web import (
     chart_routes,
     drill_routes,
+    history_routes,
     job_routes,
     node_routes,
     play_routes,
@@ -24,7 +25,7 @@ from riverboat.interfaces.web.data_folder import MissingError
 from riverboat.interfaces.web.models import Failed
 from riverboat.interfaces.web.server import BusyError, Server
 
-PARTS = (spot_routes, job_routes, node_routes, watch_routes, play_routes, drill_routes, chart_routes)
+PARTS = (spot_routes, job_routes, node_routes, watch_routes, play_routes, history_routes, drill_routes, chart_routes)
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (MissingError, 404), (BusyError, 503), (MemoryLimitError, 507), (DiskError, 507), (RiverboatError, 400),
 )  # fmt: skip

@@ -23,24 +23,26 @@ def routes(server: Server) -> APIRouter:
 
     @router.get("")
     async def book(source: Source, root: Line = "") -> dict[str, Any]:
-        """All decisions of a source, without their cells; of a solved spot those from `root` on."""
+        """All decisions of a source, without their cells; of a solved spot those on the way to `root`, and behind it. Of a
+        tournament those of one state, and the names of all: `small?state=5,5,5`."""
 
         def work() -> dict[str, Any]:
-            charts = [chart.to_dict() for chart in desk.book(source, root).charts]
+            told = desk.book(source, root)
             kept = ("line", "who", "title", "reached", "moves", "totals", "colours")
-            return {"source": source, "charts": [{key: chart[key] for key in kept} for chart in charts]}
+            charts = [{key: value for key, value in chart.to_dict().items() if key in kept} for chart in told.charts]
+            return {"source": source, "charts": charts, "state": told.state or None, "states": list(told.states)}
 
         return await server.compute(work)
 
     @router.get("/chart")
     async def chart(source: Source, line: Line = "", root: Line = "") -> dict[str, Any]:
         """One chart with the 169 cells."""
-        return await server.compute(lambda: {"source": source, **desk.book(source, root)[line].to_dict()})
+        return await server.compute(lambda: {"source": source, **desk.book(source, root or line)[line].to_dict()})
 
     @router.get("/difference")
     async def compared(source: Source, against: Source, line: Line = "") -> dict[str, Any]:
         """The second source's chart at a line less the first's."""
-        return await server.compute(lambda: difference(desk.book(source)[line], desk.book(against)[line]))
+        return await server.compute(lambda: difference(desk.book(source, line)[line], desk.book(against, line)[line]))
 
     @router.get("/picture", response_class=Response)
     async def picture(

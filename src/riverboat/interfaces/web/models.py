@@ -266,7 +266,7 @@ class RunTold(BaseModel):
     """A run of the data folder."""
 
     name: str
-    kind: Literal["solution", "blueprint", "boards", "other"]
+    kind: Literal["solution", "blueprint", "boards", "tournament", "other"]
     game: str | None
     board: str | None
     state: str = Field(description="of its job; of others running or done")

@@ -98,7 +98,10 @@ def place_node(node: PlaceNode) -> dict[str, Any]:
 def _move(node: PlaceNode, name: str, k: int) -> dict[str, Any]:
     spent, kind = node.spent, KINDS.get(name[:1], "raise")
     to_call = max(spent[1 - node.seat] - spent[node.seat], 0)
-    kind = "check" if kind == "call" and not to_call else "bet" if kind == "raise" and not to_call else kind
+    if not to_call:  # a big blind that nobody raised is a bet already
+        blinds = node.rules.blinds
+        opened = node.street == 0 and blinds[0] != blinds[1]
+        kind = {"call": "check", "raise": "raise" if opened else "bet"}.get(kind, kind)
     total = int(name[1:]) if kind in ("bet", "raise") and name[1:].isdecimal() else None
     paid = to_call if kind == "call" else 0 if total is None else total - spent[node.seat]
     share = None if total is None else (total - max(spent)) / (sum(spent) + to_call)

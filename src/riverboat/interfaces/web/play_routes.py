@@ -8,17 +8,17 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from riverboat.agents.registry import DEMO, demo_folder
-from riverboat.agents.solved_spot import SolutionAgent
 from riverboat.agents.yardsticks import YARDSTICKS
 from riverboat.games.betting import Betting
 from riverboat.games.hand_files import phhs_text
 from riverboat.games.menus import SEATS
+from riverboat.games.phh import is_holdem
 from riverboat.interfaces.web.models import Asked, Word
 from riverboat.interfaces.web.practice_desk import Desk, Held
+from riverboat.interfaces.web.review_json import told_review
 from riverboat.interfaces.web.runs import listing
 from riverboat.interfaces.web.server import Server
 from riverboat.practice.luck import results
-from riverboat.practice.reviews import HandReview
 from riverboat.practice.sitting import Sitting
 from riverboat.verbs.playing import Table, described
 
@@ -46,7 +46,8 @@ def routes(server: Server) -> APIRouter:
 
     @router.get("/agents")
     async def agents() -> list[dict[str, Any]]:
-        """Whom one may sit down with: the demo, blueprints and solved spots of the data folder, yardsticks."""
+        """Whom one may sit down with: the demo, blueprints and solved spots of the data folder, yardsticks. Tournaments have
+        charts and drills alone."""
         return await server.compute(lambda: opponents(server))
 
     @router.get("/sittings")
@@ -115,6 +116,8 @@ def opponents(server: Server) -> list[dict[str, Any]]:
             told.append({"name": run["name"], "kind": "spot", "about": f"solved spot on {run['board']}"})
         elif run["ready"] and run["kind"] == "blueprint":
             told.append({"name": run["name"], "kind": "blueprint", "about": f"blueprint of {run['game']}"})
+        elif run["ready"] and run["kind"] == "tournament":
+            told.append({"name": run["name"], "kind": "tournament", "about": run["game"]})
     return told + [{"name": name, "kind": "yardstick", "about": about} for name, (_, about) in YARDSTICKS.items()]
 
 
@@ -154,7 +157,7 @@ def _state(held: Held) -> dict[str, Any]:
         "sizes": [] if table.over or table.rules.begins or table.rules.limit else sizes_of(state),
         "history": history(table),
         "result": next((event.won for event in table.events if event.kind == "won"), None),
-        "phh": not table.rules.begins,
+        "phh": is_holdem(table.rules),
         "you": you,
     }
     return facts
@@ -217,21 +220,4 @@ def _review(desk: Desk, name: str, hand: int) -> dict[str, Any]:
     sitting: Sitting = held.thing
     with desk.judging:
         review = sitting.review(hand)
-    return told_review(review, held, sitting)
-
-
-def told_review(review: HandReview, held: Held, sitting: Sitting) -> dict[str, Any]:
-    """A review with words for its moves, and for each decision what opens its spot in Study."""
-    told, agent = review.to_dict(), sitting.table.agent
-    for row, (state, _) in zip(told["decisions"], review.hand.decisions(), strict=True):
-        row["words"] = described(row["move"], state)
-        if row["verdict"] is not None:
-            for option in row["verdict"]["options"]:
-                option["words"] = described(option["move"], state)
-        if isinstance(agent, SolutionAgent):
-            row["study"] = {"run": held.agent, "line": agent.line(state, review.hand.board)}
-        elif state.street > 0:
-            row["study"] = {"source": {"line": state.line, "board": row["board"], "agent": held.agent, "floor": 0.01}}
-        else:
-            row["study"] = None
-    return told
+    return told_review(review, held.agent, sitting.judge)

@@ -15,18 +15,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from riverboat import disk
+from riverboat import artefact, disk
 from riverboat.agents.base import Agent
 from riverboat.agents.registry import make_agent
+from riverboat.agents.solved_spot import SolutionAgent
 from riverboat.errors import InputError, RiverboatError, shown
 from riverboat.interfaces.web.data_folder import DataFolder, MissingError
+from riverboat.interfaces.web.histories import Histories
 from riverboat.interfaces.web.names import agent_name
-from riverboat.practice.charts import Book, charts_of
+from riverboat.practice.charts import Book, charts_of, push_book
 from riverboat.practice.drill_record import DrillRecord
 from riverboat.practice.drills import Drill, DrillOptions
-from riverboat.practice.push_charts import is_push, push_table
+from riverboat.practice.judging import Judge, judge_of
+from riverboat.practice.push_charts import PREFIX, is_push, push_table
 from riverboat.practice.questions import ChartSource, Source, TableSource
 from riverboat.practice.sitting import Sitting
+from riverboat.strategy import files
 
 FOLDER = ".practice"
 MOST_OPEN = 32  # sittings and drills
@@ -54,10 +58,12 @@ class Desk:
         self.folder = data.root / FOLDER / "sittings"
         self.judging = threading.Lock()  # one solve at a time; moves do not wait for it
         self._lock = threading.Lock()
-        self._agents: OrderedDict[tuple[str, int], Agent] = OrderedDict()
-        self._books: OrderedDict[tuple[str, str], Book] = OrderedDict()
+        self._agents: OrderedDict[tuple[Any, ...], Agent] = OrderedDict()
+        self._books: OrderedDict[tuple[Any, ...], Book] = OrderedDict()
         self._sittings: OrderedDict[str, Held] = OrderedDict()
         self._drills: OrderedDict[str, Held] = OrderedDict()
+        self.histories = Histories(data)
+        self._judges: OrderedDict[tuple[Any, ...], Judge] = OrderedDict()
         self._numbers = itertools.count(1)
         self._record: DrillRecord | None = None
 
@@ -65,16 +71,31 @@ class Desk:
 
     def agent(self, text: str, seed: int = 0) -> Agent:
         """By the name that a reader gives; those used last stay open."""
-        key = agent_name(text, self.data), seed
+        name = agent_name(text, self.data)
+        key = *self._mark(name), seed
         with self._lock:
             if key in self._agents:
                 self._agents.move_to_end(key)
                 return self._agents[key]
-        made = make_agent(*key)
+        made = make_agent(name, seed)
         with self._lock:
             self._agents[key] = made
             while len(self._agents) > MOST_AGENTS:
                 self._agents.popitem(last=False)
+        return made
+
+    def judge(self, text: str) -> Judge:
+        """Who judges hands from files; what it has solved is kept with it."""
+        key = self._mark(agent_name(text, self.data))
+        with self._lock:
+            if key in self._judges:
+                self._judges.move_to_end(key)
+                return self._judges[key]
+        made = judge_of(self.agent(text))
+        with self._lock:
+            self._judges[key] = made
+            while len(self._judges) > MOST_AGENTS:
+                self._judges.popitem(last=False)
         return made
 
     # --- sittings -----------------------------------------------------------------------------
@@ -158,9 +179,12 @@ class Desk:
 
     def source(self, text: str) -> Source:
         """What a drill is of."""
-        if is_push(text):
-            return ChartSource(push_table(_few(text)), text)
-        return TableSource(self.agent(text), text)
+        name = self._named(text)
+        return ChartSource(push_table(name), text) if is_push(name) else TableSource(self.agent(text), text)
+
+    def _named(self, text: str) -> str:
+        """A source as the library names it."""
+        return _few(text) if text.startswith(PREFIX) else agent_name(text, self.data)
 
     def drill(self, source: str, options: DrillOptions, seed: int | None) -> Held:
         """Begin a drill."""
@@ -176,18 +200,30 @@ class Desk:
             return self._drills[name]
 
     def book(self, source: str, line: str = "") -> Book:
-        """The charts of a source."""
-        key = (_few(source) if is_push(source) else agent_name(source, self.data), line)
+        """The charts of a source; of a solved spot those around a line."""
+        name = self._named(source)
+        if is_push(name):
+            return push_book(push_table(name))
+        agent = self.agent(source)
+        key = (*self._mark(name), line if isinstance(agent, SolutionAgent) else "")
         with self._lock:
             if key in self._books:
                 self._books.move_to_end(key)
                 return self._books[key]
-        book = charts_of(source if is_push(source) else self.agent(source), line)
+        book = charts_of(agent, line)
         with self._lock:
             self._books[key] = book
             while len(self._books) > MOST_OPEN:
                 self._books.popitem(last=False)
         return book
+
+    def _mark(self, name: str) -> tuple[Any, ...]:
+        """What changes when the run behind a name does."""
+        folder = Path(name.partition("?")[0])
+        if not folder.is_dir():
+            return (name,)
+        place = files.newest(folder)
+        return name, str(place), *artefact.stamp(place / artefact.MANIFEST)
 
 
 def _few(text: str) -> str:

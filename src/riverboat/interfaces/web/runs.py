@@ -19,6 +19,7 @@ from riverboat.interfaces.web.data_folder import BOARDS, DataFolder
 from riverboat.interfaces.web.jobs import ALIVE, Job, Jobs
 from riverboat.interfaces.web.logs import rows_of
 from riverboat.strategy import blueprint, files
+from riverboat.tournaments import tournament_run
 
 SNAPSHOTS = "snapshots"  # of trainings, in their folders
 PERCENT = "% of pot"
@@ -78,8 +79,13 @@ def describe(name: str, folder: Path, job: Job | None) -> dict[str, Any]:
 
 def _facts(place: Path) -> dict[str, Any]:
     manifest = artefact.manifest(place)
-    kind, past = manifest.text("kind"), manifest.plain("provenance", 1)
-    facts: dict[str, Any] = {"game": manifest.text("game"), "changed": (place / artefact.MANIFEST).stat().st_mtime}
+    changed = (place / artefact.MANIFEST).stat().st_mtime
+    if (kind := manifest.text("kind")) == tournament_run.KIND:
+        game = f"tournament of {manifest.whole('players')}"
+        steps, seconds = manifest.whole("steps"), manifest.number("seconds", 0)
+        return {"kind": "tournament", "game": game, "changed": changed, "iterations": steps, "seconds": seconds}
+    past = manifest.plain("provenance", 1)
+    facts: dict[str, Any] = {"game": manifest.text("game"), "changed": changed}
     facts |= {"iterations": past.get("iterations"), "seconds": past.get("seconds")}
     if kind in blueprint.KINDS:
         return facts | {"kind": "blueprint"}

@@ -70,11 +70,17 @@ export const leave = (name) => ask("DELETE", `/api/play/sittings/${part(name)}`)
 export const results = (name, aivat) => get(`play/sittings/${part(name)}/results`, { aivat });
 export const review = (name, hand) => get(`play/sittings/${part(name)}/review`, { hand: String(hand) });
 export const handsLink = (name) => `/api/play/sittings/${part(name)}/hands.phhs`;
+export const histories = () => get("play/histories");
+export const bringHands = (wanted) => post("play/histories", wanted);
+export const history = (name) => get(`play/histories/${part(name)}`);
+export const historyHands = (name, player) => get(`play/histories/${part(name)}/hands`, { player });
+export const historyReview = (name, player, judge, hand) => get(`play/histories/${part(name)}/review`, { player, judge, hand: String(hand) });
+export const removeHistory = (name) => ask("DELETE", `/api/play/histories/${part(name)}`);
 export const beginDrill = (wanted) => post("drills", wanted);
 export const question = (name) => get(`drills/${part(name)}`);
 export const answer = (name, made) => post(`drills/${part(name)}/answer`, { move: made });
 export const drillRecord = (source) => get("drills/record", { source });
-export const chartBook = (source) => get("charts", { source });
+export const chartBook = (source, root) => get("charts", { source, root });
 export const chart = (source, line) => get("charts/chart", { source, line });
 export const chartDifference = (source, against, line) => get("charts/difference", { source, against, line });
 export const pictureLink = (source, lines, kind) => `/api/charts/picture?${new URLSearchParams([["source", source], ["kind", kind], ...lines.map((line) => ["line", line])])}`;

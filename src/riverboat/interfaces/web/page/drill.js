@@ -12,7 +12,7 @@ const SCOPES = [["one", "One decision"], ["street", "To the end of the street"],
 const SEATS = [["", "Both"], ["oop", "oop"], ["ip", "ip"]];
 
 async function openStart(root, params) {
-  const agents = ((await attempt(api.opponents)) ?? []).filter((agent) => agent.kind === "spot" || agent.kind === "blueprint");
+  const agents = ((await attempt(api.opponents)) ?? []).filter((agent) => ["spot", "blueprint", "tournament"].includes(agent.kind));
   const wanted = { only: "all", scope: "one", seat: "", focus: true };
   const line = input({ value: params.line ?? "", placeholder: "every line", "aria-label": "Line" });
   const push = input({ value: "10,10", "aria-label": "Stacks in big blinds" });

@@ -4,12 +4,13 @@ import * as api from "./api.js";
 import { attempt, choice, fill, h } from "./dom.js";
 import { ago } from "./figures.js";
 import { go } from "./place.js";
+import { fromHistory, HistoryReview } from "./play_history.js";
 import { PlayTable } from "./play_table.js";
 
 const KINDS = { spot: "Solved spots", blueprint: "Blueprints", search: "With search", yardstick: "Simple players" };
 
 async function openStart(root) {
-  const [agents, kept] = (await attempt(() => Promise.all([api.opponents(), api.sittings()]))) ?? [[], []];
+  const [agents, kept, files] = (await attempt(() => Promise.all([api.opponents(), api.sittings(), api.histories()]))) ?? [[], [], []];
   let seat = "";
   const sit = (agent) => attempt(async () => go("play", { sitting: (await api.sitDown(seat ? { agent, seat } : { agent })).name }));
   const groups = Object.entries(KINDS).map(([kind, title]) => {
@@ -24,7 +25,7 @@ async function openStart(root) {
     h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "Play"), h("p", { class: "soft" }, "Sit down with an agent of this machine. Every move is kept; afterwards each decision is judged by the EV that it cost.")),
       choice("Your seat", [["", "Both seats"], ["oop", "Out of position"], ["ip", "In position"]], seat, (value) => { seat = value; })),
     old.length ? h("section", { class: "stack" }, h("h2", {}, "Go on"), h("div", { class: "runs" }, old.slice(0, 8))) : null,
-    groups));
+    groups, fromHistory(files)));
 }
 
 export async function open(root, params) {
@@ -32,8 +33,8 @@ export async function open(root, params) {
   async function update(next) {
     table?.close();
     table = null;
-    if (!next.sitting) return openStart(root);
-    table = new PlayTable(root, next.sitting, () => go("play", {}));
+    if (!next.sitting && !next.history) return openStart(root);
+    table = next.history ? new HistoryReview(root, next) : new PlayTable(root, next.sitting, () => go("play", {}));
     return table.load();
   }
   await update(params);

@@ -27,28 +27,37 @@ export function optionTable(verdict, made, words = (option) => option.words ?? o
 }
 
 export class HandReview {
-  constructor(sitting, hand) {
-    Object.assign(this, { sitting, hand });
+  /** `ask` gets the review from the server. */
+  constructor(hand, ask) {
+    Object.assign(this, { hand, ask });
     this.element = h("details", { class: "review", "data-hand": hand }, h("summary", {}, `Hand ${hand + 1}: being judged…`));
   }
 
+  /** What the server said, once it is drawn. */
   async load() {
-    const told = await attempt(() => api.review(this.sitting, this.hand));
+    const told = await attempt(this.ask);
     if (!told) {
       fill(this.element, h("summary", {}, `Hand ${this.hand + 1}: not judged`));
-      return;
+      return undefined;
     }
     const judged = told.decisions.filter((one) => one.ev_lost !== null);
     const pot = Math.max(...told.decisions.map((one) => one.pot), 1);
-    fill(this.element,
-      h("summary", {}, h("span", {}, `Hand ${told.hand + 1} `), cards(splitBoard(told.hole), true), h("span", { class: `lost ${tone(told.ev_lost, pot)}`, "data-lost": told.ev_lost }, judged.length ? `EV lost ${chips(told.ev_lost)}` : "no values")),
-      told.decisions.map((one) => this.#decision(one)));
+    const lost = h("span", { class: `lost ${judged.length ? tone(told.ev_lost, pot) : "soft"}`, "data-lost": told.ev_lost }, !told.decisions.length ? "nothing to decide" : judged.length ? `EV lost ${chips(told.ev_lost)}` : "not judged");
+    this.head(told, lost);
+    this.element.append(...told.decisions.map((one) => this.#decision(one)));
+    return told;
+  }
+
+  /** The line that is always to be seen: cards, what was won, and what is known of the rest. */
+  head(told, rest) {
+    const won = told.won === null ? null : h("span", { class: "soft" }, `${told.won > 0 ? "+" : told.won < 0 ? "−" : ""}${chips(Math.abs(told.won))}`);
+    fill(this.element, h("summary", {}, h("span", {}, `Hand ${this.hand + 1} `), cards(splitBoard(told.hole), true), told.board ? h("span", { class: "soft" }, "on") : null, told.board ? cards(splitBoard(told.board), true) : null, won, rest));
   }
 
   #decision(one) {
     const cost = one.ev_lost === null ? null : h("span", { class: `lost ${tone(one.ev_lost, one.pot)}`, "data-lost": one.ev_lost }, one.ev_lost < 0.05 ? "no EV lost" : `−${chips(one.ev_lost)}`);
     const read = one.read_as && one.read_as !== one.move ? h("small", { class: "soft" }, ` read as ${one.read_as}`) : null;
-    const agent = one.verdict?.agent ? h("small", { class: "soft" }, `The agent: ${Object.entries(one.verdict.agent).filter(([, p]) => p > 0.005).map(([move, p]) => `${move} ${percent(p)}`).join(", ")}`) : null;
+    const agent = one.verdict?.agent_words ? h("small", { class: "soft" }, `The agent: ${Object.entries(one.verdict.agent_words).filter(([, p]) => p > 0.005).map(([move, p]) => `${move} ${percent(p)}`).join(", ")}`) : null;
     return h("div", { class: "decision" },
       h("div", { class: "spread" }, h("div", {}, h("b", {}, `${one.street}: ${one.words}`), read, h("small", { class: "soft" }, ` pot ${chips(one.pot)}`)), cost),
       one.verdict ? optionTable(one.verdict, one.read_as) : h("small", { class: "soft" }, one.why),

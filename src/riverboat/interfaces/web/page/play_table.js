@@ -155,7 +155,7 @@ export class PlayTable {
   }
 
   #review(hand) {
-    const shown = new HandReview(this.name, hand);
+    const shown = new HandReview(hand, () => api.review(this.name, hand));
     this.reviews.prepend(shown.element);
     while (this.reviews.children.length > 12) this.reviews.lastChild.remove();
     shown.load();

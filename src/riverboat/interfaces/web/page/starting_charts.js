@@ -18,15 +18,17 @@ class Charts {
     this.title = h("h2", {}, "");
     this.facts = h("div", { class: "stack", "aria-live": "polite" });
     this.beside = h("section", { class: "sheet", hidden: true });
-    const known = agents.filter((one) => one.kind === "blueprint" || one.kind === "spot").map((one) => one.name);
+    this.spots = new Set(agents.filter((one) => one.kind === "spot").map((one) => one.name));
+    const known = agents.filter((one) => ["blueprint", "spot", "tournament"].includes(one.kind)).map((one) => one.name);
+    this.stacks = h("div", { class: "row" });
     const list = h("datalist", { id: "chart-sources" }, [...known, "push:10,10", "push:10,10,15?payouts=50,30,20"].map((value) => h("option", { value })));
     this.source = input({ list: "chart-sources", "aria-label": "Source", placeholder: "demo, a run, push:10,10" });
     this.against = input({ list: "chart-sources", "aria-label": "Compare with", placeholder: "nothing" });
     const show = () => go("charts", { source: this.source.value.trim(), against: this.against.value.trim() });
     this.keep = h("div", { class: "row" });
     for (const box of [this.source, this.against]) box.addEventListener("keydown", (event) => event.key === "Enter" && show());
-    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Charts"), h("p", { class: "soft" }, "Preflop ranges of blueprints, nodes of solved spots, push or fold tables: stacks in the order of action, such as push:10,10,15?payouts=50,30,20&ante=0.1.")),
-      h("section", { class: "sheet" }, list, h("div", { class: "row" }, h("div", { class: "grow" }, field("Source", this.source)), h("div", { class: "grow" }, field("Compare with", this.against)), button("Show", show, { class: "main" }))),
+    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Charts"), h("p", { class: "soft" }, "Preflop ranges of blueprints, decisions of solved spots, tournaments, and push or fold tables: stacks in the order of action, such as push:10,10,15?payouts=50,30,20&ante=0.1.")),
+      h("section", { class: "sheet stack" }, list, h("div", { class: "row" }, h("div", { class: "grow" }, field("Source", this.source)), h("div", { class: "grow" }, field("Compare with", this.against)), button("Show", show, { class: "main" })), this.#offers(known), this.stacks),
       h("div", { class: "charting" }, this.lines, h("section", { class: "sheet stack" }, h("header", {}, this.title, this.keep), this.grid.element, this.legend, this.facts), this.beside)));
   }
 
@@ -35,14 +37,35 @@ class Charts {
     this.source.value = params.source ?? this.source.value;
     this.against.value = params.against ?? "";
     if (!params.source) return;
-    if (this.book?.source !== params.source) {
-      this.book = await attempt(() => api.chartBook(params.source));
-      if (!this.book) return;
+    const root = this.spots.has(params.source) ? (params.line ?? "") : ""; // a solved spot has more decisions than one list
+    if (this.book?.source !== params.source || this.book.root !== root) {
+      const book = await attempt(() => api.chartBook(params.source, root));
+      if (!book) return;
+      this.book = { ...book, root };
     }
+    this.#states(params);
     const chosen = this.book.charts.find((one) => one.line === (params.line ?? "")) ?? this.book.charts[0];
     fill(this.lines, this.book.charts.map((one) => h("button", { type: "button", class: "run", "aria-pressed": one === chosen, on: { click: () => go("charts", { ...params, line: one.line }) } },
       h("div", { class: "spread" }, h("b", {}, one.line || "first decision"), h("span", { class: "badge" }, one.who)), this.#bar(one))));
     await this.#show(chosen, params);
+  }
+
+  /** What there is to begin with, where nothing is shown yet. */
+  #offers(known) {
+    const offers = [...known, "push:10,10", "push:10,10,15?payouts=50,30,20"];
+    return h("div", { class: "row tags", role: "group", "aria-label": "Sources" }, offers.slice(0, 12).map((source) => button(source, () => go("charts", { source }), { class: "small" })));
+  }
+
+  /** Of a tournament: the stacks that the charts are for. */
+  #states(params) {
+    const { state, states } = this.book;
+    if (!states.length) return fill(this.stacks);
+    const base = params.source.split("?")[0];
+    const to = (value) => go("charts", { ...params, source: `${base}?state=${value}`, line: value.split(",").length === state.split(",").length ? params.line : "" });
+    const at = states.indexOf(state);
+    const select = h("select", { "aria-label": "Stacks", on: { change: (event) => to(event.target.value) } }, states.map((one) => h("option", { value: one, selected: one === state }, one)));
+    return fill(this.stacks, field("Stacks in units, in the order of action", select),
+      button("◂", () => to(states[at - 1]), { class: "small", disabled: at <= 0, "aria-label": "The state before" }), button("▸", () => to(states[at + 1]), { class: "small", disabled: at >= states.length - 1, "aria-label": "The next state" }));
   }
 
   #bar(chart) {
@@ -51,6 +74,7 @@ class Charts {
   }
 
   async #show(about, params) {
+    if (!about) return;
     const chart = await attempt(() => api.chart(params.source, about.line));
     if (!chart) return;
     this.chart = chart;
@@ -73,6 +97,7 @@ class Charts {
     this.beside.hidden = !params.against;
     this.change = null;
     if (!params.against) return;
+    fill(this.beside, h("p", { class: "soft" }, `${params.against} is being worked out…`));
     const found = await attempt(() => Promise.all([api.chart(params.against, line), api.chartDifference(params.source, params.against, line)]));
     this.beside.hidden = !found;
     if (!found) return;

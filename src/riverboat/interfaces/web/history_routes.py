@@ -1,0 +1,78 @@
+"""Routes to look again at hands from files: what is kept, its players, its hands, and what their decisions cost."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from riverboat.errors import InputError
+from riverboat.interfaces.web.models import Asked, Word
+from riverboat.interfaces.web.review_json import told_review
+from riverboat.interfaces.web.server import Server
+
+Player = Annotated[str, Query(max_length=200)]
+
+
+class HistoryAsked(Asked):
+    """Hands: the text of a file (PHH or an ACPC log), or a file below the data folder."""
+
+    text: Annotated[str, Field(max_length=1 << 20)] | None = None
+    title: Word = Field("hands", description="what to call it")
+    file: Word | None = None
+
+
+def routes(server: Server) -> APIRouter:
+    """The routes of this module."""
+    router, desk, histories = APIRouter(tags=["play"], prefix="/play/histories"), server.desk, server.desk.histories
+
+    @router.get("")
+    async def listed() -> list[dict[str, Any]]:
+        """All files of hands that are kept, the last first."""
+        return await server.compute(histories.all)
+
+    @router.post("", status_code=201)
+    async def keep(asked: HistoryAsked) -> dict[str, Any]:
+        """Keep hands: players, and what could not be read."""
+
+        def work() -> dict[str, Any]:
+            if (asked.text is None) == (asked.file is None):
+                raise InputError("hands come from one of text and file")
+            name = (
+                histories.bring(asked.file) if asked.file is not None else histories.keep(asked.text or "", asked.title)
+            )
+            return histories.told(name)
+
+        return await server.compute(work)
+
+    @router.get("/{name}")
+    async def look(name: str) -> dict[str, Any]:
+        """What a file holds."""
+        return await server.compute(lambda: histories.told(name))
+
+    @router.get("/{name}/hands")
+    async def hands(name: str, player: Player) -> dict[str, Any]:
+        """The hands in which a player's cards were seen."""
+        return await server.compute(lambda: histories.listed(name, player))
+
+    @router.get("/{name}/review")
+    async def review(
+        name: str, player: Player, judge: Player, hand: Annotated[int, Query(ge=0, le=10**9)]
+    ) -> dict[str, Any]:
+        """One of those hands, decision by decision, judged by an agent."""
+
+        def work() -> dict[str, Any]:
+            by = desk.judge(judge)
+            with desk.judging:
+                told = histories.review(name, player, hand, by, judge)
+            return told_review(told, judge, by)
+
+        return await server.compute(work)
+
+    @router.delete("/{name}", status_code=204)
+    async def remove(name: str) -> None:
+        """Delete a file."""
+        await server.compute(lambda: histories.remove(name))
+
+    return router
