@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.notation import show_cards, show_hand
 from riverboat.cards.ranges import Range
-from riverboat.cards.ranking import rank_batch
+from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Array
 from riverboat.games.board_game import BoardGame
@@ -30,6 +30,7 @@ from riverboat.games.spot_locks import check_locks
 from riverboat.growth import Growth, require
 from riverboat.trees import _board_kernels as kernels
 from riverboat.trees import streets
+from riverboat.trees._order_kernels import Held, order_hands_of
 from riverboat.trees.deals import deals, least_bytes
 from riverboat.trees.streets import Shape
 
@@ -246,13 +247,11 @@ class BoardTree:
     def _strengths(self, low: int, high: int) -> tuple[Array, Array]:
         """Strength of every hand on some boards of the last street, and the hands from weak to strong."""
         boards = np.array([self.deals.cards(b) for b in range(low, high)], np.uint8)
-        count, size = boards.shape
-        cards = np.empty((count, HANDS, 2 + size), np.uint8)
-        cards[:, :, :2], cards[:, :, 2:] = HAND_CARDS, boards[:, None, :]
-        blocked = (HAND_CARDS[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
-        strength = np.zeros((count, HANDS), np.uint16)
-        strength[~blocked] = rank_batch(cards[~blocked], self.game.deck.rules, check=False)
-        return strength, np.argsort(strength, axis=1, kind="stable").astype(np.int16)
+        strength, order = np.empty((len(boards), HANDS), np.uint16), np.empty((len(boards), HANDS), np.int16)
+        spare, digits = np.empty(HANDS, np.int16), np.empty(257, np.int64)
+        held = _held(2 + boards.shape[1], self.game.deck.rules)
+        order_hands_of(held, boards, strength, order, spare, digits)
+        return strength, order
 
     # --- the table --------------------------------------------------------------------------
 
@@ -387,6 +386,15 @@ class BoardTree:
 def _both(numbers: Array) -> Array:
     """Numbers of both seats, where those of one may stand for both. [boards, 2]"""
     return np.repeat(numbers, 3 - numbers.shape[1], axis=1)
+
+
+@cache
+def _held(cards: int, rules: str) -> Held:
+    """All hands, for so many cards with a board."""
+    ranks = ranking_tables(cards, rules)
+    mask = np.bitwise_or.reduce(np.uint64(1) << HAND_CARDS.astype(np.uint64), axis=1)
+    key, suits = (part[HAND_CARDS].sum(axis=1, dtype=np.uint64) for part in (ranks.key, ranks.mask))
+    return Held(ranks, mask, key, suits)
 
 
 def _starts(sizes: Array) -> Array:

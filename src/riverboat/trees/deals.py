@@ -146,24 +146,25 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
         alike += [lock.hands.weights] if lock.hands is not None else []
     gadget = getattr(game, "gadget", None)
     alike += [] if gadget is None else [np.where(game.weights[gadget.player] > 0, v, 0.0) for v in gadget.vectors]
-    maps = []
-    for cards, hands in _suit_maps(tuple(suits)):
-        keeps_board = all({int(cards[c]) for c in part} == set(part) for part in parts)
-        if keeps_board and all(cards[c] == c for c in fixed) and all(np.array_equal(w[hands], w) for w in alike):
-            maps.append((cards, hands))
-    return np.array([cards for cards, _ in maps]), np.array([hands for _, hands in maps])
+    card_maps, hand_maps = _suit_maps(tuple(suits))
+    keeps = np.ones(len(card_maps), np.bool_)
+    for part in (*parts, *((c,) for c in fixed)):
+        cards = np.array(sorted(part), np.int64)
+        keeps &= (np.sort(card_maps[:, cards], axis=1) == cards).all(axis=1)
+    kept = [g for g in np.flatnonzero(keeps) if all(np.array_equal(w[hand_maps[g]], w) for w in alike)]
+    return card_maps[kept], hand_maps[kept]
 
 
 @cache
-def _suit_maps(suits: tuple[int, ...]) -> list[tuple[Array, Array]]:
-    """All permutations of some suits, as maps of cards and of hands."""
+def _suit_maps(suits: tuple[int, ...]) -> tuple[Array, Array]:
+    """All permutations of some suits, as maps of cards and of hands. uint8 [n, 52], int [n, hands]"""
     maps = []
     for image in permutations(suits):
         suit = np.arange(4)
         suit[list(suits)] = image
         cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
         maps.append((cards, _hand_map(cards)))
-    return maps
+    return np.array([cards for cards, _ in maps]), np.array([hands for _, hands in maps])
 
 
 def mask_of(cards: Array | tuple[int, ...]) -> int:
