@@ -10,12 +10,14 @@ import pytest
 
 from evaluation.test_best_response import TINY, blueprint, bucketed
 from reference.response import response_value
-from riverboat.abstraction.card_abstraction import lossless
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.errors import InputError
 from riverboat.evaluation.best_response import quality
-from riverboat.evaluation.lower_bound import draw_boards, fit_response, lower_bound, pay_response
-from riverboat.games.acpc import read_game
+from riverboat.evaluation.fitted_response import draw_boards, fit_response
+from riverboat.evaluation.lower_bound import abstract_bound, lower_bound, pay_response
+from riverboat.games.acpc import Rules, read_game
 from riverboat.games.menus import one_size
+from riverboat.solving.abstract_response import abstract_quality
 
 
 @pytest.mark.parametrize("name", ["one card, two boards", "two cards", "limit"])
@@ -48,6 +50,34 @@ def test_the_bound_is_below_the_exact_figure_and_above_play_that_is_not_fitted()
     assert found.mbb_per_game > 0.7 * exact.mbb_per_game
     again = lower_bound(strategy, 400, fitted=130, seed=1, threads=2)
     assert (again.chips, again.seats) == (found.chips, found.seats)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_response_fitted_on_all_boards_is_the_best_of_an_abstract_game_that_remembers(dtype: type) -> None:
+    """Against the best response from joint counts of buckets, and against plain enumeration of what it plays."""
+    rules = Rules(blinds=(2, 1), stacks=(9, 9), board=(0, 1, 1), ranks=4, suits=2, hole=1)
+    rng = np.random.default_rng(3)
+    values = [rng.integers(0, 100, (1, n)).astype(np.uint16) for n in lossless((1, 1), rules.deck).counts]
+    cuts = [np.array([[50]], np.uint16), *(np.sort(rng.integers(0, 100, (n, 1)), axis=1) for n in (2, 4))]
+    streets = [StreetBuckets(n, v, cuts=c.astype(np.uint16)) for n, v, c in zip((2, 4, 8), values, cuts, strict=True)]
+    strategy = blueprint(rules, TINY["one card, two boards"][1], CardAbstraction(tuple(streets), (1, 1), rules.deck), 4)
+    boards = np.array(list(permutations(rules.deck.cards.tolist(), 2)), np.uint8)
+    response = fit_response(strategy, boards, within=True, dtype=dtype)
+    won = [response_value(strategy, seat, respond=False, own=response) for seat in (0, 1)]
+    exact = abstract_quality(strategy)
+    assert won == pytest.approx(exact.best, abs=1e-6)
+    assert exact.exploitability > 0.01
+    paid = abstract_bound(strategy, 300, hands=100_000, threads=2)
+    assert abs(paid.chips.mean - exact.exploitability) < 2 * paid.chips.half_width
+
+
+def test_of_buckets_that_forget_a_response_wins_less_than_one_that_sees_its_hand() -> None:
+    rules = read_game("bench-3x20")
+    strategy = blueprint(rules, one_size("100%"), bucketed(rules, (5, 7, 9), 5), 6)
+    inside, outside = abstract_bound(strategy, 130, hands=400_000, seed=1), quality(strategy)
+    assert 5 * inside.ci95 < inside.mbb_per_game < outside.mbb_per_game - inside.ci95
+    again = abstract_bound(strategy, 130, hands=400_000, seed=1, threads=2)
+    assert again.chips == inside.chips
 
 
 def test_boards_are_drawn_alike() -> None:

@@ -53,7 +53,8 @@ def test_exploitability_of_a_blueprint_is_exact_or_a_bound(tmp_path: Path, capsy
     exact, wanted = json.loads(capsys.readouterr().out), quality(strategy)
     assert (exact["is"], exact["boards"], exact["unit"]) == ("exact", wanted.boards, "mbb/g")
     assert exact["mbb_per_game"] == exact["exploitability"] == pytest.approx(wanted.mbb_per_game)
-    assert exact["abstract_mbb_per_game"] is None  # hands are numbered board by board: they do not tell the ones before
+    assert exact["abstract_is"] == "bound"  # hands are numbered board by board: they do not tell the ones before
+    assert exact["abstract_mbb_per_game"] - exact["abstract_ci95"] < exact["mbb_per_game"]
     assert run("exploitability", folder, "--bound", "--boards", "100", "--seed", "4", "--threads", "2", "--json") == 0
     bound = json.loads(capsys.readouterr().out)
     assert (bound["is"], bound["side"], bound["boards"], bound["seed"]) == ("bound", "lower", 100, 4)
@@ -74,6 +75,7 @@ def test_the_abstract_game_is_beside_the_real_one(tmp_path: Path, capsys: pytest
     assert run("exploitability", str(folder), "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["abstract_mbb_per_game"] == pytest.approx(found["mbb_per_game"], rel=1e-5)
+    assert found["abstract_is"] == "exact"
     for more in ("--exact", "--resume"):
         assert run("exploitability", str(folder), "--out", str(tmp_path / "pieces"), more, "--json") == 0
         assert json.loads(capsys.readouterr().out)["mbb_per_game"] == found["mbb_per_game"]

@@ -91,6 +91,13 @@ def items_of(tree: ActionTree, players: tuple[Player, ...]) -> tuple[kernels.Ite
 # --- the last street --------------------------------------------------------------------------
 
 
+class Ends(NamedTuple):
+    """Where the betting of the last street ends, in the rows of its pay."""
+
+    node: Array  # int64 [rows, lanes]; -1 in lanes that are not used
+    seat: Array  # int64 [rows]: the player who sees it so
+
+
 @dataclass
 class _Program:
     """Batches of the last street as they are written."""
@@ -102,6 +109,8 @@ class _Program:
     op: list[tuple[int, ...]] = field(default_factory=list)
     pay: list[Array] = field(default_factory=list)
     source: list[Array] = field(default_factory=list)  # a place of a weight for each lane
+    ends: list[Array] = field(default_factory=list)  # the nodes of each row of pay
+    seat: list[int] = field(default_factory=list)
 
     def add(self, player: Player, nodes: Array, entry: Array) -> None:
         """A batch: up to as many nodes as lanes from which the betting goes on alike."""
@@ -122,6 +131,8 @@ class _Program:
             shows[number] |= shown
             sign = 1.0 if shown or player.seat == 0 else -1.0
             self.pay.append(np.where(used, sign * self.tree.pay[node], 0.0))
+            self.ends.append(np.where(used, node, -1))
+            self.seat.append(player.seat)
             if player.last == kernels.FOLLOW:
                 own.append((len(self.op), mine))
             self.op.append((ends.SHOWN if shown else ends.FOLDED, number, level, how, len(self.pay) - 1, -1))
@@ -161,7 +172,7 @@ class _Program:
 
 def last_street(
     tree: ActionTree, players: tuple[Player, ...], places: list[Array], dtype: type[np.floating[Any]]
-) -> ends.LastStreet:
+) -> tuple[ends.LastStreet, Ends]:
     """The last street in batches, without the weights; `places` says which items of the street before lead there."""
     last, program = tree.rules.rounds - 1, _Program(tree, fitting(np.dtype(dtype).itemsize))
     above = np.where(tree.parent >= 0, tree.street[np.maximum(tree.parent, 0)], -1)
@@ -178,7 +189,7 @@ def last_street(
                 nodes = np.array(some[k : k + program.lanes])
                 program.add(player, nodes, place[nodes])
     decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == last))
-    return ends.LastStreet(
+    street = ends.LastStreet(
         np.array(program.batch, np.int64),
         np.array(program.entry, np.int64),
         np.array(program.op, np.int64),
@@ -192,6 +203,7 @@ def last_street(
         0,
         np.zeros(0, dtype),
     )
+    return street, Ends(np.array(program.ends, np.int64), np.array(program.seat, np.int64))
 
 
 def _shapes(tree: ActionTree, seat: int) -> list[int]:
@@ -238,6 +250,15 @@ def filled(last: ends.LastStreet, buckets: int) -> ends.LastStreet:
     weight = np.zeros(buckets * len(last.source), last.pay.dtype)
     ends.fill_rows(last, _shares(last), weight)
     return last._replace(steps=last.steps[:0], sums=last.sums[:0], weight=weight)
+
+
+def following(last: ends.LastStreet, theirs: ends.LastStreet, buckets: int) -> ends.LastStreet:
+    """With rows whose weights of own moves are those of another table: one of a player who follows it."""
+    weight, mine = (filled(table, buckets).weight.reshape(buckets, -1) for table in (theirs, last))
+    lanes, own = last.entry.shape[1], last.op[last.op[:, 5] >= 0, 5]
+    columns = (own[:, None] + np.arange(lanes)).ravel()
+    weight[:, columns] = mine[:, columns]
+    return last._replace(steps=last.steps[:0], sums=last.sums[:0], weight=weight.ravel())
 
 
 def side_of(strategy: BlueprintStrategy) -> Side:

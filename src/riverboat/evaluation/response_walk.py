@@ -37,12 +37,13 @@ class Plan:
     players: tuple[Player, ...]
     items: kernels.Items
     last: LastStreet
+    ends: layout.Ends
 
     @classmethod
     def of(cls, tree: ActionTree, players: tuple[Player, ...], dtype: type[np.floating[Any]] = np.float64) -> Plan:
         """Lay it out; `dtype` is that of the last street."""
         items, places = layout.items_of(tree, players)
-        return cls(tree, players, items, layout.last_street(tree, players, places, dtype))
+        return cls(tree, players, items, *layout.last_street(tree, players, places, dtype))
 
     def rows_bytes(self, buckets: int) -> int:
         """Weights of the last street for so many buckets."""
@@ -73,7 +74,11 @@ class ResponseWalk:
         self.side = layout.side_of(strategy)
         self.mine = self.side if mine is None else layout.side_of(mine)
         last = layout.with_table(plan.last, strategy)
-        self.last = last if self.lazy else layout.filled(last, strategy.buckets[-1])
+        if mine is not None and any(player.last == kernels.FOLLOW for player in plan.players):
+            self.lazy = False
+            self.last = layout.following(layout.with_table(plan.last, mine), last, strategy.buckets[-1])
+        else:
+            self.last = last if self.lazy else layout.filled(last, strategy.buckets[-1])
         hole, count = rules.hole, len(rules.deck.cards)
         self.pairs = comb(count, hole) * comb(count - hole, hole)
         self.exits = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.EXIT)
