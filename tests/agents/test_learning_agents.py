@@ -219,7 +219,6 @@ def test_names(base: BlueprintStrategy, tmp_path: Path) -> None:
         "exploit=dbbr&every=1": "at least 2 hands",
         "exploit=dbbr&wait=perhaps": "write yes or no",
         "every=100": "add exploit=dbbr",
-        "exploit=dbbr&search=river": "one of the two",
     }.items():
         with pytest.raises(InputError, match=message):
             make_agent(f"{folder}?{options}")

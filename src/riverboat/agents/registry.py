@@ -14,6 +14,8 @@ move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `
 `abstraction=DIR` (where the card abstraction lies now). All agents that draw have `seed=0`.
 
 `exploit=dbbr`, `rnr`, `dbr` or `preflop` lets a blueprint learn from hands and answer what it has seen: `agents.learning`.
+With `search`, endgames are solved against the range of the model: `agents.endgame_learning`. `safe=20` risks no more than 20
+mbb a hand and what was given: `agents.safe`.
 
 `search=flop`, `turn` or `river` lets a blueprint solve what is left of a hand: `agents.search_options` has the rest.
 """
@@ -30,8 +32,10 @@ from riverboat import own
 from riverboat.abstraction.translation import Tie
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.endgame_learning import EndgameLearner
 from riverboat.agents.learning import LEARN_OPTIONS, LearningAgent, learn_settings
 from riverboat.agents.rules import SUFFIX, RuleAgent
+from riverboat.agents.safe import SafeLearner, SafeSearcher
 from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
 from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.solved_spot import SolutionAgent
@@ -46,7 +50,7 @@ from riverboat.strategy.solution import Solution
 DEMO, DEFAULT = "demo", "default"
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
-_OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed", *SEARCH_OPTIONS, *LEARN_OPTIONS)
+_OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed", *SEARCH_OPTIONS, *LEARN_OPTIONS, "safe")
 _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 
@@ -135,8 +139,7 @@ def _seed(options: dict[str, str], seed: int, text: str) -> int:
 def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> Agent:
     _known(options, _OPTIONS, text)
     settings, learns = search_settings(options, text), learn_settings(options, text)
-    if settings is not None and learns is not None:
-        raise InputError(f"agent {shown(text)}: search and exploit: one of the two")
+    budget = _budget(options, text, learns is not None)
     chosen = [name for name in _POST if name in options]
     if len(chosen) > 1:
         raise InputError(f"agent {shown(text)}: {' and '.join(chosen)}: one post-processing at a time")
@@ -154,9 +157,25 @@ def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> A
         spare_first=None if spare is None else spare != "no",
         seed=_seed(options, seed, text),
     )
-    if learns is not None:
-        return LearningAgent(agent, learns)
-    return agent if settings is None else SearchingAgent(agent, settings)
+    if learns is None:
+        return agent if settings is None else SearchingAgent(agent, settings)
+    if settings is None:
+        learner = LearningAgent(agent, learns)
+        return learner if budget is None else SafeLearner(learner, budget)
+    if budget is None:
+        return EndgameLearner(LearningAgent(agent, learns), settings)
+    return SafeSearcher(agent, settings, budget, learns.every)
+
+
+def _budget(options: dict[str, str], text: str, learns: bool) -> float | None:
+    """What `safe=MBB` allows; None where nobody asks for safety."""
+    if "safe" not in options:
+        return None
+    if not learns:
+        raise InputError(f"agent {shown(text)}: safe is for agents that learn: add exploit=dbbr")
+    if not re.fullmatch(r"\d{0,7}(\.\d{1,6})?", options["safe"], re.ASCII):
+        raise InputError(f"agent {shown(text)}: safe={shown(options['safe'])}: write mbb a hand, such as 20")
+    return float(options["safe"] or 0)
 
 
 def _share(value: str, post: str, text: str) -> float | None:

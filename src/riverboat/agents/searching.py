@@ -26,6 +26,7 @@ from riverboat.games.acpc import Rules
 from riverboat.games.moves import END
 from riverboat.games.places import Places
 from riverboat.games.views import Views
+from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.place_node import hand_numbers
 from riverboat.strategy.played import drawn
 from riverboat.strategy.public_answers import Strategies
@@ -39,6 +40,7 @@ class SearchingAgent:
 
     base: BlueprintAgent
     settings: SearchSettings
+    opponent: BlueprintStrategy | None = None  # a model of who sits opposite, whose range is met; None: the blueprint
 
     def __post_init__(self) -> None:
         _ = self.search  # refuses games that it cannot search
@@ -50,7 +52,7 @@ class SearchingAgent:
     def search(self) -> Search:
         """What solves."""
         try:
-            return Search(self.base.played, self.settings)
+            return Search(self.base.played, self.settings, self.opponent)
         except InputError as error:
             raise InputError(f"agent {self.name!r}: {error}") from None
 

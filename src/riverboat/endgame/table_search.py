@@ -123,6 +123,7 @@ class Search:
 
     played: Played
     settings: SearchSettings
+    opponent: BlueprintStrategy | None = None  # what the opponent is thought to play; None: the blueprint
     cache: PublicCache[Position | MidPosition] = field(default_factory=lambda: PublicCache(KEPT, _bytes), repr=False)
 
     def __post_init__(self) -> None:
@@ -270,6 +271,8 @@ class Search:
     @cached_property
     def _model(self) -> BlueprintStrategy:
         """What the opponent is thought to play."""
+        if self.opponent is not None:
+            return self.opponent
         if not self.settings.model:
             return self.played.strategy
         return replace(self.played, post="threshold", share=self.settings.model, spare_first=False).on_tree()
