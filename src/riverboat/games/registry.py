@@ -40,9 +40,7 @@ GAMES: dict[str, Entry] = {
     "rhode_island": Entry(
         rhode_island.rhode_island, "Rhode Island hold'em: one card each and two public ones, three rounds"
     ),
-    "negotiation": Entry(
-        negotiation.negotiation, "offers of two goods by turns, each with a secret taste for the first"
-    ),
+    "negotiation": Entry(negotiation.negotiation, "a seller and a buyer with secret limits name prices by turns"),
     "coin_toss": Entry(toy.CoinToss, "Coin Toss, the smallest endgame-solving example"),
     "clairvoyance": Entry(half_street.clairvoyance_with_chips, "one player knows who wins and bets any size"),
     "rps": Entry(normal_form.rock_paper_scissors, "rock-paper-scissors"),

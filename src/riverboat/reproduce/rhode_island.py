@@ -8,6 +8,7 @@ Classes are those of suits, which lose nothing, and those of GameShrink as `abst
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,7 +27,8 @@ from riverboat.trees.compile import compile_game
 
 SMALL = ((3, 2, 1),)  # ranks, suits and raises a round of decks that are solved both ways
 LARGER = ((4, 2, 1), (3, 3, 1), (3, 2, 3))
-QUICK, FULL = (64, 16), (2048, 512)  # iterations with the classes of GameShrink, and with those of suits
+LEARNT = 500  # iterations of CFR+ beside the linear programs of small decks
+QUICK, FULL = (128, 64), (2048, 1024)  # iterations with the classes of GameShrink, and with those of suits
 
 
 def class_game(game: RhodeIsland, classes: Shrunk) -> ClassGame:
@@ -100,6 +102,8 @@ def small_rows(ranks: int, suits: int, cap: int) -> list[Row]:
     name = f"{ranks} ranks, {suits} suits, {cap} raise{'s' * (cap > 1)}: value by LP"
     took = f"{time.process_time() - begun:.1f} s for the whole game"
     values = []
+    learner = ClassCFR(class_game(game, by_suits(game)))
+    learner.step(LEARNT)
     for classes in (by_suits(game), shrink(game)):
         made = class_game(game, classes)
         low, high = ClassForm(made).quality().bracket
@@ -107,19 +111,21 @@ def small_rows(ranks: int, suits: int, cap: int) -> list[Row]:
     (same, rows), (other, fewer) = values
     return [
         theorem(f"{name}, without names of suits", whole.value, same, rounding=1e-6, note=f"{rows}; {took}"),
+        value_row(f"{name.replace('LP', 'CFR+')}, without names of suits", learner.quality(), f"{LEARNT:,} iterations"),
         new(f"{name}, after GameShrink", other, note=f"{fewer}; the whole game has {whole.value:.6g}"),
     ]
 
 
 def learnt(game: ClassGame, iterations: int) -> tuple[ClassCFR, Curve, str]:
-    """A run of CFR+ with its curve."""
-    solver, spent, x, y = ClassCFR(game), 0.0, [], []
+    """A run of CFR+ in float32 with its curve, which is measured in float64."""
+    single = replace(game, meets=game.meets.astype(np.float32), wins=game.wins.astype(np.float32))
+    solver, spent, x, y = ClassCFR(single), 0.0, [], []
     for k in range(3, iterations.bit_length()):
         begun = time.process_time()
         solver.step(2**k - solver.iterations)
         spent += time.process_time() - begun
         x.append(float(solver.iterations))
-        y.append(solver.quality().exploitability)
+        y.append(class_quality(game, solver.averages(), self_play=False).exploitability)
     name = f"{game.counts[-1]:,} classes"
     panel = "Rhode Island hold'em, CFR+: exploitability in chips a hand against iterations"
     return solver, Curve(name, tuple(x), tuple(y), panel), f"{iterations:,} iterations, {spent:.0f} s of one core"
@@ -141,14 +147,16 @@ def run(full: bool, seed: int) -> Report:
         rows += small_rows(*deck)
     coarse, fine = FULL if full else QUICK
     solver, curve, took = learnt(shrunk, coarse)
-    inside = solver.quality()
+    inside = class_quality(shrunk, solver.averages())
     lifted = class_quality(suits, [t[m] for t, m in zip(solver.averages(), coarser(many, few), strict=True)])
     exact, exact_curve, exact_took = learnt(suits, fine)
+    lossless = class_quality(suits, exact.averages())
     rows += [
         value_row("value to the first player, in the game after GameShrink", inside, took),
         new("exploitability in that game, chips a hand", inside.exploitability),
         new("exploitability of the same strategy in the whole game", lifted.exploitability),
-        value_row("value to the first player, no loss", exact.quality(), exact_took),
+        value_row("value to the first player, no loss", lossless, exact_took),
+        new("exploitability without loss, chips a hand", lossless.exploitability),
     ]
     notes = (
         "GameShrink here: hands are alike on a whole board if they win, lose and tie against equally many others, and before "
@@ -157,8 +165,9 @@ def run(full: bool, seed: int) -> Report:
         "So read it is smaller than what loses nothing: a class does not tell the public cards, and they tell of the other's "
         "hand. On small decks the linear programs differ, and on the whole deck a solution of the shrunk game can be "
         "exploited. Classes of suits lose nothing, which linear programs of small decks confirm.",
-        "The linear program of the whole deck took a week and 25 gigabytes when it was published, and is not run here: HiGHS "
-        "solves small decks, and CFR+ over classes the whole one, with an interval that must hold its value.",
+        "The linear program of the whole deck took a week and 25 gigabytes when it was published, and is not run here. HiGHS "
+        "solves small decks: 8,705 sequences in 8 s, and more than 240 s for 5 ranks, 2 suits and a raise. CFR+ over classes "
+        "solves the whole one, with an interval that must hold its value.",
     )
     return Report(tuple(rows), notes, (curve, exact_curve), log=True)
 

@@ -10,7 +10,7 @@ Seats are alike: a pair of classes is as likely either way round.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
@@ -18,12 +18,14 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving.response import Quality
 
+DENSE = 4  # times as many numbers as there are pairs that blocks may have
 ROOTS = 96  # subtrees of the next street that are walked at a time: memory is terminals of so many × classes
 
 
@@ -67,6 +69,37 @@ class ClassGame:
         for fold in reversed(self.folds[1:]):
             tables.append(fold @ tables[-1] @ fold.T)
         return tuple(reversed(tables))
+
+    @cached_property
+    def against(self) -> tuple[Callable[[Array], Array], ...]:
+        """For each street how often a class meets what arrives, and last how much more often it wins. [rows, classes] both"""
+        return tuple(products(table) for table in (*self.meetings, self.wins))
+
+
+def products(table: Any) -> Callable[[Array], Array]:
+    """Rows times a table of pairs. Where classes of one board never meet those of another, board by board."""
+    if not isinstance(table, csr_array):
+        return lambda rows: rows @ table.T
+    count, board = connected_components(table, directed=False)
+    size = np.bincount(board, minlength=count)
+    if count * int(size.max()) ** 2 > DENSE * table.nnz:
+        return lambda rows: np.asarray(rows @ table.T)
+    order = np.argsort(board, kind="stable")
+    place = np.empty(len(board), np.int64)  # of a class among those of its board
+    place[order] = np.arange(len(board)) - np.repeat(np.cumsum(size) - size, size)
+    pairs = table.tocoo()
+    blocks = np.zeros((count, size.max(), size.max()), table.dtype)
+    blocks[board[pairs.row], place[pairs.row], place[pairs.col]] = pairs.data
+    spot = board * size.max() + place
+
+    def times(rows: Array) -> Array:
+        lined = np.zeros((count * size.max(), len(rows)), rows.dtype)
+        lined[spot] = rows.T
+        met = blocks @ lined.reshape(count, size.max(), len(rows))
+        shares: Array = met.reshape(lined.shape)[spot].T
+        return shares
+
+    return times
 
 
 class Player(Protocol):
@@ -121,10 +154,10 @@ def _ends(game: ClassGame, seat: int, player: Player, street: int, arrived: dict
     folded = [node for node in over if not tree.showdown[node]]
     if shown and street != len(game.counts) - 1:
         raise InputError("an all-in before the last street: classes of the last one would be needed")
-    for nodes, table, sign in ((shown, game.wins, 1.0), (folded, game.meetings[street], 1.0 - 2.0 * seat)):
+    for nodes, table, sign in ((shown, game.against[-1], 1.0), (folded, game.against[street], 1.0 - 2.0 * seat)):
         if nodes:
-            pay = (sign * tree.pay[nodes]).astype(table.dtype)
-            shares = np.asarray(np.stack([arrived[node] for node in nodes]) @ table.T)
+            pay = (sign * tree.pay[nodes]).astype(game.meets.dtype)
+            shares = table(np.stack([arrived[node] for node in nodes], dtype=pay.dtype))
             value |= dict(zip(nodes, pay[:, None] * shares, strict=True))
     onward = [node for node in arrived if tree.actor[node] >= 0]
     for first in range(0, len(onward), ROOTS):
@@ -223,8 +256,9 @@ class ClassCFR:
 
 def _shares(weights: Array) -> Array:
     """Columns as probabilities, even where there is nothing."""
-    total: Any = weights.sum(axis=0)
-    shares: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / len(weights)).astype(
-        weights.dtype
-    )
+    total = weights.sum(axis=0)
+    empty = total <= 0
+    total[empty] = 1
+    shares: Array = weights / total
+    shares[:, empty] = 1.0 / len(weights)
     return shares
