@@ -38,6 +38,7 @@ class ExternalSampling:
     threshold: float | None = None  # pruning
     odds: float = 0.0
     floor: float = float("-inf")
+    runouts: int = 0  # boards drawn anew that an all-in is paid on
     regret: dict[Key, list[float]] = field(default_factory=dict)
     average: dict[Key, list[float]] = field(default_factory=dict)
     visits: int = 0
@@ -70,6 +71,29 @@ class ExternalSampling:
                 drawn.append(card)
         return [drawn[: rules.hole], drawn[rules.hole : 2 * rules.hole]], drawn[2 * rules.hole :]
 
+    def _outcome(self, hands: list[list[int]], board: list[int]) -> int:
+        strength = [rank(hand + board) for hand in hands]
+        return 0 if strength[0] > strength[1] else 1 if strength[0] == strength[1] else 2
+
+    def _boards(self, key: int, hands: list[list[int]], board: list[int], street: int) -> list[list[int]]:
+        """The dealt board, or boards drawn anew behind what lies: those of earlier streets are drawn first."""
+        sizes, deck = self.tree.rules.board_sizes, self.tree.rules.deck.cards.tolist()
+        if self.runouts == 0 or street == len(sizes) - 1:
+            return [board]
+        own, tries, boards = number(key, 1 << 41), 0, []
+        for known in sizes[: street + 1]:
+            boards = []
+            for _ in range(self.runouts):
+                drawn = board[:known]
+                while len(drawn) < len(board):
+                    bits = number(own, tries // 2)
+                    card = deck[(bits >> 32 if tries % 2 else bits % 2**32) * len(deck) >> 32]
+                    tries += 1
+                    if card not in drawn and card not in [*hands[0], *hands[1]]:
+                        drawn.append(card)
+                boards.append(drawn)
+        return boards
+
     def sigma(self, where: Key, moves: int) -> list[float]:
         """Regret matching."""
         positive = [max(r, 0.0) for r in self.regret.get(where, [0.0] * moves)]
@@ -77,12 +101,12 @@ class ExternalSampling:
         return [r / total if total > 0 else 1 / moves for r in positive]
 
     def _walk(self, state, me, key, hands, board, skip, waiting):  # type: ignore[no-untyped-def]
+        street = state.street  # of the last move
         while state.actor == CHANCE:
             state = state.next_street()
         if state.actor == TERMINAL:
-            strength = [rank(hand + board) for hand in hands]
-            outcome = 0 if strength[0] > strength[1] else 1 if strength[0] == strength[1] else 2
-            return state.pay()[outcome][me]
+            pays = [state.pay()[self._outcome(hands, full)][me] for full in self._boards(key, hands, board, street)]
+            return sum(pays) / len(pays)
         self.visits += 1
         node = self.tree.find(state.line)
         moves = self.tree.moves(node)

@@ -10,6 +10,7 @@ import pytest
 from reference.external_sampling import ExternalSampling
 from riverboat import lanes
 from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
+from riverboat.cards.notation import parse_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import ActionTree, compile_actions
@@ -20,7 +21,7 @@ from riverboat.solving import _blueprint_kernels as kernels
 from riverboat.solving import walk_room
 from riverboat.solving.blueprint import Blueprint, Pruning
 from riverboat.solving.blueprint_strategy import small_game_strategy
-from riverboat.solving.blueprint_tables import Weighting
+from riverboat.solving.blueprint_tables import BucketTables, Weighting, make_game
 from riverboat.solving.response import Quality, quality
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
@@ -65,24 +66,27 @@ def regrets(solver: Blueprint, node: int, bucket: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("name", "deals", "prune"),
+    ("name", "deals", "prune", "runouts"),
     [
-        ("kuhn", 640, None),
-        ("leduc", 320, None),
-        ("hold'em", 64, None),
+        ("kuhn", 640, None, 0),
+        ("leduc", 320, None, 0),
+        ("hold'em", 64, None, 0),
+        ("hold'em", 64, None, 3),
         (
             "leduc",
             320,
             Pruning(threshold=-4.0, odds=0.75, floor=-1e6),
+            0,
         ),  # a floor would depend on the order inside a group
     ],
 )
-def test_tables_are_those_of_the_twin(name: str, deals: int, prune: Pruning | None) -> None:
+def test_tables_are_those_of_the_twin(name: str, deals: int, prune: Pruning | None, runouts: int) -> None:
     tree, cards = game(name)
-    solver = Blueprint(tree, cards, seed=7, prune=prune)
+    assert not runouts or (tree.showdown & (tree.street < tree.rules.rounds - 1)).any()  # all-ins that boards follow
+    solver = Blueprint(tree, cards, seed=7, prune=prune, runouts=runouts)
     solver.step(deals)
     given = (prune.threshold, prune.odds, prune.least) if prune else (None, 0.0, -np.inf)
-    twin = ExternalSampling(tree, cards, 7, solver.group, *given)
+    twin = ExternalSampling(tree, cards, 7, solver.group, *given, runouts=runouts)
     twin.run(deals)
     assert solver.updates == twin.visits
     assert len(twin.regret) > 5
@@ -96,6 +100,16 @@ def test_tables_are_those_of_the_twin(name: str, deals: int, prune: Pruning | No
         assert solver.current(node, bucket) == pytest.approx(expected, abs=1e-3)
     marked = {*twin.average, *(where for where, row in twin.regret.items() if max(map(abs, row)) > 1e-6)}
     assert len(marked) <= sum(solver.touched()) <= len({*twin.regret, *twin.average})  # equal values leave no mark
+
+
+def test_all_ins_before_the_flop_are_paid_by_equity() -> None:
+    rules = read_game("nolimit-200bb")
+    tree, cards = compile_actions(rules, one_size("a")), lossless()
+    table = make_game(tree, cards, BucketTables(tree, (1, 1, 1, 1)), runouts=1).first_equity
+    aces, kings, low = (cards.bucket(parse_cards(hand)) for hand in ("AcAd", "KhKs", "7h2s"))
+    assert table[aces, kings] == pytest.approx(2 * 0.819461 - 1, abs=1e-4)  # the classes, over all suits
+    assert table == pytest.approx(-table.T, abs=1e-6)
+    assert table[aces, low] > table[aces, kings]
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "hold'em"])

@@ -358,7 +358,7 @@ def _inside_public(work: _Work, street: str, recipe: StreetRecipe) -> StreetBuck
     buckets = cluster_private(public, cards, one, np.empty((layers, hands), kind), work.threads)
     mass = [part["mass"] for part in parts]
     cost, square = (float(np.average([part[name] for part in parts], weights=mass)) for name in ("cost", "square"))
-    known = {name: np.concatenate([part[name] for part in parts]) for name in _KNOWN}
+    known: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in _KNOWN}
     passes = max(part["passes"] for part in parts)
     facts = _facts(recipe, cost, square, passes) | {"layers": layers}
     return StreetBuckets(

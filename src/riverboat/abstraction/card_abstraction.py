@@ -5,14 +5,15 @@ turn has 13,960,050 hands and the river 123,156,254. Three refinements fit the s
 
 - `cuts`: the table holds values, and a hand's bucket on the street before says where they are cut (perfect recall).
 - layers: with public buckets a board has one table row for each public bucket that it may have begun in.
-- no table: the number is the bucket (nothing is lost).
+- no table: the number is the bucket (nothing is lost), or buckets are computed from centres when they are asked for
+  (`centre_buckets`): what an agent is shipped with.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -22,6 +23,7 @@ import numpy as np
 
 from riverboat import artefact
 from riverboat.abstraction import _lookup_kernels as kernels
+from riverboat.abstraction.centre_buckets import CENTRE_SIZES, METHODS, CentreBuckets
 from riverboat.abstraction.public import PublicBuckets
 from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, Deck
@@ -71,6 +73,7 @@ class StreetBuckets:
     spread: Array = field(default_factory=lambda: nothing(np.float32, 1))  # float32 [buckets]: mean distance to centre
     nearest: Array = field(default_factory=lambda: nothing(np.int64, 1))  # int64 [buckets]: the member next to it
     farthest: Array = field(default_factory=lambda: nothing(np.int64, 1))  # int64 [buckets]
+    computed: bool = False  # there are no labels: buckets come from centres or cuts, by the method of the facts
     facts: Mapping[str, Any] = field(default_factory=dict)  # method, unit of the distance, cost, seconds, …
 
     @property
@@ -131,9 +134,27 @@ class CardAbstraction:
             raise InputError(f"board of {len(board)} cards: {self.name} has boards of {choice}")
         return self.shown.index(len(board))
 
-    @cached_property
+    @property
     def look(self) -> kernels.LookUp:
-        """What the compiled look-up reads."""
+        """What the compiled look-up reads. Loops that deal by the million need labels."""
+        if self._computed:
+            raise InputError(
+                f"card abstraction {self.name!r}: buckets of the {STREETS[min(self._computed)]} are computed one board at a "
+                "time; this needs the tables of all hands: give the abstraction that it was shipped from, or train anew"
+            )
+        return self._look
+
+    @cached_property
+    def _computed(self) -> dict[int, CentreBuckets]:
+        """By street, buckets that no table has."""
+        return {
+            r: CentreBuckets(str(street.facts["method"]), street.centres, street.cuts.reshape(-1))
+            for r, street in enumerate(self.streets)
+            if street.computed
+        }
+
+    @cached_property
+    def _look(self) -> kernels.LookUp:
         small = all(street.labels.dtype == np.uint16 for street in self.streets)
         dtype = np.uint16 if small else np.int32
         cards = [self.public.cards if self.public is not None else 1, *(max(1, shown) for shown in self.shown)]
@@ -174,7 +195,12 @@ class CardAbstraction:
         out = np.empty((len(cards), players, streets), np.int32)
         flat = np.ascontiguousarray(cards, np.uint8).reshape(-1)
         layers = np.zeros((kernels.BLOCK, streets), np.int64)
-        kernels.look_up(self.look, flat, players, layers, np.zeros((kernels.BLOCK, players, streets), np.int64), out)
+        kernels.look_up(self._look, flat, players, layers, np.zeros((kernels.BLOCK, players, streets), np.int64), out)
+        hole, board = self.deck.hole, players * self.deck.hole
+        for r, computed in self._computed.items():
+            for p in range(players if r < streets else 0):
+                held = cards[:, p * hole : (p + 1) * hole]
+                out[:, p, r] = computed.of(np.hstack([held, cards[:, board : board + self.shown[r]]]))
         return out
 
     def bucket(self, hand: Sequence[int], board: Sequence[int] = ()) -> int:
@@ -199,6 +225,10 @@ class CardAbstraction:
         digest.update(b"" if self.deck.rules == STANDARD else self.deck.rules.encode())
         arrays = [self.public.labels] if self.public is not None else []
         arrays += [getattr(street, name) for street in self.streets for name in _TABLES]
+        for street in self.streets:
+            if street.computed:
+                digest.update(str(street.facts["method"]).encode())
+                arrays.append(street.centres)
         for array in arrays:
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).data)
@@ -221,6 +251,8 @@ class CardAbstraction:
             "fingerprint": self.fingerprint,
             "streets": [dict(street.facts) for street in self.streets],
         }
+        if self._computed:
+            meta["computed"] = sorted(self._computed)
         return artefact.write(Path(folder), KIND, arrays, meta)
 
 
@@ -242,9 +274,11 @@ def load_abstraction(folder: str | Path) -> CardAbstraction:
     if len(facts) != len(counts) or not 1 <= len(counts) <= min(len(deals) + 1, len(STREETS)) or sum(deals) > 5:
         raise CorruptError(f"{folder}: {len(counts)} counts and {len(facts)} streets with boards of {deals} cards")
     streets = []
+    computed = entries.wholes("computed", 0, len(STREETS) - 1) if "computed" in entries else ()
     for r, count in enumerate(counts):
         mine = {name: arrays[f"{r}_{name}"] for name in (*_TABLES, *_FACTS) if f"{r}_{name}" in arrays}
-        streets.append(street_buckets(Arrays(f"{folder}, street {r}", mine), count, facts[r]))
+        made_street = street_buckets(Arrays(f"{folder}, street {r}", mine), count, facts[r])
+        streets.append(replace(made_street, computed=r in computed))
     public = None
     if entries["public_cards"] is not None:
         labels = arrays.take("public", ("int32", "int64"), (None,), 0, MOST_BUCKETS)
@@ -258,7 +292,7 @@ def load_abstraction(folder: str | Path) -> CardAbstraction:
 
 def street_buckets(arrays: Arrays, count: int, facts: Fields) -> StreetBuckets:
     """The buckets of a street from a file, each array of its type."""
-    taken = {}
+    taken: dict[str, Any] = {}
     for name, (dtypes, dims, low, high) in _STORED.items():
         if name in arrays:
             # where they are cut, labels are values; where there are layers, places that no board reaches hold a mark
@@ -291,7 +325,9 @@ def _check_tables(where: str, made: CardAbstraction) -> None:
     before = 1
     for r, (street, shown) in enumerate(zip(made.streets, made.shown, strict=True)):
         layers, here = len(street.labels), f"{where}, street {r}"
-        if not street.labels.size and street.count != made.indexer(r).size():
+        if street.computed:
+            _check_computed(here, made, street, shown)
+        elif not street.labels.size and street.count != made.indexer(r).size():
             raise CorruptError(f"{here}: {street.count:,} buckets and no labels; {made.indexer(r).size():,} hands")
         if street.cuts.size:
             families, parts = len(street.cuts), street.cuts.shape[1] + 1
@@ -312,6 +348,17 @@ def _check_tables(where: str, made: CardAbstraction) -> None:
         if firsts and (firsts != sorted(firsts) or firsts[0] != 0 or firsts[-1] != street.count):
             raise CorruptError(f"{here}: first.npy: must rise from 0 to {street.count:,}")
         before = street.count
+
+
+def _check_computed(where: str, made: CardAbstraction, street: StreetBuckets, shown: int) -> None:
+    """Refuse centres that are none of this street."""
+    method = str(street.facts.get("method"))
+    if METHODS.get(method) != shown or made.deck != FULL_DECK or street.labels.size:
+        raise CorruptError(f"{where}: method {method!r} computes no buckets with {shown} cards on the board")
+    wanted = (street.count, CENTRE_SIZES[method])
+    right = street.cuts.shape == (1, street.count - 1) if method == "strength" else not street.cuts.size
+    if street.centres.shape != wanted or not right:
+        raise CorruptError(f"{where}: centres of shape {street.centres.shape}, not {wanted}, or cuts that do not fit")
 
 
 def lossless(deals: tuple[int, ...] = (3, 1, 1), deck: Deck = FULL_DECK) -> CardAbstraction:

@@ -5,7 +5,7 @@
     runs/spot                                                       a folder with a solved spot: plays its subgame
     runs/laptop?purify&translation=det-arith                        with options
     demo                                                            the blueprint that `riverboat demo` builds
-    default                                                         the best agent that there is without training: demo
+    default                                                         the agent that comes with Riverboat
     mine.rules                                                      a text file of rules (`agents.rules`)
     module:Class                                                    a class of your own; options are its arguments
 
@@ -40,6 +40,7 @@ from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
 from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.solved_spot import SolutionAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
+from riverboat.artefact import MANIFEST
 from riverboat.errors import InputError, shown, unknown
 from riverboat.kept import own_folder
 from riverboat.strategy.blueprint import load_blueprint
@@ -48,6 +49,7 @@ from riverboat.strategy.played import DEFAULT_MAPPING, POST
 from riverboat.strategy.solution import Solution
 
 DEMO, DEFAULT = "demo", "default"
+SHIPPED = Path(__file__).parent / "shipped" / DEFAULT
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
 _OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed", *SEARCH_OPTIONS, *LEARN_OPTIONS, "safe")
@@ -58,6 +60,11 @@ def demo_folder() -> Path:
     """Where the blueprint of the demo lies: in the user's data folder. Earlier releases called it `default`."""
     home = own_folder("data")
     return home / DEFAULT if (home / DEFAULT).is_dir() and not (home / DEMO).is_dir() else home / DEMO
+
+
+def default_folder() -> Path:
+    """Where the agent lies that comes with Riverboat (`riverboat ship` made it); the demo's, in builds without one."""
+    return SHIPPED if (SHIPPED / MANIFEST).is_file() else demo_folder()
 
 
 def known_agents() -> str:
@@ -87,9 +94,10 @@ def make_agent(text: str, seed: int = 0) -> Agent:
         _known(options, ("seed",), text)
         return Yardstick(base, _seed(options, seed, text))
     if base in (DEMO, DEFAULT):
-        if not demo_folder().is_dir():
-            raise InputError(f"agent {shown(text)}: nothing at {demo_folder()} yet; `riverboat demo` builds it")
-        return _blueprint(text, demo_folder(), options, seed)
+        folder = demo_folder() if base == DEMO else default_folder()
+        if not folder.is_dir():
+            raise InputError(f"agent {shown(text)}: nothing at {folder} yet; `riverboat demo` builds it")
+        return _blueprint(text, folder, options, seed)
     if base.endswith(SUFFIX):
         _known(options, ("seed",), text)
         return RuleAgent.read(base, text, _seed(options, seed, text))

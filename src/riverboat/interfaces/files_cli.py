@@ -1,4 +1,4 @@
-"""Commands about files of games and tables of runs: convert and sweep."""
+"""Commands about files of games, tables of runs and what is passed on: convert, ship and sweep."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from riverboat.interfaces.options import MANY, THREADS, Json
+from riverboat.interfaces.options import MANY, THREADS, Folder, Json
 from riverboat.interfaces.terminal import duration
 
 
@@ -52,4 +52,15 @@ def sweep(
         raise typer.Exit(1)
 
 
-COMMANDS = (convert, sweep)
+def ship(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="A folder that is not there yet.")],
+    json: Json = False,
+) -> None:
+    """Write a blueprint in the few megabytes that an agent is shipped with: it needs no card abstraction beside it."""
+    from riverboat.interfaces import shipping
+
+    shipping.ship(folder, out, json)
+
+
+COMMANDS = (convert, ship, sweep)

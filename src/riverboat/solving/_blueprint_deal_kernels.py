@@ -20,6 +20,8 @@ from riverboat.lanes import prefetch
 from riverboat.rng import draw as draw
 
 U = np.uint64
+STREETS = 4
+FOR_RUNOUTS = 1 << 41  # of a deal's numbers: the key of the boards that are drawn anew
 
 
 class Direct(NamedTuple):
@@ -46,6 +48,8 @@ class Game(NamedTuple):
     direct: Direct
     hole: int
     board: int  # cards, when all are dealt
+    first_equity: Array  # float32 [hands, hands]: of an all-in on the first street, -1 to 1; empty: boards are drawn
+    runouts: int  # boards that an all-in before the last street is paid on, drawn anew; 0: the one that was dealt
 
 
 class Deals(NamedTuple):
@@ -68,11 +72,13 @@ class Block(NamedTuple):
     """Room for a block of deals."""
 
     keys: Array  # uint64 [BLOCK]
-    cards: Array  # uint8 [BLOCK · cards of a deal]
+    cards: Array  # uint8 [(BLOCK + 1) · cards of a deal]: the last place is for boards that are drawn anew
     layers: Array  # int64 [BLOCK, streets]
     numbers: Array  # int64 [BLOCK, 2, streets]
     buckets: Array  # int32 [BLOCK, 2, streets]
-    result: Array  # float32 [BLOCK]: 1 where seat 0's hand is better, -1 where it is worse
+    result: (
+        Array  # float32 [STREETS · BLOCK]: by the street of the last move, 1 where seat 0's hand is better, -1 worse
+    )
     rows: Array  # uint64 [8 · BLOCK]: first cell of each row, at 8 · deal + street + 4 · seat
     weight: Array  # float32 [BLOCK]: of what a deal adds to regrets and averages
     prune: Array  # bool [BLOCK]: whether moves below the threshold are skipped
@@ -126,6 +132,38 @@ def compare(game, cards, at):
             value = np.int64(plain_value(own, game.ranks.offset, game.ranks.value))
         strength = (strength[1], value)
     return np.float32((strength[0] > strength[1]) - (strength[0] < strength[1]))
+
+
+@part
+def results_of(game, block, k):
+    """What a showdown of a deal comes to, by the street of the last move.
+
+    Who is all-in before the last street is paid the mean over boards that are drawn anew: the same on average as what the
+    dealt board says, with far less noise, and nobody decides anything after it.
+    """
+    size, streets = 2 * game.hole + game.board, len(game.base)
+    dealt = compare(game, block.cards, k * size)
+    for street in range(STREETS):
+        block.result[STREETS * k + street] = dealt
+    if game.runouts == 0:
+        return
+    spare = len(block.cards) - size
+    for c in range(size):
+        block.cards[spare + c] = block.cards[k * size + c]
+    key, tries, taken, seen = draw(block.keys[k], FOR_RUNOUTS), 0, U(0), 0
+    for street in range(streets - 1):
+        known = 2 * game.hole + game.direct.shown[street]
+        for c in range(seen, known):
+            taken |= U(1) << U(game.direct.place[block.cards[k * size + c]])
+            block.cards[spare + c] = block.cards[k * size + c]
+        seen, total = known, np.float32(0)
+        if street == 0 and len(game.first_equity) > 0:
+            block.result[STREETS * k] = game.first_equity[block.numbers[k, 0, 0], block.numbers[k, 1, 0]]
+            continue
+        for _ in range(game.runouts):
+            _, tries = deal_cards(game.deck, key, taken, tries, block.cards, spare + known, size - known)
+            total += compare(game, block.cards, spare)
+        block.result[STREETS * k + street] = total / np.float32(game.runouts)
 
 
 @part
@@ -186,5 +224,5 @@ def prepare(
     else:
         look_up_block(look, block.cards, 0, count, 2, block.layers, block.numbers, block.buckets)
     for k in range(count):
-        block.result[k] = compare(game, block.cards, k * size)
+        results_of(game, block, k)
         rows_of(game, block.buckets, k, block.rows, k)

@@ -21,6 +21,7 @@ from riverboat.counter import take
 from riverboat.jit import kernel
 from riverboat.jit import walked_part as part
 from riverboat.lanes import prefetch
+from riverboat.solving._blueprint_deal_kernels import STREETS
 from riverboat.solving._blueprint_deal_kernels import Block as Block
 from riverboat.solving._blueprint_deal_kernels import Deals as Deals
 from riverboat.solving._blueprint_deal_kernels import Direct as Direct
@@ -38,6 +39,7 @@ U = np.uint64
 # The first word of a node: its row among the eight of a deal (street | seat << 2), ends, number of moves.
 ROW, SEAT, OVER, SHOWDOWN, COUNT_AT = 7, 4, 8, 16, 8
 STREET = 3
+SIGNS = 2 * STREETS  # of a walk
 FOR_PRUNING = 63  # numbers of a deal: below, its cards; from FOR_NODES on, two for each node
 FOR_NODES = 64
 SKIPPED = np.float32(3e38)  # value of a move that was pruned
@@ -59,7 +61,7 @@ class WalkNotes(NamedTuple):
     sigma: Array  # float32 [slots]: the traverser's strategy
     value: Array  # float32 [slots]: to the traverser
     cut: Array  # uint64 [cuts]: decisions beyond the last street of a walk
-    sign: Array  # float32 [4 · deals of a group]: what a walk's pay-offs are multiplied by, after a fold and at a showdown
+    sign: Array  # float32 [SIGNS · walks of a group]: on pay-offs after a fold and at a showdown, by street
 
 
 class Lengths(NamedTuple):
@@ -107,7 +109,7 @@ def visit(game, cells, rows, k, node, slot, walk, last, f, n):
     """
     place = U(node) << U(2)
     word = U(game.nodes[place])
-    f.value[U(slot)] = game.pay[place + U(3)] * f.sign[U(walk) << U(1) | (word >> U(4)) & U(1)]
+    f.value[U(slot)] = game.pay[place + U(3)] * f.sign[U(walk) << U(3) | (word >> U(2)) & U(4) | word & U(STREET)]
     prefetch(cells, rows[U(k) << U(3) | word & U(ROW)] + U(game.nodes[place + U(2)]))
     entry = U(node) << U(35) | U(slot) << U(7) | U(walk)
     decision = np.int64((word >> U(3) & U(1)) ^ U(1))
@@ -121,13 +123,20 @@ def visit(game, cells, rows, k, node, slot, walk, last, f, n):
 
 
 @part
+def set_signs(block, k, walk, f):
+    """What the pay-offs of deal k of a block mean to a walk."""
+    gain = np.float32(1 - 2 * (walk & 1))
+    for street in range(STREETS):
+        f.sign[SIGNS * walk + street] = gain
+        f.sign[SIGNS * walk + STREETS + street] = gain * block.result[STREETS * k + street]
+
+
+@part
 def begin_walks(game, cells, block, begin, deals, root, last, f):
     """Note the root for both walks of each deal of a group, and what pay-offs mean to them. Returns the lengths."""
     n = Lengths(np.int64(0), np.int64(0), np.int64(0))
     for w in range(2 * deals):
-        gain = np.float32(1 - 2 * (w & 1))
-        f.sign[2 * w] = gain
-        f.sign[2 * w + 1] = gain * block.result[begin + (w >> 1)]
+        set_signs(block, begin + (w >> 1), w, f)
         n = visit(game, cells, block.rows, begin + (w >> 1), root, w, w, last, f, n)
     return n
 
@@ -325,7 +334,7 @@ def train(
     tally,  # Tally INOUT
 ):
     """External sampling, two walks a deal, written to the table at once: threads race."""
-    group, hot, mine = len(f.sign) // 4, copy.cells, copy.mine
+    group, hot, mine = len(f.sign) // (2 * SIGNS), copy.cells, copy.mine
     for c in range(hot):
         cells[mine + c] = cells[c]
         cells[mine + hot + c] = cells[c]
@@ -358,7 +367,7 @@ def collect(
     tallies,  # Tally with one more axis OUT
 ):
     """Groups of deals, all with the same strategy; increments go to a journal for each group."""
-    group = len(f.sign) // 4
+    group = len(f.sign) // (2 * SIGNS)
     while True:
         g = take(deals.turn)
         start = deals.begin + g * group

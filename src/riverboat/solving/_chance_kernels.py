@@ -21,7 +21,7 @@ from riverboat.counter import take
 from riverboat.jit import kernel, part
 from riverboat.lanes import prefetch
 from riverboat.solving._blueprint_deal_kernels import draw, low_bits, prepare, share_of
-from riverboat.solving._blueprint_kernels import COUNT_AT, FOR_NODES, OVER, ROW, SHOWDOWN, matched
+from riverboat.solving._blueprint_kernels import COUNT_AT, FOR_NODES, OVER, ROW, SHOWDOWN, STREET, matched
 from riverboat.solving._cell_kernels import average_at, regret_at, set_average, set_regret
 
 U = np.uint64
@@ -51,7 +51,8 @@ def paid(game, block, k, node):
     """What seat 0 wins at a terminal."""
     place = U(node) << U(2)
     pay = game.pay[place | U(3)]
-    return pay * block.result[k] if game.nodes[place] & SHOWDOWN else pay
+    word = game.nodes[place]
+    return pay * block.result[U(k) << U(2) | U(word & STREET)] if word & SHOWDOWN else pay
 
 
 @part

@@ -15,15 +15,17 @@ from riverboat.abstraction._lookup_kernels import BLOCK, look_up_block
 from riverboat.arrays import Array
 from riverboat.counter import take
 from riverboat.jit import kernel, part
-from riverboat.solving._blueprint_deal_kernels import compare, deal_cards, draw, rows_of, share_of
+from riverboat.solving._blueprint_deal_kernels import deal_cards, draw, results_of, rows_of, share_of
 from riverboat.solving._blueprint_kernels import (
     FOR_PRUNING,
+    SIGNS,
     Journal,
     Lengths,
     WalkNotes,
     ascend,
     begin_walks,
     descend,
+    set_signs,
     visit,
 )
 
@@ -115,7 +117,7 @@ def deal_first_street(game, look, deals, rule, low, count, block, hands, room):
             hands[k * held + c] = block.cards[k * size + c]
     look_up_block(look, hands, low, low + count, 2, room.layers, room.numbers, block.buckets)
     for k in range(low, low + count):
-        block.result[k] = compare(game, block.cards, k * size)
+        results_of(game, block, k)
         block.weight[k] = 1
         block.prune[k] = deals.begin + k >= rule.prune_from and share_of(draw(block.keys[k], FOR_PRUNING)) < rule.odds
         for p in range(2):
@@ -147,7 +149,7 @@ def record(
     room,  # LookRoom
 ):
     """The first pass: walk the first street and note the continuations."""
-    group = groups.notes.sign.shape[1] // 4
+    group = groups.notes.sign.shape[1] // (2 * SIGNS)
     while True:
         g = take(deals.turn)
         low = g * group
@@ -234,7 +236,7 @@ def finish(
     payoff,  # float64 [groups, 2] OUT: sums of what each seat won as traverser
 ):
     """The second pass: from the values of the continuations up to the root."""
-    group = groups.notes.sign.shape[1] // 4
+    group = groups.notes.sign.shape[1] // (2 * SIGNS)
     while True:
         g = take(turn)
         low = g * group
@@ -335,7 +337,7 @@ def ready(game, look, part_of, batch, begin, end, block, where, out):
     if count > 0:
         look_up_block(look, block.cards, 0, count, 2, block.layers, block.numbers, block.buckets)
     for k in range(count):
-        block.result[k] = compare(game, block.cards, k * size)
+        results_of(game, block, k)
         rows_of(game, block.buckets, k, block.rows, k)
     return count
 
@@ -355,7 +357,7 @@ def value(
 ):
     """External sampling from the continuations on. All of one deal see the same board, as walks of a whole deal do."""
     f, where = room.notes, room.where
-    group, last, deals = len(f.sign) // 4, len(game.base) - 1, len(batch.keys)
+    group, last, deals = len(f.sign) // (2 * SIGNS), len(game.base) - 1, len(batch.keys)
     while True:
         begin = take(turn) * BLOCK
         if begin >= deals:
@@ -366,9 +368,7 @@ def value(
             n = Lengths(np.int64(0), np.int64(0), np.int64(0))
             for k in range(here):
                 for p in range(2):
-                    gain = np.float32(1 - 2 * p)
-                    f.sign[4 * k + 2 * p] = gain
-                    f.sign[4 * k + 2 * p + 1] = gain * block.result[low + k]
+                    set_signs(block, low + k, 2 * k + p, f)
                 d = where[low + k]
                 for c in range(batch.start[d], batch.start[d + 1]):
                     node, walk = batch.root[c] >> 1, 2 * k + (batch.root[c] & 1)

@@ -35,6 +35,7 @@ from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Weighting, a
 from riverboat.solving.blueprint_tables import Pruning as Pruning
 
 MODES = ("racing", "deterministic")
+MOST_RUNOUTS = 1000
 _JOURNALS = 1 << 28  # bytes of a batch's journals
 _LEAST_APART, _MOST_APART = 4, 64  # blocks between two exchanges of copies
 _LINE = 16  # numbers of a thread lie so far apart that no other thread writes to their cache lines
@@ -55,16 +56,21 @@ class Blueprint:
         prune: Pruning | None = None,
         dtype: str = "float32",
         batch: int = 1024,
+        runouts: int = 0,
     ) -> None:
         if mode not in MODES:
             raise unknown("mode", mode, MODES)
         check_threads(threads)
         if batch < 1:
             raise InputError(f"batch={batch}: deals that wait together in the deterministic mode, at least 1")
+        if not 0 <= runouts <= MOST_RUNOUTS:
+            raise InputError(
+                f"runouts={runouts}: boards that an all-in is paid on, 0 to {MOST_RUNOUTS}; 0: the dealt one"
+            )
         self.tree, self.cards, self.seed = tree, cards, seed
         self.mode, self.threads = mode, threads
         self.tables = BucketTables(tree, cards.counts, dtype, threads if mode == "racing" and threads > 1 else 0)
-        self.game = make_game(tree, cards, self.tables)
+        self.game = make_game(tree, cards, self.tables, runouts)
         self.weighting, self.pruning = as_weighting(weighting), prune
         self.iterations = 0
         self.updates = 0  # decisions visited, by traversers and opponents

@@ -19,6 +19,8 @@ import numpy as np
 from riverboat.abstraction._lookup_kernels import BLOCK as BLOCK  # iterations are done in whole blocks
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
+from riverboat.cards.deck import FULL_DECK
+from riverboat.cards.equity import hand_classes, preflop_table
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError, unknown
 from riverboat.games.action_tree import ActionTree
@@ -129,8 +131,11 @@ class BucketTables:
             cell_kernels.discount(self.cells, base, width, first, end, slot, moves, factors, np.uint64(seed))
 
 
-def make_game(tree: ActionTree, cards: CardAbstraction, tables: BucketTables) -> kernels.Game:
-    """Nodes, pay-offs in units of the tables, and cards, as kernels read them."""
+def make_game(tree: ActionTree, cards: CardAbstraction, tables: BucketTables, runouts: int = 0) -> kernels.Game:
+    """Nodes, pay-offs in units of the tables, and cards, as kernels read them.
+
+    `runouts` is on how many boards an all-in before the last street is paid; 0: the one that was dealt.
+    """
     rules = tree.rules
     if cards.deck != rules.deck or cards.deals[: rules.rounds - 1] != rules.board[1:] or rules.board[0]:
         raise InputError(
@@ -159,7 +164,19 @@ def make_game(tree: ActionTree, cards: CardAbstraction, tables: BucketTables) ->
         _direct(cards, rules.rounds),
         rules.hole,
         board,
+        _first_equity(cards, rules.rounds) if runouts else np.zeros((0, 0), np.float32),
+        runouts,
     )
+
+
+def _first_equity(cards: CardAbstraction, rounds: int) -> Array:
+    """What an all-in before the flop of hold'em comes to, by canonical hands; empty in other games. float32 [169, 169]"""
+    if cards.deck != FULL_DECK or sum(cards.deals[: rounds - 1]) != 5:
+        return np.zeros((0, 0), np.float32)
+    number, kind = cards.indexer(0).index(cards.deck.hands), hand_classes()
+    class_of = np.zeros(cards.indexer(0).size(), np.int64)
+    class_of[number] = kind
+    return (2 * preflop_table(threads=2)[np.ix_(class_of, class_of)] - 1).astype(np.float32)
 
 
 def _direct(cards: CardAbstraction, rounds: int) -> kernels.Direct:

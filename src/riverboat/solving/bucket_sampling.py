@@ -67,10 +67,11 @@ class BucketSampling(Blueprint):
         threads: int = 1,
         weighting: str | Weighting = "none",
         dtype: str = "float32",
+        runouts: int = 0,
     ) -> None:
         if traversal not in TRAVERSALS or traversal == "external":
             raise unknown("traversal", traversal, [name for name in TRAVERSALS if name != "external"])
-        super().__init__(tree, cards, seed=seed, threads=threads, weighting=weighting, dtype=dtype)
+        super().__init__(tree, cards, seed=seed, threads=threads, weighting=weighting, dtype=dtype, runouts=runouts)
         self.traversal = traversal
         self.hybrid: BucketTables | None = None  # what the one who sees its cards has learnt before the last street
         self._train, self._rooms = self._prepare()

@@ -13,6 +13,7 @@ until = 100000000             # no discounts after this iteration
 prune = 300                   # big blinds: moves with regret below minus this a visit are skipped on most deals
 prune_after = 10000000
 dtype = "float32"             # or "16-bit"
+runouts = 8                   # boards that an all-in before the river is paid on; 0: the dealt one
 traversal = "external"        # or chance, pcs, opcs, spcs, pure, cfr-br
 """
 
@@ -28,13 +29,14 @@ from riverboat.errors import InputError, shown, unknown
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.menus import Menu, menu_from
 from riverboat.solving import schedules
+from riverboat.solving.blueprint import MOST_RUNOUTS
 from riverboat.solving.blueprint_tables import DTYPES, Pruning, Weighting
 from riverboat.solving.bucket_sampling import TRAVERSALS
 from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("name", "about", "game", "abstraction", "menu", "training")
 MOST = 2**53  # of a number
-TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal")
+TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal", "runouts")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class TrainRecipe:
     dtype: str = "float32"
     time: str | None = None
     traversal: str = "external"
+    runouts: int = 0  # boards that an all-in before the last street is paid on
     name: str = "recipe"
     about: str = ""
 
@@ -101,6 +104,13 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
         raise unknown("traversal", traversal, TRAVERSALS)
     if traversal != "external" and "prune" in training:
         raise InputError(f"[training] prune with traversal = {traversal!r}: only external sampling prunes")
+    runouts = _whole(training, "runouts", 0)
+    if traversal not in ("external", "chance", "pure") and runouts:
+        raise InputError(
+            f"[training] runouts with traversal = {traversal!r}: all hands of a board are paid on that board"
+        )
+    if runouts > MOST_RUNOUTS:
+        raise InputError(f"[training] runouts = {runouts}: at most {MOST_RUNOUTS} boards")
     clock = _whole(training, "period", 1 << 20), _whole(training, "until", 0) or None
     schedule = _text(training, "weighting", "none", "[training] ")
     try:
@@ -126,6 +136,7 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
         dtype,
         _text(training, "time", "", "[training] ") if "time" in training else None,
         traversal,
+        runouts,
         _text(table, "name", name),
         _text(table, "about", ""),
     )

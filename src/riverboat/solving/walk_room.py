@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.solving import _blueprint_deal_kernels as deal_kernels
 from riverboat.solving import _blueprint_kernels as kernels
 from riverboat.solving.blueprint_tables import BucketTables, Pruning
 
@@ -35,11 +36,11 @@ def make_block(game: kernels.Game, deals: int, streets: int | None = None) -> ke
     streets = all_streets if streets is None else streets
     return kernels.Block(
         keys=np.zeros(deals, np.uint64),
-        cards=np.zeros(deals * size, np.uint8),
+        cards=np.zeros((deals + 1) * size, np.uint8),
         layers=np.zeros((deals, streets), np.int64),
         numbers=np.zeros((deals, 2, streets), np.int64),
         buckets=np.zeros((deals, 2, streets), np.int32),
-        result=np.zeros(deals, np.float32),
+        result=np.zeros(deal_kernels.STREETS * deals, np.float32),
         rows=np.zeros(8 * deals, np.uint64),
         weight=np.ones(deals, np.float32),
         prune=np.zeros(deals, np.bool_),
@@ -58,7 +59,7 @@ def make_notes(need: Array, group: int, *front: int) -> kernels.WalkNotes:
         sigma=np.zeros((*front, slots), np.float32),
         value=np.zeros((*front, slots), np.float32),
         cut=np.zeros((*front, slots), np.uint64),
-        sign=np.zeros((*front, 4 * group), np.float32),
+        sign=np.zeros((*front, 2 * kernels.SIGNS * group), np.float32),
     )
 
 

@@ -87,6 +87,7 @@ class TrainOptions:
             "until": weighting.until,
             "prune": None if pruning is None else -pruning.threshold / recipe.rules.big_blind,
             "prune_after": None if pruning is None else pruning.after,
+            "runouts": recipe.runouts,
             "blades": None if self.cluster is None else self.blades or 2,
         }
 
@@ -277,13 +278,16 @@ def solver_of(
                 f"{recipe.name}: --cluster and --mode are for external sampling, not for {recipe.traversal}"
             )
         chosen: dict[str, Any] = {"seed": options.seed, "threads": options.threads, "weighting": recipe.weighting}
+        chosen["runouts"] = recipe.runouts
         yield make_blueprint(tree, cards, recipe.traversal, dtype=recipe.dtype, **chosen)
         return
     common: dict[str, Any] = {"seed": options.seed, "threads": options.threads, "dtype": recipe.dtype}
     common |= {"weighting": recipe.weighting, "prune": recipe.pruning}
     if options.cluster is None:
-        yield Blueprint(tree, cards, mode=options.mode, **common)
+        yield Blueprint(tree, cards, mode=options.mode, runouts=recipe.runouts, **common)
         return
+    if recipe.runouts:
+        raise InputError(f"{recipe.name}: runouts = {recipe.runouts} and --cluster: blades pay the board that is dealt")
     from riverboat.solving.cluster import Distributed
 
     blades = options.blades or 2

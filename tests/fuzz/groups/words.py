@@ -14,6 +14,7 @@ NEEDED = (
     "solve",
     "show",
     "export",
+    "ship",
     "exploitability",
     "explain",
     "respond",

@@ -1,0 +1,93 @@
+"""A trained blueprint in the form in which an agent is shipped: a few megabytes that are mapped into memory and play at once.
+
+    ship("runs/blueprint", "src/riverboat/agents/shipped/default")
+
+One byte a move, and cards whose turn and river buckets are computed from centres when they are asked for: labels of all turns
+and rivers would take 274 MB. The flop keeps its labels, 2.6 MB: a histogram over 1,081 runouts takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from riverboat import artefact
+from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction, StreetBuckets, nothing
+from riverboat.abstraction.centre_buckets import METHODS
+from riverboat.cards.deck import FULL_DECK
+from riverboat.errors import InputError
+from riverboat.strategy.blueprint import CARDS, BlueprintStrategy, load_blueprint, save_blueprint
+
+MOST_BYTES = 20_000_000  # of what comes with the package
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """What was written."""
+
+    folder: Path
+    bytes: int
+    buckets: tuple[int, ...]
+    nodes: int
+    provenance: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "folder": str(self.folder),
+            "bytes": self.bytes,
+            "buckets": list(self.buckets),
+            "nodes": self.nodes,
+            "provenance": dict(self.provenance),
+        }
+
+
+def computed_cards(cards: CardAbstraction) -> CardAbstraction:
+    """The same buckets without the labels of turn and river."""
+    if cards.public is not None or cards.deck != FULL_DECK or len(cards.streets) != len(STREETS):
+        raise InputError(f"card abstraction {cards.name!r}: only hold'em without public buckets is shipped")
+    streets = [*cards.streets[:2], *(_computed(cards, r) for r in (2, 3))]
+    return CardAbstraction(tuple(streets), cards.deals, cards.deck, None, cards.name, cards.recipe)
+
+
+def _computed(cards: CardAbstraction, street: int) -> StreetBuckets:
+    here, shown = cards.streets[street], cards.shown[street]
+    method = str(here.facts.get("method"))
+    able = METHODS.get(method) == shown and len(here.cuts) <= 1 and len(here.centres) == here.count
+    if not able and not here.computed:
+        ways = ", ".join(name for name, board in METHODS.items() if board == shown)
+        raise InputError(
+            f"card abstraction {cards.name!r}: buckets of the {STREETS[street]} by {method} cannot be computed at the table; "
+            f"{ways} can"
+        )
+    return replace(here, labels=nothing(), computed=True)
+
+
+def ship(folder: str | Path, out: str | Path) -> Shipped:
+    """Write the blueprint of a run or a strategy in the form for shipping, into a folder of its own."""
+    place = Path(out)
+    if place.exists():
+        raise InputError(f"{place}: exists already; choose another folder, or delete it first")
+    return write_shipped(load_blueprint(folder), place)
+
+
+def write_shipped(strategy: BlueprintStrategy, place: Path) -> Shipped:
+    """The same for a strategy in memory."""
+    cards = computed_cards(strategy.cards)
+    beside = place.with_name(f".{place.name}.{CARDS}")
+    try:
+        light = replace(strategy, cards=cards, cards_path=cards.save(beside))
+        save_blueprint(light, place, compact=True)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+    if size > MOST_BYTES:
+        shutil.rmtree(place)
+        raise InputError(
+            f"{place}: {size:,} bytes; at most {MOST_BYTES:,} are shipped: fewer buckets or a smaller menu"
+        )
+    artefact.manifest(place)
+    return Shipped(place, size, light.buckets, len(light.tree), light.provenance)

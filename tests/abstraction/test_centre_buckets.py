@@ -1,0 +1,147 @@
+"""Buckets of turn and river that are computed from centres, against clusters and against counting by hand."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riverboat.abstraction import kmeans
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction, lossless
+from riverboat.abstraction.centre_buckets import CentreBuckets
+from riverboat.arrays import Array
+from riverboat.cards.equity import hand_classes
+from riverboat.cards.features import published_groups
+from riverboat.cards.hand_features import turn_histograms
+from riverboat.cards.ranking import rank
+from riverboat.errors import CorruptError, InputError
+
+RNG = np.random.default_rng(5)
+
+
+def deals_of(count: int, board: int) -> Array:
+    return np.array([RNG.permutation(52)[: 2 + board] for _ in range(count)], np.uint8)
+
+
+def beaten(hole: list[int], board: list[int]) -> tuple[Array, Array]:
+    """Points (2 for a win, 1 for a tie) and number of each other hand, one by one."""
+    mine, left = rank(hole + board), [c for c in range(52) if c not in hole + board]
+    others = [(high * (high - 1) // 2 + low, rank([low, high, *board])) for low, high in combinations(left, 2)]
+    return np.array([(mine > s) + (mine >= s) for _, s in others]), np.array([number for number, _ in others])
+
+
+def described(method: str, deal: list[int]) -> Array:
+    """What a hand is like, from the definitions."""
+    hole, board = deal[:2], deal[2:]
+    if method == "histogram":
+        out = np.zeros(50)
+        for river in range(52):
+            if river not in deal:
+                out[min(int(beaten(hole, [*board, river])[0].sum()) * 50 // 1980, 49)] += 1
+        return out
+    points, number = beaten(hole, board)
+    if method == "strength":
+        return np.array([points.sum()])
+    group = published_groups()[hand_classes()][number]
+    return np.rint([255 * points[group == g].mean() / 2 if (group == g).any() else 0 for g in range(8)])
+
+
+def nearest(method: str, features: Array, centres: Array) -> int:
+    if method == "ochs":
+        return int(np.argmin(((features - centres) ** 2).sum(axis=1)))
+    own = np.cumsum(features / features.sum())
+    return int(np.argmin(np.abs(own - np.cumsum(centres / centres.sum(axis=1, keepdims=True), axis=1)).sum(axis=1)))
+
+
+def computed(method: str) -> CentreBuckets:
+    if method == "strength":
+        return CentreBuckets(method, np.zeros((40, 1), np.float32), np.arange(50, 2000, 50).astype(np.uint16))
+    centres = RNG.dirichlet(np.full(50, 0.2), 60) if method == "histogram" else RNG.uniform(0, 255, (60, 8))
+    return CentreBuckets(method, centres.astype(np.float32), np.zeros(0, np.uint16))
+
+
+@pytest.mark.parametrize(("method", "board", "count"), [("histogram", 4, 2), ("ochs", 5, 8), ("strength", 5, 8)])
+def test_a_hand_goes_to_the_centre_next_to_it(method: str, board: int, count: int) -> None:
+    made, deals = computed(method), deals_of(count, board)
+    for deal, bucket in zip(deals.tolist(), made.of(deals).tolist(), strict=True):
+        features = described(method, deal)
+        if method == "strength":
+            assert bucket == (features[0] >= made.cuts).sum()
+        else:
+            assert bucket == nearest(method, features, made.centres.astype(float))
+
+
+@pytest.mark.parametrize(("method", "board"), [("histogram", 4), ("ochs", 5), ("strength", 5)])
+def test_all_hands_of_a_board_at_once_are_as_one_by_one(method: str, board: int) -> None:
+    made, shown = computed(method), RNG.permutation(52)[:board].tolist()
+    left = [c for c in range(52) if c not in shown]
+    deals = np.array([[*hand, *RNG.permutation(shown)] for hand in combinations(left, 2)], np.uint8)
+    some = RNG.permutation(len(deals))[:40]
+    apart = np.concatenate([made.of(deals[i : i + 1]) for i in some])
+    assert len(set(apart.tolist())) > 3
+    assert np.array_equal(made.of(deals)[some], apart)
+    assert np.array_equal(made.of(deals[some[:3]]), apart[:3])  # a board that is kept
+
+
+def test_computed_buckets_are_those_that_clustering_gave() -> None:
+    boards = [RNG.permutation(52)[:4] for _ in range(3)]
+    deals = np.array(
+        [[*h, *b] for b in boards for h in combinations([c for c in range(52) if c not in b], 2)], np.uint8
+    )
+    points = np.concatenate([turn_histograms(b, 50)[numbers(deals[(deals[:, 2:] == b).all(axis=1)])] for b in boards])
+    clusters = kmeans.cluster(points, None, 40, "emd", seed=1, medians=True)
+    again = CentreBuckets("histogram", clusters.centres, np.zeros(0, np.uint16)).of(deals)
+    assert np.array_equal(again, clusters.labels)
+
+
+def numbers(deals: Array) -> Array:
+    low, high = np.sort(deals[:, :2].astype(int), axis=1).T
+    return high * (high - 1) // 2 + low
+
+
+def light() -> CardAbstraction:
+    """Hold'em with a flop of labels, and turn and river from centres."""
+    flop = RNG.integers(0, 7, (1, 1_286_792)).astype(np.uint16)
+    turn, river = computed("histogram"), computed("ochs")
+    return CardAbstraction(
+        (
+            StreetBuckets(169),
+            StreetBuckets(7, flop),
+            StreetBuckets(60, centres=turn.centres, computed=True, facts={"method": "histogram"}),
+            StreetBuckets(60, centres=river.centres, computed=True, facts={"method": "ochs"}),
+        ),
+        name="light",
+    )
+
+
+def test_an_abstraction_with_computed_streets_is_written_and_read(tmp_path: Path) -> None:
+    cards = light()
+    again = load_abstraction(cards.save(tmp_path / "light"))
+    assert again.fingerprint == cards.fingerprint
+    deals = np.array([RNG.permutation(52)[:9] for _ in range(20)], np.uint8)
+    both = again.buckets(deals, players=2)
+    assert np.array_equal(both, cards.buckets(deals, players=2))
+    assert np.array_equal(both[:, 1], cards.buckets(deals[:, 2:])[:, 0])
+    assert np.array_equal(both[:, :, :2], light_first_streets(cards).buckets(deals, players=2)[:, :, :2])
+    with pytest.raises(InputError, match=r"buckets of the turn are computed .* needs the tables of all hands"):
+        _ = again.look
+
+
+def light_first_streets(cards: CardAbstraction) -> CardAbstraction:
+    return CardAbstraction((*cards.streets[:2], *lossless().streets[2:]))
+
+
+@pytest.mark.parametrize("wrong", ["method", "centres"])
+def test_centres_that_do_not_fit_are_refused(wrong: str, tmp_path: Path) -> None:
+    cards = light()
+    turn = cards.streets[2]
+    bad = (
+        StreetBuckets(60, centres=turn.centres, computed=True, facts={"method": "ochs"})
+        if wrong == "method"
+        else StreetBuckets(60, centres=turn.centres[:, :9], computed=True, facts=turn.facts)
+    )
+    folder = CardAbstraction((*cards.streets[:2], bad, cards.streets[3])).save(tmp_path / "bad")
+    with pytest.raises(CorruptError, match="street 2"):
+        load_abstraction(folder)

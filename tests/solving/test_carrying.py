@@ -1,0 +1,129 @@
+"""Coarse to fine: what is carried over to more buckets and more bets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.errors import InputError
+from riverboat.games.acpc import Rules, read_game
+from riverboat.games.action_tree import ActionTree, compile_actions
+from riverboat.games.menus import one_size, parse_menu
+from riverboat.games.registry import make
+from riverboat.solving.blueprint import Blueprint
+from riverboat.solving.blueprint_strategy import small_game_strategy
+from riverboat.solving.blueprint_tables import Weighting
+from riverboat.solving.carrying import bucket_parts, carry
+from riverboat.solving.response import quality
+from riverboat.solving.training import steps_of
+from riverboat.trees.compile import compile_game
+from riverboat.trees.public import PublicTree
+
+LEDUC = read_game("leduc")
+LINEAR = Weighting("linear", 64)
+FINE = lossless(LEDUC.board[1:], LEDUC.deck)
+
+
+def coarse_cards() -> CardAbstraction:
+    """Queen and jack are one before the board; with the board, only whether there is a pair and the king."""
+    deck = LEDUC.deck
+    first = np.zeros(FINE.counts[0], np.uint16)
+    second = np.zeros(FINE.counts[1], np.uint16)
+    for card in deck.cards.tolist():
+        high = int(card) >> 2 == 12
+        first[FINE.bucket([card])] = high
+        for board in deck.cards.tolist():
+            if board != card:
+                pair = board >> 2 == card >> 2
+                second[FINE.bucket([card], [board])] = 2 if pair else int(high)
+    return CardAbstraction((StreetBuckets(2, first[None]), StreetBuckets(3, second[None])), (1,), deck, name="coarse")
+
+
+def trained(cards: CardAbstraction, iterations: int, seed: int = 3) -> Blueprint:
+    solver = Blueprint(compile_actions(LEDUC), cards, seed=seed, weighting=LINEAR)
+    solver.step(iterations)
+    return solver
+
+
+def exploitability(solver: Blueprint) -> float:
+    tree = compile_game(make("leduc"))
+    assert isinstance(tree, PublicTree)
+    return quality(small_game_strategy(solver, tree)).exploitability
+
+
+def test_a_split_without_learning_plays_bitwise_as_before() -> None:
+    coarse = trained(coarse_cards(), 64_000)
+    fine = Blueprint(coarse.tree, FINE, seed=4, weighting=LINEAR)
+    carry(coarse, fine, deals=1 << 15)
+    assert fine.iterations == coarse.iterations
+    parent = []
+    for part in bucket_parts(coarse.cards, FINE, 2, deals=1 << 15):
+        assert ((part > 0).sum(axis=0) == 1).all()  # each fine bucket lies in one coarse bucket
+        parent.append(np.argmax(part, axis=0))
+    for averages in (True, False):
+        for street in range(2):
+            before = coarse.tables.strategies(street, averages=averages)
+            after = fine.tables.strategies(street, averages=averages)
+            assert before.std() > 0.1
+            assert np.array_equal(after, before[parent[street]])
+    for street, (before, after) in enumerate(zip(steps_of(coarse), steps_of(fine), strict=True)):
+        assert np.array_equal(after, before[parent[street]])
+
+
+def test_regrets_are_carried_in_proportion_to_mass() -> None:
+    coarse = trained(coarse_cards(), 6_400)
+    fine = Blueprint(coarse.tree, FINE, seed=4, weighting=LINEAR)
+    carry(coarse, fine, keep=0.5, deals=1 << 15)
+    before, after = (sum(solver.tables.survey(0)[1]) for solver in (coarse, fine))
+    assert 0.5 * 0.7 < after / before < 0.5 * 1.42  # powers of two are off by a root of two at most
+    assert fine.iterations == pytest.approx(coarse.iterations / 2, abs=64)
+
+
+def test_coarse_to_fine_is_no_worse_than_a_cold_start() -> None:
+    """In a tenth of the time coarse buckets have learnt what takes fine ones longer, where time is short."""
+    cold, begun = [], []
+    for seed in range(6):
+        coarse = trained(coarse_cards(), 128, seed)
+        fine = Blueprint(coarse.tree, FINE, seed=seed + 50, weighting=LINEAR)
+        carry(coarse, fine, deals=1 << 13)
+        fine.step(1_280 - coarse.iterations)
+        begun.append(exploitability(fine))
+        cold.append(exploitability(trained(FINE, 1_280, seed + 100)))
+    assert np.mean(begun) < 1.05 * np.mean(cold)
+
+
+def test_new_bets_begin_with_nothing_and_old_ones_as_they_were() -> None:
+    rules = Rules(blinds=(2, 1), stacks=(40, 40), suits=4, ranks=3, board=(0, 3), most_raises=(2, 2), name="small")
+    cards = lossless(rules.board[1:], rules.deck)
+    few, many = (compile_actions(rules, menu) for menu in (one_size("100%"), parse_menu("preflop = '50%, 100%'")))
+    coarse, fine = Blueprint(few, cards, seed=1), Blueprint(many, cards, seed=2)
+    coarse.step(20_000)
+    carry(coarse, fine, deals=1 << 15)
+    new = 0
+    for node in np.flatnonzero(few.actor >= 0)[:200].tolist():
+        here, bucket = many.find(few.line(node)), 0
+        if coarse.average(node, bucket).std() == 0:
+            continue  # nothing was learnt there: all moves alike
+        told = dict(zip(many.moves(here), fine.average(here, bucket).tolist(), strict=True))
+        assert [told.pop(label) for label in few.moves(node)] == coarse.average(node, bucket).tolist()
+        assert not any(told.values())
+        new += len(told)
+    assert new > 10
+    unknown = next(n for n in np.flatnonzero(many.actor >= 0).tolist() if many.line(n) not in lines(few))
+    assert fine.average(unknown, 0).tolist() == [1 / many.count[unknown]] * int(many.count[unknown])
+
+
+def lines(tree: ActionTree) -> set[str]:
+    return {tree.line(node) for node in np.flatnonzero(tree.actor >= 0).tolist()}
+
+
+@pytest.mark.parametrize(("what", "match"), [("keep", "keep=0"), ("begun", "has not begun"), ("game", "one game")])
+def test_what_cannot_be_carried_is_refused(what: str, match: str) -> None:
+    kuhn = read_game("kuhn")
+    coarse = trained(FINE, 64)
+    fine = trained(FINE, 64) if what == "begun" else Blueprint(coarse.tree, FINE)
+    if what == "game":
+        fine = Blueprint(compile_actions(kuhn), lossless((), kuhn.deck))
+    with pytest.raises(InputError, match=match):
+        carry(coarse, fine, keep=0.0 if what == "keep" else 1.0)

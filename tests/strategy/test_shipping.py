@@ -1,0 +1,66 @@
+"""Blueprints in the form in which they are shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets
+from riverboat.errors import InputError
+from riverboat.games.acpc import read_game
+from riverboat.games.action_tree import compile_actions
+from riverboat.games.menus import one_size
+from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint, save_blueprint
+from riverboat.strategy.shipping import computed_cards, ship
+
+RNG = np.random.default_rng(8)
+
+
+def trained(folder: Path, river: str = "strength") -> BlueprintStrategy:
+    """A blueprint of hold'em with made-up numbers, on disk."""
+    rules = read_game("nolimit-200bb")
+    tree = compile_actions(rules, one_size("a"))
+    cuts = np.arange(200, 2000, 200).astype(np.uint16)[None]
+    centres = RNG.dirichlet(np.full(50, 0.3), 6).astype(np.float32)
+    streets = (
+        StreetBuckets(169),
+        StreetBuckets(5, RNG.integers(0, 5, (1, 1_286_792)).astype(np.uint16)),
+        StreetBuckets(6, centres=centres, computed=True, facts={"method": "histogram"}),
+        StreetBuckets(10, cuts=cuts, centres=np.zeros((10, 1), np.float32), computed=True, facts={"method": river}),
+    )
+    cards = CardAbstraction(streets, name="made up")
+    sums = tuple(
+        RNG.exponential(3.0, (n, int(width))).astype(np.float32)
+        for n, width in zip(cards.counts, tree.width, strict=True)
+    )
+    strategy = BlueprintStrategy(
+        rules, tree.menu, tree, cards, sums, {"recipe": "mine", "seconds": 7.0}, cards.save(folder / "cards")
+    )
+    save_blueprint(strategy, folder / "run")
+    return strategy
+
+
+def test_what_is_shipped_needs_nothing_beside_it(tmp_path: Path) -> None:
+    strategy = trained(tmp_path)
+    made = ship(tmp_path / "run", tmp_path / "out")
+    (tmp_path / "out").rename(tmp_path / "elsewhere")
+    again = load_blueprint(tmp_path / "elsewhere")
+    assert all(table.dtype == np.uint8 for table in again.average)
+    assert made.bytes < 4_000_000
+    assert made.provenance["recipe"] == again.provenance["recipe"] == "mine"
+    for line, board in (("", ""), ("cc/", "AsKd2c"), ("cc/cc/", "AsKd2c9h"), ("cc/cc/cc/", "AsKd2c9h9d")):
+        before, after = strategy.at(line, "QhJh", board), again.at(line, "QhJh", board)
+        assert after == pytest.approx(before, abs=1 / 255)  # one byte a move
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cards", "elsewhere", "run"]  # nothing is left over
+    with pytest.raises(InputError, match="exists already"):
+        ship(tmp_path / "run", tmp_path / "elsewhere")
+
+
+def test_cards_that_cannot_be_computed_are_refused() -> None:
+    river = StreetBuckets(4, np.zeros((1, 123_156_254), np.uint16), facts={"method": "percentile"})
+    flop, turn = (StreetBuckets(1, np.zeros((1, n), np.uint16)) for n in (1_286_792, 13_960_050))
+    cards = CardAbstraction((StreetBuckets(169), flop, turn, river))
+    with pytest.raises(InputError, match="buckets of the turn by None cannot be computed at the table; histogram can"):
+        computed_cards(cards)
