@@ -15,7 +15,10 @@ from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.errors import InputError
+from riverboat.evaluation.identity import identity
+from riverboat.evaluation.ledger import read_ledger
 from riverboat.games.acpc import read_game
+from riverboat.games.views import Views
 from riverboat.strategy.blueprint import save_blueprint
 
 OWN = '''
@@ -77,13 +80,40 @@ def test_blueprints_and_their_options(run: Path) -> None:
     assert blueprint(f"{run}?new&spare-first=no").spare_first is False
 
 
-def test_default_is_what_the_demo_builds(run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_demo_is_what_the_demo_builds(run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(registry, "demo_folder", lambda: tmp_path / "nothing")
     with pytest.raises(InputError, match="nothing yet; `riverboat demo` builds it"):
         make_agent("demo")
     monkeypatch.setattr(registry, "demo_folder", lambda: run)
     assert blueprint("demo?purify").post == "purify"
+    monkeypatch.setattr(registry, "SHIPPED", tmp_path / "none")  # a build without an agent
     assert blueprint("default?purify").strategy.tree.fingerprint == blueprint("demo").strategy.tree.fingerprint
+
+
+def test_default_comes_with_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It plays on every street right after installation: nothing is looked for in the user's folders, nothing is built."""
+    monkeypatch.setattr(registry, "own_folder", lambda kind: tmp_path)
+    agent = blueprint("default?seed=3")
+    size = sum(path.stat().st_size for path in registry.SHIPPED.rglob("*") if path.is_file())
+    assert size <= 20_000_000
+    assert {"recipe", "seed", "seconds", "threads"} <= agent.strategy.provenance.keys()
+    states = ("1:0::|AsAd", "0:0:cc/:AsAd|/2c7d9h", "0:0:cc/cc/:AsAd|/2c7d9h/Ks", "0:0:cc/cc/cc/:AsAd|/2c7d9h/Ks/3s")
+    for state in states:
+        views = Views.from_match_state(f"MATCHSTATE:{state}", agent.rules)
+        ((*moves,),) = agent.probabilities(views)
+        assert sum(p for _, p in moves) == pytest.approx(1.0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_known_of_default_is_of_the_one_that_is_shipped() -> None:
+    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    mark = identity(make_agent("default"))["fingerprint"]
+    matches = [entry for entry in ledger.entries if entry.agents[0] == mark]
+    assert matches
+    assert ledger.agents[mark]["name"] == "default"
+    assert all(
+        entry.mbb_per_game > entry.ci95 for entry in matches if ledger.agents[entry.agents[-1]]["name"] == "demo"
+    )
 
 
 def test_the_folder_of_earlier_demos_is_still_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def trained(folder: Path, river: str = "strength") -> BlueprintStrategy:
 def test_what_is_shipped_needs_nothing_beside_it(tmp_path: Path) -> None:
     strategy = trained(tmp_path)
     made = ship(tmp_path / "run", tmp_path / "out")
+    assert str(tmp_path) not in (tmp_path / "out" / "manifest.json").read_text()  # nothing is told of where it was made
     (tmp_path / "out").rename(tmp_path / "elsewhere")
     again = load_blueprint(tmp_path / "elsewhere")
     assert all(table.dtype == np.uint8 for table in again.average)

@@ -50,6 +50,7 @@ from riverboat.strategy.solution import Solution
 
 DEMO, DEFAULT = "demo", "default"
 SHIPPED = Path(__file__).parent / "shipped" / DEFAULT
+SHIPPED_LEDGER = SHIPPED.with_name("strength.jsonl")  # what has been measured of it
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
 _OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed", *SEARCH_OPTIONS, *LEARN_OPTIONS, "safe")

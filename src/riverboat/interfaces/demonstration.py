@@ -1,7 +1,7 @@
 """`riverboat demo`: an agent for no-limit hold'em from nothing, and how well it plays.
 
 Cards and blueprint are built once, in the user's data folder; after that they are loaded. `riverboat play demo` sits down
-with the result.
+with the result. The agent that comes with Riverboat, `default`, plays it too: so one sees how far a minute is from more.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from riverboat.abstraction.recipe import load_recipe
 from riverboat.agents import registry
 from riverboat.agents.yardsticks import YARDSTICKS
 from riverboat.errors import CorruptError, InputError
+from riverboat.evaluation.ledger import MATCH, read_ledger
 from riverboat.evaluation.matches import Match, play_match
 from riverboat.interfaces import abstracting, training
 from riverboat.interfaces.matching import results, watched
@@ -45,12 +46,19 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
     strategy = _blueprint(folder, time, threads, seed)
     console.print(f"{registry.DEMO}: {_described(strategy)}")
     played = _matches(pairs, seed)
+    shipped = load_blueprint(registry.default_folder())
+    if shipped.rules == strategy.rules and shipped.fingerprint != strategy.fingerprint:
+        console.print(f"{registry.DEFAULT}: {_described(shipped)}")
+        played.insert(0, _apart(pairs, seed))
     console.print(results(played))
     console.print(
         f"{pairs:,} duplicate pairs against each; the true figure is within ± of the one shown in 95 cases of 100. "
         f"{clock.perf_counter() - started:,.0f} s in all",
     )
+    for line in _known_of_default():
+        console.print(line, soft_wrap=True)
     for what, command in (
+        ("play against the agent that comes with Riverboat", f"riverboat play {registry.DEFAULT}"),
         ("play against it", f"riverboat play {registry.DEMO}"),
         ("play it against others", f"riverboat match {registry.DEMO} rule-based --hands 100000"),
         ("see what it does first", f"riverboat show {quote(folder)} preflop"),
@@ -104,6 +112,23 @@ def _described(strategy: BlueprintStrategy) -> str:
     buckets = " – ".join(f"{count:,}" for count in strategy.cards.counts)
     trained = f", {known['iterations']:,} iterations in {known['seconds']:,.0f} s" if "seconds" in known else ""
     return f"{strategy.rules.name}, buckets {buckets}{trained}"
+
+
+def _apart(pairs: int, seed: int) -> Match:
+    """What comes with Riverboat against what was trained here."""
+    first, second = (registry.make_agent(name, seed) for name in (registry.DEFAULT, registry.DEMO))
+    with watched(f"{registry.DEFAULT} against {registry.DEMO}") as progress:
+        return play_match(first, second, rules_for([first, second], None), 2 * pairs, seed, progress=progress)
+
+
+def _known_of_default() -> list[str]:
+    """What longer matches have said of the agent that comes with Riverboat, a line each."""
+    if not registry.SHIPPED_LEDGER.is_file():
+        return []
+    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    names = ledger.names()
+    matches = [entry for entry in ledger.entries if entry.kind == MATCH]
+    return [f"{names[e.agents[0]]} against {names[e.agents[1]]}, on record: {e.claim}" for e in matches]
 
 
 def _matches(pairs: int, seed: int) -> list[Match]:

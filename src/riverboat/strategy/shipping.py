@@ -19,7 +19,7 @@ from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction, Str
 from riverboat.abstraction.centre_buckets import METHODS
 from riverboat.cards.deck import FULL_DECK
 from riverboat.errors import InputError
-from riverboat.strategy.blueprint import CARDS, BlueprintStrategy, load_blueprint, save_blueprint
+from riverboat.strategy.blueprint import CARDS, KIND, BlueprintStrategy, describe, load_blueprint, to_steps
 
 MOST_BYTES = 20_000_000  # of what comes with the package
 
@@ -80,7 +80,13 @@ def write_shipped(strategy: BlueprintStrategy, place: Path) -> Shipped:
     beside = place.with_name(f".{place.name}.{CARDS}")
     try:
         light = replace(strategy, cards=cards, cards_path=cards.save(beside))
-        save_blueprint(light, place, compact=True)
+        facts = describe(light.tree, cards, beside)
+        facts["abstraction"]["path"] = CARDS  # in the folder itself: nothing is told of where it was made
+        known = {key: value for key, value in light.provenance.items() if key != "folder"}
+        steps = [to_steps(table, *light.slots(street)) for street, table in enumerate(light.average)]
+        arrays = {f"average_{street}": table for street, table in enumerate(steps)}
+        artefact.write(place, KIND, arrays, facts | {"provenance": known})
+        artefact.link(beside, place / CARDS)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
@@ -89,5 +95,4 @@ def write_shipped(strategy: BlueprintStrategy, place: Path) -> Shipped:
         raise InputError(
             f"{place}: {size:,} bytes; at most {MOST_BYTES:,} are shipped: fewer buckets or a smaller menu"
         )
-    artefact.manifest(place)
-    return Shipped(place, size, light.buckets, len(light.tree), light.provenance)
+    return Shipped(place, size, light.buckets, len(light.tree), known)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from riverboat.agents.registry import DEMO, demo_folder
+from riverboat.agents.registry import DEFAULT, DEMO, demo_folder
 from riverboat.agents.yardsticks import YARDSTICKS
 from riverboat.games.betting import Betting
 from riverboat.games.hand_files import phhs_text
@@ -104,7 +104,11 @@ def routes(server: Server) -> APIRouter:
 
 def opponents(server: Server) -> list[dict[str, Any]]:
     """Agents by name, with what they are."""
-    told = []
+    told = [
+        {"name": DEFAULT, "kind": "blueprint", "about": "the blueprint that comes with Riverboat"},
+        {"name": f"{DEFAULT}?search=river", "kind": "search", "about": "the same, solves the river at the table"},
+        {"name": f"{DEFAULT}?search=turn", "kind": "search", "about": "the same, solves from the turn on"},
+    ]
     if demo_folder().is_dir():
         told += [
             {"name": DEMO, "kind": "blueprint", "about": "the blueprint that riverboat demo builds"},
