@@ -37,6 +37,7 @@ MODULES: dict[str, str] = {
     "endgame-table-1-small": "endgame_table_1_small",
     "endgame-table-1-large": "endgame_table_1_large",
     "endgame-table-2": "endgame_table_2",
+    "search-methods": "search_methods",
     "pcs-bound": "pcs_bound",
     "pcs-figure-2a": "pcs_figure_2a",
     "pcs-figure-2b": "pcs_figure_2b",

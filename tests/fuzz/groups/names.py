@@ -133,6 +133,7 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         ("reproduce", "?"),
         {
             "typo": "endgame-table-2:rank=5",
+            "one deal": "search-methods:deals=1",
             "no number": "endgame-table-1-small:ranks=x",
             "few cards": "endgame-table-2:ranks=3,suits=2",
             "few buckets": "endgame-table-1-large:ranks=4,suits=2,buckets=1",
