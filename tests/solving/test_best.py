@@ -198,6 +198,19 @@ def test_a_patient_run_does_not_overshoot_its_target() -> None:
             assert len(checks) < 0.15 * checks[-1][0] + 8
 
 
+def test_hopeful_checks_are_few_and_miss_nothing() -> None:
+    """No check that could have been the last is left out where exploitability falls slower than with the cube."""
+    for power, bumps in ((1.0, 0.0), (2.0, 0.0), (2.0, 0.15), (2.9, 0.0)):
+        curve = [math.inf] + [5e3 * t**-power * math.exp(bumps * math.sin(6 * math.log(t))) for t in range(1, 20_000)]
+        for target, every in ((5.0, 10), (0.5, 5), (0.5, 50)):
+            due, looks = every, 1
+            while curve[due] > target:
+                due, looks = ladder.hopeful_check(due, curve[due], target, every), looks + 1
+            assert due == next(t for t in range(every, 20_000, every) if curve[t] <= target)
+            assert looks <= 8 + 2.5 * math.log(due) or looks == due // every
+    assert ladder.hopeful_check(10, 3.0, 0.0, 10) == ladder.hopeful_check(10, math.inf, 1.0, 10) == 20
+
+
 def test_a_run_that_stalls_ends():
     checks = [(t, 1.0 / min(t, 1_000)) for t in range(100, 3_900, 100)]
     assert not ladder.stalls(checks)

@@ -22,7 +22,7 @@ from riverboat.games.acpc import Rules
 from riverboat.games.records import Hands
 
 WHOLE = 30.0  # big blinds
-LEAST = 0.05
+LEAST = 0.2  # no pair counts more than five times: small pots may grow to whole stacks
 _STREAM = 7  # of the seed: not that of the cards
 
 

@@ -254,7 +254,7 @@ def _runs(tree: BoardTree, goals: Sequence[float], threads: int) -> Iterator[tup
 
 
 def all_hands(
-    board: str, pots: int, sizes: Sequence[str], goal: float, allowed: float, threads: int = 2, checks: int = 10
+    board: str, pots: int, sizes: Sequence[str], goal: float, allowed: float, threads: int = 2, checks: int = 5
 ) -> Row:
     """A subgame as search solves it, with every hand that the board leaves on both sides."""
     spot = Spot.make(board=board, pot=100, stack=100 * pots, oop="random", ip="random", bets="a")

@@ -13,6 +13,7 @@ from riverboat.errors import InputError
 from riverboat.games.spot import Spot
 from riverboat.solving import schedules
 from riverboat.solving.boards import LAST_STREET_SCHEDULE, STAKES_SCHEDULE, qualities, step_rows
+from riverboat.solving.ladder import hopeful_check
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
@@ -39,12 +40,13 @@ def solve_many(
 ) -> list[Solution]:
     """Solve spots, with whatever stands at their roots, in the order given.
 
-    Spots with the same betting share its tree. Threads take spots in turn, of all bettings where there are several, or the
-    boards of one that is alone; each answer is the one that the spot would get alone, to the bit. Every spot gets
-    `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at every `check_every`
-    iterations), or where `seconds` for each spot are over: what it has learnt by then is its answer. The provenance of a
-    solution says how many, and how exploitable it is. On a GPU (`device`) spots of as many streets are solved side by side,
-    whatever their betting, as many as its memory holds; answers are those of the processor to rounding.
+    Spots with the same betting share its tree. Threads take spots in turn, of all bettings where there are several, or
+    the boards of one that is alone; each answer is the one that the spot would get alone, to the bit. Every spot gets
+    `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at after `check_every`
+    iterations and then, in steps of as many, whenever it could be there), or where `seconds` for each spot are over:
+    what it has learnt by then is its answer. The provenance of a solution says how many, and how exploitable it is. On
+    a GPU (`device`) spots of as many streets are solved side by side, whatever their betting, as many as its memory
+    holds; answers are those of the processor to rounding.
     """
     if iterations < 0:
         raise InputError(f"iterations={iterations}: must not be negative")
@@ -132,11 +134,9 @@ class _Goal(NamedTuple):
     seconds: float | None
     check_every: int
 
-    def next(self, done: int, spent: float, seconds: float) -> int:
-        """Iterations until the next look, `spent` being the seconds so far: few, where time is short; 0: the end."""
-        left = self.iterations - done
-        if self.until is not None:
-            left = min(left, self.check_every - done % self.check_every)
+    def next(self, done: int, due: int, spent: float, seconds: float) -> int:
+        """Iterations until a look is due, `spent` being the seconds so far: few, where time is short; 0: the end."""
+        left = min(self.iterations, due) - done
         if self.seconds is None or left <= 0:
             return left
         if not done:
@@ -148,10 +148,10 @@ class _Goal(NamedTuple):
 
 def _solve(batch: AnyBatch, rule: AnySchedule, goal: _Goal, dtype: str) -> list[Solution]:
     open_, done, began = list(range(len(batch.trees))), 0, time.perf_counter()
-    ended = [0] * len(open_)
+    ended, due = [0] * len(open_), [goal.iterations if goal.until is None else goal.check_every] * len(open_)
     seconds = (goal.seconds or 0.0) * len(open_)
     weight = 0.0
-    while open_ and (count := goal.next(done, time.perf_counter() - began, seconds)):
+    while open_ and (count := goal.next(done, min(due[k] for k in open_), time.perf_counter() - began, seconds)):
         if goal.seconds is not None:  # in pieces, so that a slow one is noticed
             count = max(1, count // 4)
         steps, weight = step_rows(rule, done, weight, count)
@@ -159,8 +159,12 @@ def _solve(batch: AnyBatch, rule: AnySchedule, goal: _Goal, dtype: str) -> list[
         done += count
         for k in open_:
             ended[k] = done
-        if goal.until is not None and done % goal.check_every == 0 and done < goal.iterations:
-            open_ = [k for k, q in zip(open_, qualities(batch, open_), strict=True) if q.exploitability > goal.until]
+        looked = [k for k in open_ if due[k] == done < goal.iterations]
+        for k, quality in zip(looked, qualities(batch, looked) if looked else (), strict=True):
+            assert goal.until is not None
+            due[k] = hopeful_check(done, quality.exploitability, goal.until, goal.check_every)
+            if quality.exploitability <= goal.until:
+                open_.remove(k)
     return [
         Solution(
             tree,

@@ -50,6 +50,17 @@ def next_check(
     return max(iteration + 1, due)
 
 
+def hopeful_check(iteration: int, exploitability: float, target: float, every: int) -> int:
+    """The iteration of the next check, a multiple of `every`: none before exploitability could be down to the target.
+
+    It falls about with the square of the iterations; here with their cube, so that the target is not run past.
+    """
+    soonest = iteration + every - iteration % every
+    if not 0 < target < exploitability < math.inf:
+        return soonest
+    return max(soonest, int(iteration * (exploitability / target) ** (1 / 3)) // every * every)
+
+
 def expected_at(checks: Sequence[Check], target: float | None) -> int | None:
     """The iteration at which the target should be met, if the last two checks go on as a line in logarithms."""
     if target is None or len(checks) < 2:
