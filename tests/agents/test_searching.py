@@ -14,10 +14,12 @@ from riverboat.abstraction.card_abstraction import lossless
 from riverboat.agents.base import ranges
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.searching import SearchingAgent
+from riverboat.agents.yardsticks import Yardstick
 from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.endgame.table_subgames import METHODS, Subgame
 from riverboat.errors import InputError
+from riverboat.evaluation.matches import play_match
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import parse_menu
@@ -129,6 +131,14 @@ def test_thresholds_for_modelling_and_for_playing_are_apart() -> None:
     assert ((one.strategy[held] > 0) & (one.strategy[held] < 0.19)).any()
     assert not ((other.strategy[held] > 0) & (other.strategy[held] < 0.19)).any()
     assert root(agent(model=0.3), "cc/cr200c/", 0).entry.ranges[1].min() == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["unsafe", "maxmargin"])
+def test_two_thousand_hands_against_bets_of_any_size(method: str) -> None:
+    """An illegal move ends a match with an error; `bench/search.py` does the same with the whole deck and a clock."""
+    match = play_match(agent(method, iterations=3), Yardstick("random", seed=5), SMALL, 2000, seed=5)
+    assert match.hands == 2000
 
 
 # --- how it is solved -----------------------------------------------------------------------------
