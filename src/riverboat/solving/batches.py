@@ -6,7 +6,8 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from riverboat.errors import InputError
@@ -17,11 +18,13 @@ from riverboat.solving.ladder import hopeful_check
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
-from riverboat.walks.batches import alike_trees
+from riverboat.trees.streets import Shape
+from riverboat.walks.batches import alike_trees, shape_of
 from riverboat.walks.devices import CPU, AnyBatch, batch_learner, choose, free_memory
 from riverboat.walks.tables import table_bytes, table_format
 
 CARDS = {"board", "ranges", "locks", "deck", "name", "gadget", "unit", "joiner"}  # fields that betting does not look at
+SHAPES, ROWS = 1024, 64  # bettings that are kept, and for hands in steps of how many
 DEVICE_SHARE = 0.7  # of a device's free memory, for tables and boards: vectors of walks need some too
 
 
@@ -67,7 +70,7 @@ def solve_many(
         rule = given or (STAKES_SCHEDULE if spots[numbers[0]].deals else LAST_STREET_SCHEDULE)
         walker = batch_learner(
             where,
-            [trees[n] for n in numbers] if trees else alike_trees([spots[n] for n in numbers]),
+            [trees[n] for n in numbers] if trees else alike_trees([spots[n] for n in numbers], _shaped),
             table_format(dtype),
             predictive=rule.predictive,
             simultaneous=not rule.alternating,
@@ -100,7 +103,7 @@ def _trees(spots: Sequence[Spot], groups: Mapping[Any, list[int]]) -> dict[int, 
     """The tree of each spot; those of one betting share its shape."""
     trees: dict[int, BoardTree] = {}
     for numbers in groups.values():
-        trees.update(zip(numbers, alike_trees([spots[n] for n in numbers]), strict=True))
+        trees.update(zip(numbers, alike_trees([spots[n] for n in numbers], _shaped), strict=True))
     return trees
 
 
@@ -118,6 +121,24 @@ def _bundles(trees: Mapping[int, BoardTree], dtype: str, device: str) -> list[li
         bundles[-1].append(n)
         taken += need
     return bundles
+
+
+@dataclass(frozen=True)
+class _Betting:
+    """A spot, told apart from others by its betting alone."""
+
+    key: Any
+    spot: Spot = field(compare=False)
+
+
+def _shaped(spot: Any, hands: int) -> Shape:
+    return _kept_shape(_Betting(_betting_key(spot), spot), -(-hands // ROWS) * ROWS)
+
+
+@lru_cache(maxsize=SHAPES)
+def _kept_shape(betting: _Betting, hands: int) -> Shape:
+    """Bettings come again: a match with search meets a few hundred of them tens of thousands of times."""
+    return shape_of(betting.spot, hands)
 
 
 def _betting_key(spot: Spot) -> Any:

@@ -17,7 +17,7 @@ from riverboat.games.base import Array
 from riverboat.games.board_game import BoardGame
 from riverboat.memory import available_memory
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.streets import shape
+from riverboat.trees.streets import Shape, shape
 from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.rooms import Rooms
 from riverboat.walks.rules import LocalRule
@@ -27,13 +27,21 @@ from riverboat.words import show_bytes
 T = TypeVar("T")
 
 
-def alike_trees(games: Sequence[BoardGame]) -> list[BoardTree]:
-    """Trees of games that have the betting of the first one, which they share. It is up to the caller that they do."""
+def alike_trees(games: Sequence[BoardGame], shaped: Callable[[BoardGame, int], Shape] | None = None) -> list[BoardTree]:
+    """Trees of games that have the betting of the first one, which they share. It is up to the caller that they do.
+
+    `shaped` gives the shape of a game for so many hands, where somebody keeps them.
+    """
     if not games:
         return []
     hands = max(int(np.count_nonzero(w)) for game in games for w in game.weights)
-    common = shape(games[0].betting, len(games[0].deals) + 1, hands)
+    common = (shaped or shape_of)(games[0], hands)
     return [BoardTree(game, common) for game in games]
+
+
+def shape_of(game: BoardGame, hands: int) -> Shape:
+    """The shape of a game's betting for so many hands."""
+    return shape(game.betting, len(game.deals) + 1, hands)
 
 
 class BatchWalker:

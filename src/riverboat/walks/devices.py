@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 from riverboat.errors import InputError
 from riverboat.games.base import Array
@@ -44,66 +44,41 @@ def choose(device: str) -> str:
     return CUDA if reason is None else CPU
 
 
-def learner(
-    device: str,
-    tree: BoardTree,
-    form: Format,
-    *,
-    predictive: bool = False,
-    simultaneous: bool = False,
-    threads: int = 1,
-    rule: LocalRule | None = None,
-    memory: int | None = None,
-    stakes: float = 0.0,
-) -> AnyWalker:
+class Learning(TypedDict, total=False):
+    """How walkers learn: `predictive`, `simultaneous` and `stakes` by the schedule; the rest is for processors."""
+
+    predictive: bool
+    simultaneous: bool
+    stakes: float
+    threads: int
+    rule: LocalRule | None
+    memory: int | None
+
+
+def learner(device: str, tree: BoardTree, form: Format, **how: Unpack[Learning]) -> AnyWalker:
     """A walker with tables of its own on a device, `cpu` or `cuda`."""
     if device == CPU:
-        return BoardWalker.learner(
-            tree,
-            form,
-            predictive=predictive,
-            simultaneous=simultaneous,
-            threads=threads,
-            rule=rule,
-            memory=memory,
-            stakes=stakes,
-        )
-    if rule is not None:
-        raise InputError(f"{tree.name}: rule {rule.name!r} of one's own runs on processors: take device='cpu'")
+        return BoardWalker.learner(tree, form, **how)
     from riverboat.walks.cuda_walk import CudaWalker
 
-    return CudaWalker(tree, form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
+    return CudaWalker(tree, form, **_on_device(tree, how))
 
 
-def batch_learner(
-    device: str,
-    trees: Sequence[BoardTree],
-    form: Format,
-    *,
-    predictive: bool = False,
-    simultaneous: bool = False,
-    threads: int = 1,
-    rule: LocalRule | None = None,
-    memory: int | None = None,
-    stakes: float = 0.0,
-) -> AnyBatch:
+def batch_learner(device: str, trees: Sequence[BoardTree], form: Format, **how: Unpack[Learning]) -> AnyBatch:
     """A walker of many trees: on processors of one shape, on a GPU of one number of streets."""
     if device == CPU:
-        return BatchWalker(
-            trees,
-            form,
-            predictive=predictive,
-            simultaneous=simultaneous,
-            threads=threads,
-            rule=rule,
-            memory=memory,
-            stakes=stakes,
-        )
-    if rule is not None:
-        raise InputError(f"{trees[0].name}: rule {rule.name!r} of one's own runs on processors: take device='cpu'")
+        return BatchWalker(trees, form, **how)
     from riverboat.walks.cuda_walk import CudaBatch
 
-    return CudaBatch(trees, form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
+    return CudaBatch(trees, form, **_on_device(trees[0], how))
+
+
+def _on_device(tree: BoardTree, how: Learning) -> Any:
+    """What a device needs of it."""
+    rule = how.get("rule")
+    if rule is not None:
+        raise InputError(f"{tree.name}: rule {rule.name!r} of one's own runs on processors: take device='cpu'")
+    return {name: how[name] for name in ("predictive", "simultaneous", "stakes") if name in how}
 
 
 def reader(device: str, tree: BoardTree, average: Array, *, threads: int = 1, root: Array | None = None) -> AnyWalker:
