@@ -17,6 +17,7 @@ import numpy as np
 
 import riverboat as rb
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS, Deck
 from riverboat.cards.ranges import Range
 from riverboat.evaluation.best_response import quality as blueprint_quality
@@ -34,7 +35,7 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.cuda_walk import CudaBatch, CudaWalker
-from riverboat.walks.tables import table_format
+from riverboat.walks.tables import Format, table_format
 
 RIVER = {
     "board": "Td9d6hQc2s", "pot": 200, "stack": 900, "bets": "60%,a", "raises": "2.5x",
@@ -56,6 +57,12 @@ LIMIT = Rules(
 )  # fmt: skip
 
 
+def untied(tree: BoardTree, kind: Format) -> Array:
+    """Regrets that leave no ties, for the table of a walker."""
+    start = np.random.default_rng(1).random(tree.table) / 256
+    return (start * 2**20).astype(np.int16) if kind.regret == "int16" else start.astype(kind.regret)
+
+
 def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, float]:
     """The largest differences after some iterations, from regrets that leave no ties."""
     tree, rule, kind = BoardTree(spot), schedules.parse(schedule), table_format(form)
@@ -63,10 +70,8 @@ def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, flo
     options["stakes"] = rule.stakes
     ours, theirs = CudaWalker(tree, kind, **options), BoardWalker.learner(tree, kind, **options)
     if not getattr(spot, "locks", ()):
-        start = np.random.default_rng(1).random(tree.table) / 256
-        codes = (start * 2**20).astype(np.int16)
         for walker in (ours, theirs):
-            walker.write("regret", codes if kind.regret == "int16" else start.astype(kind.regret))
+            walker.write("regret", untied(tree, kind))
     steps, _ = step_rows(rule, 1, 0.0, count)
     for walker in (ours, theirs):
         walker.learn(steps)
@@ -123,7 +128,7 @@ def moved() -> dict[str, float]:
     whole = BoardCFR(tree, "dcfr", dtype="float64")
     for run in (whole, runs[0]):  # no ties
         run.iteration = 1
-        run.walker.write("regret", np.random.default_rng(1).random(tree.table) / 256)
+        run.walker.write("regret", untied(tree, table_format("float64")))
     whole.step(6)
     for k, run in enumerate(runs):
         if k:
