@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,18 @@ def test_parts_are_equal() -> None:
     cuts = pcs_figure_4.equal_parts(values, 10)[0]
     sizes = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=10)
     assert abs(sizes - 10_000).max() < 200
+
+
+def test_matches_say_at_every_check_who_is_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CS at 0 ± 3 and PCS at -10, 1 and 10 ± 4: the half-width of the difference is 5."""
+    played = {
+        "CS": [pcs_figure_4.Match(float(k), k, 0.0, 3.0) for k in (1, 2, 4)],
+        "PCS": [pcs_figure_4.Match(float(k), k, won, 4.0) for k, won in ((1, -10.0), (2, 1.0), (4, 10.0))],
+    }
+    monkeypatch.setattr(pcs_figure_4, "forgetful", lambda parts: SimpleNamespace(counts=(169, parts, parts, parts)))
+    monkeypatch.setattr(pcs_figure_4, "matches", lambda *_: played)
+    rows = [row for row in pcs_figure_4.run(False, 0).rows if row.name.startswith("PCS less CS")]
+    assert [(row.low, row.high) for row in rows] == [(-15.0, -5.0), (-4.0, 6.0), (5.0, 15.0)]
+    assert [row.note.removeprefix("the paper's claim ") for row in rows] == [
+        "does not hold here", "is not settled here", "holds here",
+    ]  # fmt: skip

@@ -28,7 +28,7 @@ from riverboat.trees.compile import compile_game
 SMALL = ((3, 2, 1),)  # ranks, suits and raises a round of decks that are solved both ways
 LARGER = ((4, 2, 1), (3, 3, 1), (3, 2, 3))
 LEARNT = 500  # iterations of CFR+ beside the linear programs of small decks
-QUICK, FULL = (128, 64), (2048, 1024)  # iterations with the classes of GameShrink, and with those of suits
+QUICK, FULL = (256, 256), (2048, 1024)  # iterations with the classes of GameShrink, and with those of suits
 
 
 def class_game(game: RhodeIsland, classes: Shrunk) -> ClassGame:
@@ -176,7 +176,7 @@ EXPERIMENT = Experiment(
     "rhode-island",
     "Rhode Island hold'em: GameShrink, sizes, and the value without loss",
     "Gilpin & Sandholm 2007, Rhode Island hold'em",
-    "2 min",
-    "30 min",
+    "3 min",
+    "15 min",
     run,
 )
