@@ -8,6 +8,8 @@
     default                                                         the agent that comes with Riverboat
     mine.rules                                                      a text file of rules (`agents.rules`)
     module:Class                                                    a class of your own; options are its arguments
+    switch:always-call,demo,deals=500                               one after the other (`agents.changing`)
+    hedge:demo,always-raise                                         a choice among prepared ones, by what they would have won
 
 Options of blueprints: `purify`, `threshold=0.15` or `new=0.2` (post-processing); `spare-first=yes` or `no` (whether the first
 move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `tie=high` (how bets off the tree are read);
@@ -15,7 +17,7 @@ move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `
 
 `exploit=dbbr`, `rnr`, `dbr` or `preflop` lets a blueprint learn from hands and answer what it has seen: `agents.learning`.
 With `search`, endgames are solved against the range of the model: `agents.endgame_learning`. `safe=20` risks no more than 20
-mbb a hand and what was given: `agents.safe`.
+mbb a hand and what was given: `agents.safe`. `notice=200` forgets what was before the opponent changed: `agents.changing`.
 
 `search=flop`, `turn` or `river` lets a blueprint solve what is left of a hand: `agents.search_options` has the rest.
 """
@@ -32,6 +34,7 @@ from riverboat import own
 from riverboat.abstraction.translation import Tie
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.changing import HedgeAgent, NoticingLearner, SwitchingAgent
 from riverboat.agents.endgame_learning import EndgameLearner
 from riverboat.agents.learning import LEARN_OPTIONS, LearningAgent, learn_settings
 from riverboat.agents.rules import SUFFIX, RuleAgent
@@ -51,9 +54,21 @@ from riverboat.strategy.solution import Solution
 DEMO, DEFAULT = "demo", "default"
 SHIPPED = Path(__file__).parent / "shipped" / DEFAULT
 SHIPPED_LEDGER = SHIPPED.with_name("strength.jsonl")  # what has been measured of it
+SEVERAL = ("switch:", "hedge:")  # agents made of others
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
-_OPTIONS = (*_POST, "spare-first", "translation", "tie", "abstraction", "seed", *SEARCH_OPTIONS, *LEARN_OPTIONS, "safe")
+_OPTIONS = (
+    *_POST,
+    "spare-first",
+    "translation",
+    "tie",
+    "abstraction",
+    "seed",
+    *SEARCH_OPTIONS,
+    *LEARN_OPTIONS,
+    "safe",
+    "notice",
+)
 _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 
@@ -78,6 +93,8 @@ def known_agents() -> str:
 def names_agent(text: str) -> bool:
     """Whether a text can only mean an agent: a name, a folder with options, or a class. A folder alone is a strategy."""
     base, options, _ = text.partition("?")
+    if text.startswith(SEVERAL):
+        return True
     if base in (*YARDSTICKS, DEMO, DEFAULT) or base.endswith(SUFFIX):
         return True
     return bool(options) or _CLASS.fullmatch(base) is not None
@@ -91,6 +108,8 @@ def make_agent(text: str, seed: int = 0) -> Agent:
         )
     base, _, tail = text.partition("?")
     options = _options(tail, text)
+    if text.startswith(SEVERAL):
+        return _several(text, seed)
     if base in YARDSTICKS:
         _known(options, ("seed",), text)
         return Yardstick(base, _seed(options, seed, text))
@@ -118,6 +137,24 @@ def make_agent(text: str, seed: int = 0) -> Agent:
     raise InputError(
         f"{unknown('agent', base, (*YARDSTICKS, DEMO, DEFAULT))}; it may also be a folder with a blueprint, or module:Class"
     )
+
+
+def _several(text: str, seed: int) -> Agent:
+    """`switch:A,B,deals=500` or `hedge:A,B,every=200`: agents that are made of others, without commas in their names."""
+    kind, _, rest = text.partition(":")
+    key = {"switch": "deals", "hedge": "every"}[kind]
+    words = rest.split(",")
+    given = [word for word in words if word.startswith(f"{key}=")]
+    if len(given) > 1 or (given and not re.fullmatch(r"\d{1,9}", given[0].partition("=")[2], re.ASCII)):
+        raise InputError(f"agent {shown(text)}: write {key}= once, with a whole number")
+    number = int(given[0].partition("=")[2]) if given else 200
+    try:
+        parts = [make_agent(word, seed) for word in words if word not in given]
+        return (
+            SwitchingAgent(parts, number, text) if kind == "switch" else HedgeAgent(parts, number, name=text, seed=seed)
+        )
+    except InputError as error:
+        raise InputError(f"agent {shown(text)}: {error}") from None
 
 
 def _options(tail: str, text: str) -> dict[str, str]:
@@ -166,14 +203,32 @@ def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> A
         spare_first=None if spare is None else spare != "no",
         seed=_seed(options, seed, text),
     )
+    if learns is None and "notice" in options:
+        raise InputError(f"agent {shown(text)}: notice is for agents that learn: add exploit=dbbr")
     if learns is None:
         return agent if settings is None else SearchingAgent(agent, settings)
+    window = _window(options, text, alone=settings is None and budget is None)
+    if window is not None:
+        return NoticingLearner(lambda: LearningAgent(agent, learns), window)
     if settings is None:
         learner = LearningAgent(agent, learns)
         return learner if budget is None else SafeLearner(learner, budget)
     if budget is None:
         return EndgameLearner(LearningAgent(agent, learns), settings)
     return SafeSearcher(agent, settings, budget, learns.every)
+
+
+def _window(options: dict[str, str], text: str, *, alone: bool) -> int | None:
+    """Hands of the window that `notice=200` compares; None where changes are not looked for."""
+    if "notice" not in options:
+        return None
+    if not alone:
+        raise InputError(f"agent {shown(text)}: notice is for exploit alone, without search and safe")
+    if not re.fullmatch(r"\d{0,7}", options["notice"], re.ASCII):
+        raise InputError(
+            f"agent {shown(text)}: notice={shown(options['notice'])}: write a number of hands, such as 200"
+        )
+    return int(options["notice"] or 200)
 
 
 def _budget(options: dict[str, str], text: str, learns: bool) -> float | None:
