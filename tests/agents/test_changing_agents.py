@@ -54,18 +54,21 @@ def test_homogeneity() -> None:
 def test_changes_are_noticed_and_noise_is_not() -> None:
     settings = LearnSettings(every=400, work=64)
     steady = NoticingLearner(lambda: LearningAgent(base("learner"), settings), 100)
-    play_match(steady, base("other", 7), steady.rules, 1200, seed=3)
+    play_match(steady, base("other", 7), steady.rules, 800, seed=3)
     assert steady.noticed == []
-    assert steady.learner.hands == 1200
+    assert steady.learner.hands == 800
     changed = NoticingLearner(lambda: LearningAgent(base("learner"), settings), 100)
     switch = SwitchingAgent((Yardstick("always-call"), Yardstick("always-raise")), 300)
     play_match(changed, switch, changed.rules, 1000, seed=3)
     assert 600 < changed.noticed[0] <= 700
+    assert f"{changed.noticed[0]:,}" in changed.account()
+    assert steady.account() == "no change was noticed"
     assert changed.learner.hands <= 500  # what was before is forgotten
     with pytest.raises(InputError, match="at least 10 hands"):
         Watch(changed.learner.first.strategy.tree, 2)
 
 
+@pytest.mark.slow
 def test_estimates_have_no_bias() -> None:
     """What each part would have won, from hands of the mixture, beside what it wins in matches of its own."""
     rules = read_game("kuhn")
@@ -90,6 +93,7 @@ def test_the_better_gets_the_weight() -> None:
     assert agent.weights[1] > 0.9
     assert agent.weights.sum() == pytest.approx(1.0)
     assert agent.weights.min() >= 0.02
+    assert agent.account() == f"weights: always-call {agent.weights[0]:.0%}, always-raise {agent.weights[1]:.0%}"
     check_agent(HedgeAgent(parts), blueprint_of("pot").rules, tables=20)
     with pytest.raises(InputError, match="cannot be asked"):
         HedgeAgent((*parts, SwitchingAgent(parts, 5)))

@@ -170,6 +170,7 @@ def test_a_learner_within_its_bank(trained: BlueprintStrategy) -> None:
 
     play_match(agent, Yardstick("rule-based"), trained.rules, 1200, seed=9, progress=look)
     assert agent.bank.given > 0
+    assert agent.account().startswith(f"{agent.bank.given * 10 / 1200:,.0f} mbb a hand of proven gifts")
     assert any(0 < share < 1 for _, share, _, _ in seen), seen
     for chips, _, risk, allowed in seen:
         assert chips >= 0

@@ -38,6 +38,16 @@ def test_json_is_one_object(capsys):
     assert (found["names"], found["game"]) == (["always-fold", "always-raise"], "nolimit-200bb")
 
 
+def test_agents_give_an_account(capsys):
+    """What a choice among strategies came to: in words, and in JSON."""
+    names = ["hedge:always-raise,always-call,every=100", "always-fold"]
+    match(names, Options(hands=400, json=True))
+    (account,) = json.loads(capsys.readouterr().out)["accounts"].values()
+    assert account.startswith("weights: always-raise ")
+    match(names, Options(hands=400))
+    assert account in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_round_robin_is_drawn(tmp_path, capsys):
     names = ["always-fold", "always-raise", "always-call"]
     match(names, Options(hands=200, plot=tmp_path / "match.png"))

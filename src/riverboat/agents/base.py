@@ -6,6 +6,7 @@ Only `name`, `check_rules` and `act` are needed to play. What else an agent can 
   responses and search need it. What the agent draws in secret for a hand is averaged over, given its moves so far.
 - `probabilities(views)`: what its moves are drawn from at tables (`Chooser`).
 - `observe(hands)`: it learns from hands that are over (`Learner`).
+- `account()`: what it has to tell of a match, in a sentence (`Accounting`); `riverboat match` prints it.
 - `tables_at_once`: as many tables as it likes to be asked about together in matches.
 - `at_once(state)`: its move at one table without arrays, or None; for players of the ACPC protocol.
 
@@ -68,6 +69,15 @@ class Learner(Agent, Protocol):
 
     def observe(self, hands: Hands) -> None:
         """Hands that it has played, in their order, as it saw them: `Hands.seen_by`. Matches call this after every batch."""
+        ...
+
+
+@runtime_checkable
+class Accounting(Agent, Protocol):
+    """An agent that has something to tell after a match."""
+
+    def account(self) -> str:
+        """What was learnt, given or noticed, in a sentence."""
         ...
 
 

@@ -111,6 +111,12 @@ class HedgeAgent:
         """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
         return self.now.reach(places, seat)
 
+    def account(self) -> str:
+        """Weights of the parts."""
+        return "weights: " + ", ".join(
+            f"{part.name} {share:.0%}" for part, share in zip(self.parts, self.weights, strict=True)
+        )
+
     def observe(self, hands: Hands) -> None:
         """Weigh all parts by these hands."""
         won = self.estimates(hands)
@@ -192,6 +198,11 @@ class NoticingLearner:
     def reach(self, places: Places, seat: int) -> Array:
         """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
         return self.learner.reach(places, seat)
+
+    def account(self) -> str:
+        """When a change was noticed."""
+        when = ", ".join(f"{n:,}" for n in self.noticed)
+        return f"a change of the opponent was noticed after {when} hands" if when else "no change was noticed"
 
     def observe(self, hands: Hands) -> None:
         """Learn, or forget what was before a change and learn from the last hands."""

@@ -42,6 +42,7 @@ class _Safe:
         if not 0 <= budget <= MOST_MBB:
             raise InputError(f"safe={budget:g}: mbb a hand, from 0 to {MOST_MBB:,.0f}")
         self.base, self.every, self.name = base, every, base.name
+        self.shown = 0  # hands
         self.bank = Bank(budget * base.rules.big_blind / 1000)
         self.now: MixedAgent = MixedAgent((base,), (1.0,), base.name, base.seed)
 
@@ -71,6 +72,14 @@ class _Safe:
         """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
         return self.now.reach(places, seat)
 
+    def account(self) -> str:
+        """What was given and risked so far."""
+        mbb, bank = 1000 / self.rules.big_blind / max(self.shown, 1), self.bank
+        return (
+            f"{bank.given * mbb:,.0f} mbb a hand of proven gifts, {bank.risked * mbb:,.0f} of them risked beyond a budget of "
+            f"{bank.budget * 1000 / self.rules.big_blind:,.0f}; {bank.chips:,.0f} chips are left in the bank"
+        )
+
     def observe(self, hands: Hands) -> None:
         """Charge what was risked in these hands, credit what was given, learn, and see what may be risked next."""
         if len(hands) > self.every:
@@ -78,6 +87,7 @@ class _Safe:
                 f"agent {self.name!r}: {len(hands):,} hands at once, and its bank allows for {self.every:,}: give every="
             )
         mine = _own_name(self.name, hands)
+        self.shown += len(hands)
         self._charge(hands, mine)
         for other in hands.names:
             if other != mine:

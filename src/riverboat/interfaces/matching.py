@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from riverboat import disk
-from riverboat.agents.base import Agent
+from riverboat.agents.base import Accounting, Agent
 from riverboat.agents.registry import make_agent
 from riverboat.errors import InputError, shown
 from riverboat.evaluation.aivat import Aivat
@@ -107,11 +107,14 @@ def _pair(first: str, second: str, options: Options) -> None:
             progress=bar.of,
             preparing=values,
         )
+    accounts = {agent.name: agent.account() for agent in made if isinstance(agent, Accounting)}
     if options.json:
-        emit(result.to_dict())
+        emit(result.to_dict() | ({"accounts": accounts} if accounts else {}))
         return
     console = plain_console()
     console.print(results([result]))
+    for name, account in accounts.items():
+        console.print(f"{name}: {account}")
     console.print(_told(result))
     if result.raw is not None:
         console.print(compared(result))
