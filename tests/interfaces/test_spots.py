@@ -11,6 +11,7 @@ import pytest
 import riverboat as rb
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
+from riverboat.explain.spots import card_decisions
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces import many_boards, spots
@@ -434,8 +435,19 @@ def test_many_boards_at_a_line(run, files):
     assert found["aggregate"]["played"] == pytest.approx(sum(often) / 4)
     written = list(csv.DictReader((out / "aggregate.csv").read_text().splitlines()))
     assert float(written[-1]["ev_ip"]) == pytest.approx(mean)
-    cards = json.loads(run(*words, "--line", "x-x/*", "--json")[1])
+    starred = files / "starred"
+    cards = json.loads(run(*words, "--line", "x-x/*", "--out", starred, "--json")[1])
     means = rb.load(out / "runs" / "AsKd7h7c").runouts("x-x/*")["all"]
+    told = json.loads(run("explain", starred, "--rules", 2, "--json")[1])["explanations"]  # boards, by their means
+    assert len(told) == 1
+    # Rules over all cards: what is played on average over them is what the table of cards says.
+    decisions = card_decisions(rb.load(out / "runs" / "AsKd7h7c"), "x-x/*")
+    often = dict(
+        zip(rb.load(out / "runs" / "AsKd7h7c")["x-x/2s"].actions, decisions.weight @ decisions.played, strict=True)
+    )
+    assert often == pytest.approx({move: means[move] for move in often}, abs=1e-9)
+    assert run("explain", out / "runs" / "AsKd7h7c", "x-x/*", "--rules", 2, "--json")[0] == 0
+    assert run("explain", out / "runs" / "AsKd7h7c", "x-b50-f/*")[0] == 2
     assert cards["table"][1]["ev_oop"] == pytest.approx(means["ev_oop"])
     assert cards["table"][1]["played"] == pytest.approx(means["played"])
     again = json.loads(run(*words, "--line", "b50", "--out", out, "--resume", "--json")[1])

@@ -6,7 +6,7 @@ import numpy as np
 import pokerkit
 import pytest
 
-from random_blueprints import DEEP, DEMO
+from random_blueprints import DEEP, DEMO, FLOP, flop_blueprint
 from riverboat.abstraction.card_abstraction import lossless
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
@@ -17,12 +17,14 @@ from riverboat.games.acpc import read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.betting import Betting
 from riverboat.games.hand_files import phhs_text, read_units, write_hands
+from riverboat.games.places import Places
 from riverboat.practice.judging import TableJudge, judge_of
 from riverboat.practice.other_tables import read_at, returned, whole
 from riverboat.practice.reviews import hands_of, review_hand
 from riverboat.practice.sitting import Sitting
 from riverboat.practice.verdicts import Option, Verdict
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.public_answers import ranges
 
 RULES = read_game("nolimit-200bb")
 
@@ -124,12 +126,25 @@ def test_a_hand_in_other_chips_costs_the_same():
     large = replace(DEEP, blinds=(1_000, 500), stacks=(200_000, 200_000))
     first, second = DEEP.deck.cards[[0, 3]].tolist()
     hole, board = (first,), (second,)
-    for line, same in (("r300", "r3000"), ("cc/r100", "cc/r1000"), ("r1200", "r12000")):
+    for line, same in (("r300", "r3000"), ("cc/r200", "cc/r2000"), ("r1200", "r12000")):
         one = judge.verdict(Betting.from_line(DEEP, line), board, hole)
         other = judge.verdict(Betting.from_line(large, same), board, hole)
         assert [o.probability for o in other.options] == pytest.approx([o.probability for o in one.options])
         assert [o.ev / 10 for o in other.options] == pytest.approx([o.ev for o in one.options])
         assert other.best.move[0] == one.best.move[0]
+
+
+def test_bets_that_a_blueprint_never_makes_leave_its_players_a_range():
+    """Nobody would hold anything behind them: ranges are asked for at the nearest bets that it makes."""
+    agent = BlueprintAgent(flop_blueprint(), name="flop")
+    judge, board = TableJudge(agent, agent), tuple(range(0, 12, 4))
+    for line, near in (("r250c/", "r300c/"), ("r300c/", "r300c/"), ("r340c/c", "r300c/c")):
+        state = Betting.from_line(FLOP, line)
+        read = judge.played_as(state, board)
+        assert read.line == near
+        assert (ranges(Places.of([read], [board]), agent).sum(axis=2) > 0).all()
+    state = Betting.from_line(FLOP, "r250c/")
+    assert ranges(Places.of([state], [board]), agent)[0, 1].sum() == 0
 
 
 def test_what_is_written_of_a_spot_says_its_chips(river):

@@ -21,6 +21,8 @@ from random_blueprints import random_blueprint
 from riverboat.interfaces.web import serving
 from riverboat.interfaces.web.door import Door
 from riverboat.strategy.blueprint import save_blueprint
+from riverboat.tournaments.tournament import Tournament
+from riverboat.tournaments.tournament_run import SolvedTournament
 
 TOKEN = "a-token-of-the-tests"
 PATIENCE = 60_000  # ms that a page may take on a machine where nothing is compiled and everything else runs too
@@ -44,12 +46,20 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder: a solved turn, and a blueprint of hold'em that ends on the flop, with the log of its training."""
+    """The data folder: a solved turn, a blueprint of hold'em that ends on the flop, with the log of its training, and a
+    tournament whose players do anything."""
     folder = tmp_path_factory.mktemp("data")
     rb.solve(rb.Spot.make(**TURN, bets="50%, a"), until=1.0, out=folder / "turn")
     save_blueprint(random_blueprint("bench-2x52", dtype=np.uint8), folder / "trained" / "strategy")
     for iteration in (1000, 2000):
         add_to_log(folder / "trained", iteration)
+    played, rng = (
+        Tournament(players=2, chips=6, unit=1, blinds=(0.5, 1.0), payouts=(60.0, 40.0)),
+        np.random.default_rng(1),
+    )
+    strategies = [rng.random((2, 169)).round(2) for _ in played.states]
+    places = np.full(2 * len(played.states), 50.0)
+    SolvedTournament(played, "pi-fp", 1, strategies, places, 0 * places, 1.0).save(folder / "small")
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -182,3 +183,56 @@ def test_pages_fit_in_light_and_dark_and_everything_has_a_name(visit: Any) -> No
         expect(page.locator("html")).to_have_attribute("data-theme", scheme)
         lightness = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]")
         assert (lightness > 128) == (scheme == "light")
+
+
+def test_weights_rake_and_sizes_of_each_player_are_sent(visit: Any) -> None:
+    page = visit("#study?new=1")
+    sent: list[Any] = []
+    page.on(
+        "request", lambda asked: asked.url.endswith("/api/spots/size") and sent.append(asked.post_data_json["spot"])
+    )
+    page.get_by_role("button", name="Clear").first.click()
+    brush = page.get_by_label("Weight of the brush, in per cent").first
+    brush.fill("25")
+    cell(page, "AA").click()
+    expect(page.get_by_role("textbox", name="as text").first).to_have_value("AA:0.25")
+    page.get_by_text("Hands of AA").click()
+    page.locator(".suits button").first.click()  # one of them out
+    expect(page.get_by_role("textbox", name="as text").first).to_have_value(re.compile(r"^A.A.:0.25(,A.A.:0.25){4}$"))
+    page.get_by_label("Rake, %", exact=True).fill("5")
+    page.get_by_label("Rake, at most", exact=True).fill("3")
+    page.get_by_role("radio", name="Each player").click()
+    page.get_by_label("Bets, turn, oop", exact=True).fill("40%")
+    with page.expect_response(lambda answer: answer.url.endswith("/api/spots/size")):
+        page.get_by_label("Bets, turn, ip", exact=True).fill("70%, a")
+    page.wait_for_timeout(400)  # what is typed is sent once the last of it is a moment old
+    spot = sent[-1]
+    assert spot["rake"] == {"rate": 0.05, "cap": 3}
+    assert (spot["bets"]["oop"]["turn"]["bet"], spot["bets"]["ip"]["turn"]["bet"]) == ("40%", "70%, a")
+    assert spot["ranges"]["oop"].count(":0.25") == 5
+
+
+@pytest.mark.slow  # jobs are processes of their own
+def test_many_boards_are_read_at_any_line_and_jobs_are_deleted(visit: Any, data: Path) -> None:
+    (data / "boards.txt").write_text("Td9d6hQc\nAsKd7h7c\n")
+    page = visit("#study")
+    home = page.url.partition("#")[0]
+    bets = {"turn": {"bet": "50%"}, "river": {"bet": "50%"}}
+    spot = {"board": "QsJh2h7c", "pot": 100, "stack": 100, "ranges": {"oop": "AA,KK", "ip": "QQ,JTs"}, "bets": bets}
+    asked = {"spot": spot, "name": "many", "boards": "boards.txt", "keep": True, "until": "2%"}
+    assert page.request.post(f"{home}api/jobs", data=asked).ok
+    expect(page.locator("a.run", has_text="many").first).to_be_visible()
+    expect(page.get_by_role("button", name="Stop many")).to_be_hidden(timeout=120_000)
+    page.goto(f"{home}#study?run=many")
+    expect(page.get_by_role("table", name="Boards").locator("tbody tr")).to_have_count(3)
+    page.get_by_label("Line of the report").fill("x-x/*")
+    page.get_by_label("Line of the report").press("Enter")
+    expect(page.locator("p.soft").first).to_contain_text("x-x/*")
+    assert page.request.post(
+        f"{home}api/jobs", data={"spot": spot, "name": "short", "time": "300s", "until": "0.00001%"}
+    ).ok
+    page.goto(f"{home}#study")
+    page.get_by_role("button", name="Stop short").click()
+    page.get_by_role("button", name="Delete short").click()
+    expect(page.get_by_role("button", name="Delete short")).to_be_hidden()
+    assert not (data / "short").exists()

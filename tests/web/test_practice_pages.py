@@ -14,7 +14,10 @@ import riverboat as rb
 from browsing import CHROMIUM, LEFT_OUT
 from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import parse_cards
+from riverboat.games.hand_files import phhs_text
 from riverboat.practice.charts import charts_of
+from riverboat.practice.reviews import ev_lost
+from riverboat.practice.sitting import Sitting
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
 QUESTIONS = 10
@@ -156,3 +159,57 @@ def test_a_chart_is_read_compared_and_kept(visit: Any) -> None:
     kept = page.request.get(page.url.partition("/#")[0] + link)
     assert kept.ok
     assert kept.body()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_tournament_is_clicked_through(visit: Any, data: Path) -> None:
+    page = visit("#charts")
+    page.get_by_role("group", name="Sources").get_by_role("button", name="small").click()
+    chart, stacks = page.get_by_role("grid", name="Chart", exact=True), page.get_by_label("Stacks", exact=True)
+    expect(stacks).to_have_value("3,3")
+    for name, chosen in (("4,2", lambda: page.get_by_role("button", name="The next state").click()), ("1,5", None)):
+        stacks.select_option(name) if chosen is None else chosen()
+        expect(page.locator("h2", has_text=f"stacks {name}")).to_be_visible()
+        book = charts_of(f"{data / 'small'}?state={name}")
+        share = float(book[""].grid.frequencies["all-in"].ravel()[0])
+        expect(chart.locator("[data-cell='0']")).to_have_attribute(
+            "aria-label", re.compile(f"all-in {100 * share:.0f} %")
+        )
+    page.get_by_role("button", name="J BB").click()
+    expect(page.locator("h2", has_text="BB, behind 1 all-in")).to_be_visible()
+    page.get_by_label("Compare with").fill("small?state=3,3")
+    page.get_by_label("Compare with").press("Enter")
+    expect(page.locator("section.sheet", has_text="of hands are played otherwise")).to_be_visible()
+    link = page.get_by_role("link", name="All in one").get_attribute("href")
+    kept = page.request.get(page.url.partition("/#")[0] + link)
+    assert kept.body()[:8] == b"\x89PNG\r\n\x1a\n"
+    page.emulate_media(media="print")
+    expect(chart).to_be_visible()
+    expect(page.get_by_role("group", name="Decisions")).to_be_hidden()
+    expect(page.get_by_label("Source", exact=True)).to_be_hidden()
+
+
+def test_hands_from_a_file_are_looked_at(visit: Any, data: Path) -> None:
+    """A file, judged by a solved spot, as the library judges them; a decision opens in Study."""
+    sitting, rng = Sitting.begin(None, str(data / "turn"), seed=3, name="turn"), np.random.default_rng(3)
+    for k in range(3):
+        while not sitting.table.over:
+            sitting.act(str(rng.choice(sitting.table.legal())).partition(" ")[0])
+        if k < 2:
+            sitting.deal()
+    page = visit("#play")
+    page.get_by_label("A file of hands").set_input_files(
+        {"name": "evening.phhs", "mimeType": "text/plain", "buffer": phhs_text(sitting.record()).encode()}
+    )
+    expect(page.locator("h1")).to_have_text("evening")
+    page.get_by_label("Judged by").select_option("turn")
+    expect(page.get_by_label("Whose decisions")).to_have_value("you")
+    expect(page.locator(".review summary .lost[data-lost]")).to_have_count(3)
+    lost = page.locator(".review summary .lost").evaluate_all("all => all.map((one) => Number(one.dataset.lost))")
+    assert lost == sorted(lost, reverse=True)  # the dearest first
+    assert sum(lost) == pytest.approx(ev_lost(sitting.reviews()), abs=1e-9)
+    page.locator(".review summary").first.click()
+    page.get_by_role("button", name="Open in Study").first.click()
+    expect(page.get_by_role("list", name="Moves so far")).to_be_visible()
+    page.go_back()
+    page.get_by_role("button", name="Delete these hands").click()
+    expect(page.get_by_role("heading", name="Play", exact=True)).to_be_visible()

@@ -83,9 +83,11 @@ class Decisions:
         return parts_of
 
 
-def joined(parts: Sequence[Decisions], title: str) -> Decisions:
-    """Several tables over the same features as one, each with the same weight."""
+def joined(parts: Sequence[Decisions], title: str, shares: Sequence[float] | None = None) -> Decisions:
+    """Several tables over the same features as one; `shares` say how often each comes up, equally by default."""
     first = parts[0]
+    often = np.ones(len(parts)) if shares is None else np.array(shares, float)
+    often = often / often.sum()
     moves = tuple(dict.fromkeys(move for part in parts for move in part.moves))
 
     def widened(part: Decisions, array: Array) -> Array:
@@ -102,7 +104,7 @@ def joined(parts: Sequence[Decisions], title: str) -> Decisions:
         moves,
         np.concatenate([widened(part, part.possible) for part in parts]),
         np.concatenate([widened(part, part.played) for part in parts]),
-        np.concatenate([part.weight for part in parts]) / len(parts),
+        np.concatenate([share * part.weight for part, share in zip(parts, often, strict=True)]),
         tuple(name for part in parts for name in part.names),
         np.concatenate([part.group for part in parts]),
         np.concatenate([widened(part, worth) for part, worth in zip(parts, worths, strict=True) if worth is not None])

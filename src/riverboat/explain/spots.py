@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.grid import CLASS_OF_HAND
-from riverboat.cards.notation import show_hand
+from riverboat.cards.notation import show_cards, show_hand
 from riverboat.errors import InputError
-from riverboat.explain.decisions import Cost, Decisions
+from riverboat.explain.decisions import Cost, Decisions, joined
 from riverboat.explain.range_features import range_columns
 from riverboat.games.spot import Spot
+from riverboat.strategy.card_report import lines
 from riverboat.strategy.node_report import names, pot, title
 from riverboat.strategy.player_features import BOARDS, HANDS, RANGE, SITUATIONS, STREETS, hand_columns
 from riverboat.strategy.rule_list import CALL, FOLD, RAISE, Move
@@ -53,6 +55,25 @@ def spot_decisions(node: Spotlight, *, board_features: bool = False) -> Decision
         worth * scale,
         unit,
     )
+
+
+def card_decisions(solution: Solution, line: str) -> Decisions:
+    """The same on all cards that `*` stands for in a line, `x-x/*`, each as often as it comes when the line is played."""
+    nodes = [solution[one] for _, one in lines(solution, line)]
+    if nodes[0].player < 0:
+        raise InputError(f"{solution.tree.name}: nobody acts at {line!r}, so there is nothing to explain")
+    nodes = [node for node in nodes if node.pairs[0] > 0]
+    if not nodes:
+        raise InputError(f"{solution.tree.name}: nobody gets to {line!r}, so there is nothing to explain")
+    parts = []
+    for node in nodes:
+        part, dealt = spot_decisions(node, board_features=True), show_cards([c for deal in node.dealt for c in deal])
+        parts.append(replace(part, names=tuple(f"{name} on {dealt}" for name in part.names)))
+    game = solution.tree.game
+    whose = f"{line} on {show_cards(game.board, ' ')}, {len(nodes)} deals: {names(game)[nodes[0].player]}"
+    whole = joined(parts, whose, [node.pairs[0] for node in nodes])
+    differ = tuple(f for f in whole.features if np.ptp(whole.columns[f.name]) > 0)
+    return replace(whole, features=differ, columns={f.name: whole.columns[f.name] for f in differ})
 
 
 def moves_of(node: Spotlight) -> tuple[Move, ...]:

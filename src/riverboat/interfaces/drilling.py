@@ -109,12 +109,13 @@ def _grade(grade: Grade) -> None:
     rows = []
     for option, word in zip(verdict.options, grade.question.words, strict=True):
         mark = "<- yours" if option.move == grade.move else ""
+        ev = "" if option.ev is None else f"{option.ev:,.4g}" if verdict.sure(option) else f"({option.ev:,.4g})"
         rows.append(
             (
                 option.move,
                 word,
                 f"{100 * option.probability:.0f} %",
-                f"{option.ev:,.4g}" if option.ev is not None else "",
+                ev,
                 mark,
             )
         )
@@ -126,6 +127,8 @@ def _grade(grade: Grade) -> None:
         Column(""),
     )
     plain_console().print(ReportTable("", columns, tuple(rows)))
+    if not all(map(verdict.sure, verdict.options)):
+        _say("   in brackets: moves that the agent hardly ever makes, whose values are no measure")
     followed = "" if grade.followed is None else f"; {grade.question.number} stands for {grade.stands_for}"
     _say(f"   EV lost {grade.lost:,.4g} {verdict.unit}, {grade.percent:.2f} % of {verdict.share_of}{followed}")
 

@@ -28,7 +28,7 @@ from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.reading import load
 from riverboat.interfaces.spot_reading import ROOT, node_of
 from riverboat.interfaces.terminal import emit, plain_console, say
-from riverboat.strategy import blueprint, files
+from riverboat.strategy import blueprint, card_report, files
 from riverboat.strategy.rule_list import CALL, FOLD, RAISE, Move, RuleList
 from riverboat.strategy.solution import Solution
 from riverboat.strategy.table import Strategy
@@ -122,6 +122,8 @@ def _is_blueprint(folder: Path) -> bool:
 def _spot(solution: Solution, line: str | None, options: Options) -> Asked:
     if options.player is not None:
         raise InputError(f"--player {options.player}: in a spot the line says who acts")
+    if line is not None and card_report.stands_for_many(line):
+        return Asked(spots.card_decisions(solution, line), large=True)
     node = node_of(solution, line)
     decisions = spots.spot_decisions(node)
     return Asked(decisions, spots.cost_of(node, decisions), quick=False)
@@ -174,7 +176,7 @@ def _boards(folder: Path, line: str | None) -> Decisions:
             raise InputError(f"{folder}: boards were solved at {at or ROOT!r}, not at {line!r}")
         frequencies = {str(k): float(v) for k, v in dict(place["frequencies"]).items()}
         if at and "player" not in place:
-            raise InputError(f"{folder}: means over the cards of {at!r}: take boards that were solved at one line")
+            raise InputError(f"{folder}: does not say who acts at {at!r}, as later releases do: solve the boards again")
         menu = [_move(label, float(place["pot"])) for label in frequencies]
         player = place.text("player") if at else "oop"
         rows.append(BoardRow(row.text("board"), float(row["weight"]), frequencies, float(place[f"equity_{player}"])))

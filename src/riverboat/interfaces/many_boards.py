@@ -172,7 +172,9 @@ def at_line(solution: Solution, line: str) -> dict[str, Any]:
         table = solution.runouts(line)
         means, others = table[ALL], {"card", "chance", "played", *_FIGURES, "eqr_oop", "eqr_ip"}
         moves = {name: means[name] for name in table.names if name not in others}
-        return {"line": line, "played": means["played"], "frequencies": moves} | {key: means[key] for key in _FIGURES}
+        one = solution[card_report.lines(solution, line)[0][1]].summary()  # whoever acts, and for what, on every card
+        facts = {"line": line, "played": means["played"], "frequencies": moves, "player": one.player, "pot": one.pot}
+        return facts | {key: means[key] for key in _FIGURES}
     node = solution[line]
     told = node.summary()
     figures = dict(zip(_FIGURES, (*told.ev, *told.equity), strict=True))

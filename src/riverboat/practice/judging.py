@@ -180,7 +180,22 @@ class TableJudge:
             total = CALL if move is None else read_move(move, state)
             if total > CALL and total not in totals(menu, state):
                 menu = with_total(menu, state, total)
-        return table_spot(state, tuple(board), self.base, menu=menu, floor=FLOOR, read_as=self.read(state).state)
+        return table_spot(state, tuple(board), self.base, menu=menu, floor=FLOOR, read_as=self.played_as(state, board))
+
+    def played_as(self, state: Betting, board: Cards) -> Betting:
+        """The state at which both ranges are asked for: bets that the blueprint never makes are read as the nearest ones that
+        it makes, or nobody would hold anything."""
+        there = self.read(state).state
+        if self._reader is None:
+            return there
+        dealt = tuple(int(card) for card in board)
+        hole = tuple([card for card in there.rules.deck.cards.tolist() if card not in dealt][: there.rules.hole])
+        decisions = self._reader.decide(Views.of([there], [hole], [dealt]))
+        node, tree = int(decisions.node[0]), self._reader.strategy.tree
+        if node < 0 or decisions.off[0]:
+            return there
+        near = Betting.from_line(there.rules, tree.line(node))
+        return near if near.line != there.line and (near.street, near.actor) == (there.street, there.actor) else there
 
     def solution(self, state: Betting, board: Cards, move: str | None = None) -> tuple[Solution, Betting]:
         """The spot solved, and its own state at the root."""

@@ -18,13 +18,16 @@ from typing import Any
 
 from riverboat import disk
 from riverboat.agents.base import Agent
+from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.cards.notation import parse_cards, show_cards
+from riverboat.cards.ranking import rank
 from riverboat.errors import InputError, shown
 from riverboat.fields import Fields
 from riverboat.games.acpc import Rules, parse_game, show_game
 from riverboat.games.betting import Betting, steps
-from riverboat.games.match_state import Hand, Holes
+from riverboat.games.match_state import Hand, Holes, settled
 from riverboat.games.records import Hands, Played, record
+from riverboat.games.views import Views
 from riverboat.practice.judging import Judge, judge_of
 from riverboat.practice.other_tables import whole
 from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
@@ -52,6 +55,28 @@ class Kept:
         return {"seat": self.seat, "holes": holes, "board": show_cards(self.board), "line": self.line}
 
 
+def warm(agent: Agent, rules: Rules) -> None:
+    """Ask an agent once on every street, and about a bet that is not of its menu: loops are loaded on first use, and who
+    plays does not wait for that. An agent that searches is not asked to search."""
+    asked = getattr(agent, "base", agent)
+    if not isinstance(asked, BlueprintAgent) or rules.limit:
+        return
+    deck = rules.deck.cards.tolist()
+    hole, board = tuple(deck[: rules.hole]), tuple(deck[rules.hole :])
+    states, state = [], Betting.start(rules)
+    while state.actor >= 0:
+        states.append(state)
+        span = state.raise_range()
+        if span is not None:
+            states.append(state.play(f"r{min(span.least + span.least // 7, span.most)}"))
+        while state.actor >= 0:
+            state = state.play("c")
+        state = settled(state)
+    for one in states:
+        asked.act(Views.of([one], [hole], [board[: rules.board_sizes[one.street]]]))
+    rank((*hole, *board[: rules.board_sizes[-1]]))
+
+
 class Sitting:
     """A table whose hands are kept; `begin` and `open` make one."""
 
@@ -74,7 +99,9 @@ class Sitting:
         if path is not None and Path(path).exists():
             raise InputError(f"{path}: is there already; open it to go on, or choose another name")
         made = seating.agent(agent, seed)
-        table = Table(made, seating.rules_for([made], game), seed, seat)
+        rules = seating.rules_for([made], game)
+        warm(made, rules)
+        table = Table(made, rules, seed, seat)
         sitting = Sitting(table, name or made.name, None if path is None else Path(path))
         sitting._save()
         return sitting
@@ -91,6 +118,7 @@ class Sitting:
         if not hands:
             raise InputError(f"{path}: no hands; begin another sitting")
         seat = None if entries["seat"] is None else entries.whole("seat", 0, 1)
+        warm(made, rules)
         table = Table(made, rules, seed, seat, dealt=False)
         for hand in hands:
             table.replay(hand.holes, hand.board, _moves(table.start, hand.line))

@@ -45,12 +45,16 @@ class Verdict:
         """All moves."""
         return tuple(option.move for option in self.options)
 
+    def sure(self, option: Option) -> bool:
+        """Whether an option's value is a measure."""
+        return option.probability >= self.least
+
     @cached_property
     def best(self) -> Option | None:
         """The move that is worth most, of those that are a measure; None where some are not known."""
         if not self.options or any(option.ev is None for option in self.options):
             return None
-        measures = [option for option in self.options if option.probability >= self.least] or self.options
+        measures = [option for option in self.options if self.sure(option)] or self.options
         return max(measures, key=lambda option: option.ev or 0.0)
 
     def read(self, move: str) -> str:
@@ -99,7 +103,7 @@ class Verdict:
         """For JSON; chips."""
         best = self.best
         return {
-            "options": [option._asdict() for option in self.options],
+            "options": [option._asdict() | {"sure": self.sure(option)} for option in self.options],
             "best": None if best is None else best.move,
             "mixed": self.mixed,
             "close": self.close,

@@ -38,7 +38,7 @@ def _study(state: Betting, row: dict[str, Any], agent: str, judge: Judge) -> dic
             return {"run": agent, "line": judge.agent.line(there.state, board)}
         if state.street == 0 or not isinstance(judge, TableJudge):
             return None
-        if judge.read(state).state is state and not state.rules.limit:
+        if judge.played_as(state, board) is state:
             return {"source": {"line": state.line, "board": row["board"], "agent": agent, "floor": FLOOR}}
         return {"source": {"text": spot_file.dumps(judge.spot(state, board, row["move"]))}}
     except RiverboatError:  # nothing to study there: the review says why

@@ -137,7 +137,8 @@ class Shelf:
         return blueprint_node(strategy, line, board)
 
     def next_nodes(self, name: str, line: str) -> Iterator[Callable[[], object]]:
-        """Work that makes the nodes after one quick to read: what its solution's first street shares, then each of them."""
+        """Work that makes the nodes after one quick to read: what its solution's first street shares, each of them, and then
+        those behind every card where a card comes next."""
         with suppress(RiverboatError, OSError):  # who asks for them is told
             if self.is_agent(name) or artefact.manifest(self._place(name)[0])["kind"] in blueprint.KINDS:
                 return
@@ -145,11 +146,17 @@ class Shelf:
             with lock:
                 solution.prepare()
                 node = solution[line]
-            joined = f"{line}{solution.tree.game.joiner}" if line else ""
-            cards = [f"{line}/{card}" for card in cards_of(node)] if node.player == CHANCE else []
-            for after in cards or [f"{joined}{move}" for move in node.actions if node.player >= 0]:
+            joiner = solution.tree.game.joiner
+            nodes = [node] if node.player == CHANCE else []
+            for move in node.actions if node.player >= 0 else ():
+                after = f"{line}{joiner if line else ''}{move}"
                 if self.kept(name, "node", after, "") is None:
                     yield partial(self.node, name, after)
+                nodes += [deal] if (deal := solution[after]).player == CHANCE else []
+            for deal in nodes:  # a street's first node takes longest, and there is one for every card
+                for card in cards_of(deal):
+                    if self.kept(name, "node", f"{deal.line}/{card}", "") is None:
+                        yield partial(self.node, name, f"{deal.line}/{card}")
 
 
 def to_bytes(value: Any) -> bytes:

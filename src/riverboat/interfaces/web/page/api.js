@@ -52,7 +52,7 @@ export const compare = (run, other, line) => get("compare", { run, other, line }
 export const rangeOf = (run, line, player) => askText(`/api/export${query({ run, line, player, format: "range" })}`);
 export const runouts = (run, line) => get("runouts", { run, line });
 export const series = (run) => get("series", { run });
-export const aggregate = (run) => get("aggregate", { run });
+export const aggregate = (run, line) => get("aggregate", { run, line });
 export const exportLink = (params) => `/api/export${query(params)}`;
 export const jobs = () => get("jobs");
 export const startJob = (wanted) => post("jobs", wanted);

@@ -50,7 +50,7 @@ class Record {
     const table = (title, groups) => h("div", {}, h("h3", {}, title), h("table", { class: "figures" }, h("tbody", {}, groups.slice(0, 6).map((group) =>
       h("tr", {}, h("td", {}, group.name), h("td", {}, `${group.answers}×`), h("td", { class: tone(group.percent, 100) }, `${group.percent.toFixed(2)} %`))))));
     const most = Math.max(...told.over_time.map((part) => part.percent), 0.01);
-    fill(this.element, h("header", {}, h("h2", {}, "Where EV is lost"), h("span", { class: "soft" }, `${told.answers} answers, ${told.percent.toFixed(2)} % of the pot on average${told.mixed ? `; the number followed in ${told.followed} of ${told.mixed} mixed ones` : ""}`)),
+    fill(this.element, h("header", {}, h("h2", {}, "Where EV is lost"), h("span", { class: "soft" }, `${told.answers} answer${told.answers === 1 ? "" : "s"}, ${told.percent.toFixed(2)} % of the pot on average${told.mixed ? `; the number followed in ${told.followed} of ${told.mixed} mixed ones` : ""}`)),
       h("div", { class: "trio" }, table("By line", told.where.line), table("By board", told.where.board), table("By hand", told.where.hand)),
       h("div", { class: "overtime", role: "img", "aria-label": `EV lost over time: ${told.over_time.map((part) => part.percent.toFixed(1)).join(", ")} % of the pot` },
         told.over_time.map((part) => h("i", { style: { height: `${Math.max(3, (100 * part.percent) / most)}%` }, title: `${part.name}: ${part.percent.toFixed(2)} %` }))));

@@ -10,6 +10,8 @@ import { openSpot } from "./opened_spot.js";
 export const chips = (number) => Number(number).toLocaleString("en", { maximumFractionDigits: 1 });
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
+const UNSURE = "In brackets: hardly ever made, so that its value is no measure.";
+
 /** A colour for EV lost: green, amber, red by its share of the pot. */
 export function tone(lost, pot) {
   const share = lost / Math.max(pot, 1e-9);
@@ -23,7 +25,8 @@ export function optionTable(verdict, made, words = (option) => option.words ?? o
     h("tbody", {}, verdict.options.map((option) => h("tr", { class: option.move === made ? "made" : "" },
       h("td", {}, words(option), option.move === made ? h("span", { class: "badge" }, "yours") : null, option.move === best ? h("span", { class: "badge live" }, "best") : null),
       h("td", {}, h("span", { class: "share", style: { "--share": `${100 * option.probability}%` } }, percent(option.probability))),
-      h("td", {}, option.ev === null ? "–" : chips(option.ev))))));
+      h("td", {}, option.ev === null ? "–" : option.sure ? chips(option.ev) : h("span", { class: "unsure", title: UNSURE }, `(${chips(option.ev)})`))))),
+    verdict.options.some((option) => option.ev !== null && !option.sure) ? h("caption", { class: "soft" }, UNSURE) : null);
 }
 
 export class HandReview {

@@ -82,10 +82,10 @@ export class PlayTable {
     this.#drawActions(state);
     fill(this.log, state.history.map((event) => this.#event(event)));
     this.log.scrollTop = this.log.scrollHeight;
-    const rate = state.hands && state.big_blind ? `${signed((1000 * state.won) / state.hands / state.big_blind)} mbb/g` : "";
-    fill(this.figures, this.#figure("Hands", chips(state.hands)), this.#figure("Won", `${signed(state.won)} chips`), rate ? this.#figure("Rate", rate) : null);
-    fill(this.more, button("With luck taken out", () => this.#luck(), { class: "small", disabled: state.hands < 2 }),
-      state.phh ? h("a", { class: "button small", href: api.handsLink(this.name), download: `${this.name}.phhs` }, "Save as PHH") : null);
+    fill(this.figures, this.#figure("Hands", chips(state.hands)), this.#figure("Won", `${signed(state.won)} chips`));
+    if (state.hands > 1) this.#results(false);
+    fill(this.more, button("With luck taken out", () => this.#results(true), { class: "small", disabled: state.hands < 2 }),
+      state.phh && state.hands ? h("a", { class: "button small", href: api.handsLink(this.name), download: `${this.name}.phhs` }, "Save as PHH") : null);
   }
 
   #figure(name, value) {
@@ -138,7 +138,7 @@ export class PlayTable {
   }
 
   #event(event) {
-    if (event.kind === "move") return h("li", { class: event.you ? "mine" : "" }, h("b", {}, event.you ? "You" : this.state.agent), ` ${event.words}`);
+    if (event.kind === "move") return h("li", { class: event.you ? "mine" : "" }, h("b", {}, event.you ? "You" : this.state.agent), ` ${event.you ? event.words : event.words.replace(/^\w+/, "$&s")}`);
     if (event.kind === "won") return h("li", { class: "end" }, event.won > 0 ? `You win ${chips(event.won)}` : event.won < 0 ? `You lose ${chips(-event.won)}` : "Nothing won");
     if (event.kind === "showdown") return h("li", { class: "street" }, `Showdown, pot ${chips(event.pot)}`);
     return h("li", { class: "street" }, `${event.street[0].toUpperCase()}${event.street.slice(1)}, pot ${chips(event.pot)}`);
@@ -146,12 +146,23 @@ export class PlayTable {
 
   // --- afterwards -------------------------------------------------------------------------------
 
-  async #luck() {
-    const told = await attempt(() => api.results(this.name, true));
-    if (!told) return;
+  /** What was won, with its interval; with `aivat` also without most luck, which may take minutes the first time with an agent. */
+  async #results(aivat) {
+    const { hands } = this.state;
+    if (!aivat && this.told?.hands === hands) return this.#drawResults(this.told);
+    const wait = aivat ? h("small", { class: "soft", role: "status" }, "Being worked out; an agent's values are made once, which takes a minute or two…") : null;
+    if (wait) this.figures.append(wait);
+    const told = await attempt(() => api.results(this.name, aivat));
+    wait?.remove();
+    if (!told || this.state.hands !== told.hands) return undefined; // another hand is over already
+    this.told = told;
+    return this.#drawResults(told);
+  }
+
+  #drawResults(told) {
     const row = (title, found) => (found ? this.#figure(title, `${signed(found.mean)} ± ${chips(found.ci95)} ${told.unit}`) : null);
-    fill(this.figures, this.#figure("Hands", chips(told.hands)), row("As played", told.raw), row("All-ins by equity", told.all_in), row("Without luck (AIVAT)", told.aivat),
-      told.aivat ? null : h("small", { class: "soft" }, told.why_no_aivat));
+    fill(this.figures, this.#figure("Hands", chips(told.hands)), this.#figure("Won", `${signed(told.won)} chips`), row("As played", told.raw), row("All-ins by equity", told.all_in), row("Without luck (AIVAT)", told.aivat),
+      told.aivat || told.why_no_aivat === "it was not asked for" ? null : h("small", { class: "soft" }, told.why_no_aivat));
   }
 
   #review(hand) {

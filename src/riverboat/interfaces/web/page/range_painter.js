@@ -80,6 +80,7 @@ export class RangePainter {
   }
 
   #write() {
+    this.asked = {};
     this.text.value = rangeText(this.weights);
     this.text.removeAttribute("aria-invalid");
     this.#choose(this.cell);
@@ -104,7 +105,9 @@ export class RangePainter {
 
   /** Take a text; the server reads it. */
   async read(text, tell = true) {
+    const asked = (this.asked = {});
     const found = await attempt(() => parseRange(text));
+    if (this.asked !== asked) return; // painted meanwhile, or another text was given
     this.text.setAttribute("aria-invalid", !found);
     if (!found) return;
     this.set(found.weights, false);

@@ -28,7 +28,7 @@ class Charts {
     this.keep = h("div", { class: "row" });
     for (const box of [this.source, this.against]) box.addEventListener("keydown", (event) => event.key === "Enter" && show());
     fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Charts"), h("p", { class: "soft" }, "Preflop ranges of blueprints, decisions of solved spots, tournaments, and push or fold tables: stacks in the order of action, such as push:10,10,15?payouts=50,30,20&ante=0.1.")),
-      h("section", { class: "sheet stack" }, list, h("div", { class: "row" }, h("div", { class: "grow" }, field("Source", this.source)), h("div", { class: "grow" }, field("Compare with", this.against)), button("Show", show, { class: "main" })), this.#offers(known), this.stacks),
+      h("section", { class: "sheet stack asks" }, list, h("div", { class: "row" }, h("div", { class: "grow" }, field("Source", this.source)), h("div", { class: "grow" }, field("Compare with", this.against)), button("Show", show, { class: "main" })), this.#offers(known), this.stacks),
       h("div", { class: "charting" }, this.lines, h("section", { class: "sheet stack" }, h("header", {}, this.title, this.keep), this.grid.element, this.legend, this.facts), this.beside)));
   }
 

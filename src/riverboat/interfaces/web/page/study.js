@@ -9,6 +9,7 @@ async function pageOf(params) {
   if (params.new) return "form";
   if (!params.run) return "start";
   const run = (await api.runs()).find((one) => one.name === params.run);
+  if (!run && (params.run.includes("?") || ["demo", "default"].includes(params.run))) return "blueprint"; // an agent of the machine
   if (run?.kind === "boards") return "boards";
   return run?.kind === "blueprint" ? "blueprint" : "solution";
 }

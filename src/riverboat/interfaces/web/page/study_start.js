@@ -35,11 +35,11 @@ function fromTable(blueprints) {
 }
 
 function agents(blueprints) {
-  return h("select", { "aria-label": "Whose ranges" }, blueprints.map((run) => h("option", { value: run.name }, run.name)), ["rule-based", "demo", "random"].map((name) => h("option", { value: name }, name)));
+  return h("select", { "aria-label": "Whose ranges" }, blueprints.map((run) => h("option", { value: run.name }, run.name)), ["rule-based", "random"].map((name) => h("option", { value: name }, name)));
 }
 
 function fromBlueprint(blueprints) {
-  if (!blueprints.length) return h("section", { class: "sheet stack" }, h("h2", {}, "A blueprint's line"), h("p", { class: "soft" }, "No blueprint lies in the data folder yet: riverboat train makes one."));
+  if (!blueprints.length) return h("section", { class: "sheet stack" }, h("h2", {}, "A blueprint's line"), h("p", { class: "soft" }, "There is no blueprint yet: riverboat demo makes one in three minutes, riverboat train others."));
   const which = h("select", { "aria-label": "Blueprint" }, blueprints.map((run) => h("option", { value: run.name }, run.name)));
   const line = input({ placeholder: "cr300c/", "aria-label": "Line" });
   const board = input({ placeholder: "8c 8d 5c", "aria-label": "Board of the line" });
@@ -52,7 +52,8 @@ function fromBlueprint(blueprints) {
 function runCard(run) {
   const state = run.state && run.state !== "done" ? h("span", { class: ALIVE.includes(run.state) ? "badge live" : "badge" }, WORDS[run.state] ?? run.state) : null;
   const figure = run.exploitability !== null && run.exploitability !== undefined ? `${short(run.exploitability)} ${run.unit ?? ""}` : "";
-  return h("a", { class: "run", href: `#study?run=${encodeURIComponent(run.name).replaceAll("%2F", "/")}` },
+  const place = run.kind === "tournament" ? "charts?source" : "study?run";
+  return h("a", { class: "run", href: `#${place}=${encodeURIComponent(run.name).replaceAll("%2F", "/")}` },
     h("div", { class: "spread" }, h("b", {}, run.name), state), run.board ? cards(splitBoard(run.board), true) : h("small", {}, run.game ?? run.kind),
     h("small", {}, [run.kind, figure, run.changed ? ago(run.changed) : ""].filter(Boolean).join(" · ")));
 }
@@ -69,7 +70,8 @@ export async function openStart(root) {
   fill(root, h("div", { class: "stack" },
     h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "Study"), h("p", { class: "soft" }, "Solve a spot without abstraction, and read it hand by hand.")), button("New spot", () => go("study", { new: "1" }), { class: "main" })),
     jobs.element, h("h2", {}, "Solved"), list, h("h2", {}, "Open"), openers));
-  const blueprints = (await draw()).filter((run) => run.kind === "blueprint");
+  await draw();
+  const blueprints = ((await attempt(api.opponents)) ?? []).filter((agent) => agent.kind === "blueprint"); // demo too
   fill(openers, fromFile(), fromTable(blueprints), fromBlueprint(blueprints));
   return { close: jobs.close };
 }
