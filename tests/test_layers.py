@@ -86,7 +86,11 @@ LATER = {
     "strategy/table.py": {"strategy.open_spiel": "an optional library, and it makes strategies"},
     "trees/history.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
     "trees/public.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
-    "walks/devices.py": {"walks.cuda_code": "loads CUDA", "walks.cuda_walk": "loads CUDA"},
+    "walks/devices.py": {
+        "walks.cuda_code": "loads CUDA",
+        "walks.cuda_walk": "loads CUDA",
+        "walks.cuda_points": "loads CUDA",
+    },
 }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 import riverboat as rb
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.kmeans import cluster
 from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS, Deck
 from riverboat.cards.ranges import Range
@@ -35,6 +36,7 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.cuda_walk import CudaBatch, CudaWalker
+from riverboat.walks.devices import nearest_finder
 from riverboat.walks.tables import Format, table_format
 
 RIVER = {
@@ -149,6 +151,21 @@ def best_response(rules: Rules, menu: Menu | None) -> dict[str, float]:
     return {**gaps, "self-play": abs(ours.values[0] - theirs.values[0]), "boards": abs(ours.boards - theirs.boards)}
 
 
+def nearest_centres() -> dict[str, float]:
+    """k-means with the nearest centres found on the device: the same centres and labels."""
+    rng, gaps = np.random.default_rng(3), {}
+    for metric, points in (("l2", rng.random((60, 3))), ("emd", rng.integers(1, 9, (60, 5)))):
+        kind = np.float32 if metric == "l2" else np.uint8
+        here, there = (
+            cluster(points.astype(kind), None, 5, metric, iterations=4, medians=metric == "emd", device=device)
+            for device in (nearest_finder("cuda"), None)
+        )
+        gaps[f"{metric} labels"] = float(np.abs(here.labels - there.labels).max())
+        gaps[f"{metric} centres"] = float(np.abs(here.centres - there.centres).max())
+        gaps[f"{metric} passes"] = abs(here.iterations - there.iterations)
+    return gaps
+
+
 def many() -> dict[str, float]:
     """Spots solved side by side, until each is good enough, beside the processor's answers."""
     spots = [Spot.make(**some) for some in (WIDE, {**RIVER, "board": "AcKd7h7s2c"}, TURN)]
@@ -193,6 +210,7 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
             Rules(blinds=(2, 1), stacks=(7, 7), board=(0, 1), ranks=3, suits=2), MENU
         ),
         "best response in limit": lambda: best_response(LIMIT, None),
+        "nearest centres": nearest_centres,
         "batch": batch,
         "many": many,
         "far": far,

@@ -19,7 +19,7 @@ CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.5}
 NAMES = (
     "river float64", "river compact", "river 16-bit", "river predicting", "river at once", "more than four moves",
     "turn with rake", "flop", "stop", "choose", "stop before a turn", "locked", "batch", "moved", "far", "stakes",
-    "best response", "best response with two cards", "best response in limit",
+    "nearest centres", "best response", "best response with two cards", "best response in limit",
 )  # fmt: skip
 SPOTS = ("river", "turn")
 
@@ -52,7 +52,8 @@ def test_as_exploitable_after_as_many_iterations(name: str, dtype: str) -> None:
         solver.walker.write("regret", untied(tree, table_format(dtype)))
         solver.step(100)
         gaps.append(solver.exploitability())
-    assert abs(gaps[0] - gaps[1]) <= 0.01, gaps
+    # A regret of sixteen bits is rounded to one of two neighbours; which one may hang on the last bit of a sum.
+    assert abs(gaps[0] - gaps[1]) <= (0.03 if dtype == "16-bit" else 0.01), gaps
 
 
 def test_many_rivers_at_once() -> None:

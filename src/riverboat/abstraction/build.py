@@ -59,8 +59,12 @@ def build(
     threads: int = 1,
     resume: bool = False,
     progress: Progress | None = None,
+    device: kmeans.Device | None = None,
 ) -> CardAbstraction:
-    """Build an abstraction in a folder. With `resume`, stages that are done there already are not done again."""
+    """Build an abstraction in a folder. With `resume`, stages that are done there already are not done again.
+
+    `device`: what finds the nearest centres of k-means instead of the processor; the result is the same.
+    """
     out = Path(out)
     check_threads(threads)
     if resume and (out / artefact.MANIFEST).is_file():
@@ -68,7 +72,7 @@ def build(
         if made.recipe != recipe.to_dict():
             raise InputError(f"{out}: made by another recipe; choose another folder")
         return made
-    work = _Work(recipe, out.with_name(f"{out.name}.stages"), threads, progress)
+    work = _Work(recipe, out.with_name(f"{out.name}.stages"), threads, progress, device)
     with disk.held(work.folder):
         return _build(work, out, resume)
 
@@ -99,6 +103,7 @@ class _Work:
     folder: Path  # of finished stages
     threads: int
     progress: Progress | None
+    device: kmeans.Device | None = None
     stage: Stage | None = None
     done: dict[str, StreetBuckets] = field(default_factory=dict)
     read: dict[str, Array] = field(default_factory=dict)  # tables of features
@@ -250,7 +255,7 @@ def _cluster(
         some = table if hands is None else table[hands]
         clusters = kmeans.cluster(
             some, weights, k, metric, seed, recipe.restarts, work.threads, sample, passes=recipe.passes,
-            medians=metric == "emd", progress=step,
+            medians=metric == "emd", progress=step, device=work.device,
         )  # fmt: skip
         inside = members(some, weights, clusters, metric, work.threads)
     if hands is not None:

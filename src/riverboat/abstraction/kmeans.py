@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,6 +44,9 @@ class Step(NamedTuple):
 
 
 Progress: TypeAlias = Callable[[Step], None]
+# Of rows: writes the number of the nearest for each point, and a bound for how far all others are.
+Nearest: TypeAlias = Callable[[Array, Array, Array], None]
+Device: TypeAlias = Callable[[Array, bool], Nearest]  # points, and whether they are histograms
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,7 @@ def cluster(
     start: Array | None = None,
     prune: bool = True,
     progress: Progress | None = None,
+    device: Device | None = None,
 ) -> Clusters:
     """k clusters of points, [n, d] float32, float16, uint8 or uint16; [n] weights above zero, all equal for None.
 
@@ -83,7 +87,8 @@ def cluster(
     the whole, for at most `passes` iterations if that is given. `start` gives the centres, [k, d], instead. Iterations end
     when at most the share `tolerance` of the weight goes to another centre. An empty cluster restarts at the farthest
     point. `prune=False` compares all with all, which gives the same labels. With `medians`, for `emd`, centres go on to
-    the medians of the cumulative histograms, which minimise the distance, by means whose weights fall with it.
+    the medians of the cumulative histograms, which minimise the distance, by means whose weights fall with it. A `device`
+    finds the nearest centres in its stead; what it finds is looked at again, so the result is the same to the bit.
     """
     n, weight = _check(points, weights, k, metric)
     check_threads(threads)
@@ -93,7 +98,7 @@ def cluster(
         raise InputError(f"sample={sample}: must be at least k={k}")
     if medians and metric != "emd":
         raise InputError(f"medians with metric={metric!r}: they are for emd; means minimise l2")
-    work = _Work(points, weight, k, metric == "emd", threads, prune)
+    work = _Work(points, weight, k, metric == "emd", threads, prune, device=device)
     limits = iterations, tolerance
     if start is not None:
         clusters = _lloyd(work, work.rows(start), *limits, _Report(progress, "whole", 0))
@@ -175,6 +180,12 @@ class _Work:
     threads: int
     prune: bool
     medians: bool = False
+    device: Device | None = None
+
+    @cached_property
+    def nearest(self) -> Nearest | None:
+        """What finds the nearest centres, where a device does."""
+        return None if self.device is None else self.device(self.points, self.emd)
 
     @property
     def width(self) -> int:
@@ -237,7 +248,7 @@ def _sampled(work: _Work, size: int, seed: int) -> _Work:
     taken = np.concatenate(points)
     if len(taken) < work.k:
         raise InputError(f"sample={size}: it has only {len(taken)} points, fewer than k={work.k}; take a larger one")
-    return _Work(taken, np.concatenate(weights), work.k, work.emd, work.threads, work.prune, work.medians)
+    return replace(work, points=taken, weights=np.concatenate(weights))
 
 
 def _seeds(work: _Work, state: int, report: _Report) -> tuple[Array, Array]:
@@ -315,7 +326,15 @@ def _assign(
     k, width = rows.shape
     sums = rows.sum(axis=1)
     by_sum = np.argsort(sums, kind="stable").astype(np.int32)
-    centres = kernels.Centres(rows, sums[by_sum], by_sum, *_neighbours(work, rows, moved))
+    before = None
+    if work.nearest is None:
+        between = _neighbours(work, rows, moved)
+    else:  # bounds are of now, and of all centres: nothing has moved since, and nothing lies beyond
+        before = labels.copy()
+        work.nearest(rows, labels, lower)
+        none = np.zeros((k, 0), np.int32), np.zeros((k, 0), np.float32)
+        between = *none, np.zeros(k, np.float32), np.full(k, np.inf, np.float32)
+    centres = kernels.Centres(rows, sums[by_sum], by_sum, *between)
 
     def block(part: slice) -> kernels.Gathered:
         norm = np.zeros((k, width) if work.medians else (0, 0))
@@ -335,6 +354,8 @@ def _assign(
         for total, more in zip(first, got, strict=True):
             if total is not first.farthest:
                 total += more
+    if before is not None:
+        first.cost[2] = work.weights[labels != before].sum(dtype=np.float64)
     far = sorted((-got.farthest[0], int(got.farthest[1])) for got in blocks)
     far_points = [point for distance, point in far if distance < 0]
     return _Pass(first.total, first.norm, first.size, first.cost, far_points, first.counts)

@@ -29,7 +29,9 @@ def listing(json: bool) -> None:
     plain_console().print(ReportTable("", columns, tuple(rows)))
 
 
-def abstract(source: str, out: Path | None, threads: int, resume: bool, only_estimate: bool, json: bool) -> None:
+def abstract(
+    source: str, out: Path | None, threads: int, resume: bool, only_estimate: bool, device: str, json: bool
+) -> None:
     """Build a recipe in a folder."""
     recipe = load_recipe(source)
     stages = estimate.plan(recipe)
@@ -44,7 +46,7 @@ def abstract(source: str, out: Path | None, threads: int, resume: bool, only_est
         raise InputError("no --out: say in which folder the abstraction shall live, or give --estimate")
     if not json:
         _show_plan(plain_console(stderr=True), planned)
-    built = _build(source, recipe, out, threads, resume, stages)
+    built = _build(source, recipe, out, threads, resume, stages, device)
     if json:
         emit(built.to_dict())
         return
@@ -55,7 +57,7 @@ def abstract(source: str, out: Path | None, threads: int, resume: bool, only_est
 
 
 def _build(
-    source: str, recipe: Recipe, out: Path, threads: int, resume: bool, stages: list[estimate.Stage]
+    source: str, recipe: Recipe, out: Path, threads: int, resume: bool, stages: list[estimate.Stage], device: str
 ) -> Abstracted:
     bars: dict[str, Bar] = {}
 
@@ -69,7 +71,7 @@ def _build(
             bars[key](share)
 
     try:
-        return verbs.abstract(recipe, out, threads=threads, resume=resume, progress=progress)
+        return verbs.abstract(recipe, out, threads=threads, resume=resume, progress=progress, device=device)
     except KeyboardInterrupt:
         again = f"riverboat abstract {quote(source)} --out {quote(out)} --resume"
         say(f"stopped; finished stages are kept: go on with {again}")

@@ -305,6 +305,7 @@ def abstract(
     out: Annotated[Path | None, typer.Option(help="Folder for the abstraction.")] = None,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads; the result does not depend on them.")] = 2,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the stages that are left.")] = False,
+    device: Annotated[str, typer.Option(help="For k-means: cpu, cuda, or auto for what there is.")] = "cpu",
     estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the time and memory it would take.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
     json: Json = False,
@@ -317,7 +318,7 @@ def abstract(
     if recipe is None:
         abstracting.listing(json)
         return
-    abstracting.abstract(recipe, out, threads, resume, estimate, json)
+    abstracting.abstract(recipe, out, threads, resume, estimate, device, json)
 
 
 @app.command()

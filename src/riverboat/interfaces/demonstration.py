@@ -27,6 +27,7 @@ from riverboat.strategy import files
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 from riverboat.verbs.seating import rules_for
 from riverboat.verbs.training import TrainOptions
+from riverboat.walks.devices import CPU
 from riverboat.words import quote
 
 RECIPE = "demo"
@@ -83,7 +84,7 @@ def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> Bluep
     cards = folder.with_name(recipe.abstraction)
     say(f"1/2 cards: hands into buckets, {load_recipe(recipe.abstraction).about}")
     with _advised(cards):
-        abstracting.abstract(recipe.abstraction, cards, threads, True, False, False)
+        abstracting.abstract(recipe.abstraction, cards, threads, True, False, CPU, False)
     say(f"2/2 blueprint: {recipe.about}")
     how = TrainOptions(
         abstraction=cards, time=duration(time), threads=threads, seed=seed, resume=begun, check_seconds=NEVER

@@ -19,6 +19,7 @@ from riverboat.abstraction.estimate import Stage
 from riverboat.abstraction.recipe import Recipe, load_recipe
 from riverboat.errors import MemoryLimitError
 from riverboat.memory import available_memory
+from riverboat.walks.devices import CPU, nearest_finder
 from riverboat.words import show_bytes
 
 
@@ -58,10 +59,12 @@ def abstract(
     threads: int = 2,
     resume: bool = False,
     progress: Callable[[Stage, float], None] | None = None,
+    device: str = CPU,
 ) -> Abstracted:
     """Build a recipe (a preset, a file, or as it is) in a folder; what does not fit in memory is refused before.
 
-    Stages that are done are kept: after an interrupt, `resume` goes on with those that are left.
+    Stages that are done are kept: after an interrupt, `resume` goes on with those that are left. On a GPU (`device`) points
+    are compared with centres there.
     """
     from riverboat.abstraction.build import build  # brings its loops along
 
@@ -77,5 +80,5 @@ def abstract(
             "fewer buckets do not help, the tables of hands are as large; a larger machine does"
         )
     started = time.perf_counter()
-    cards = build(made, out, threads, resume, progress)
+    cards = build(made, out, threads, resume, progress, nearest_finder(device))
     return Abstracted(cards, Path(out), time.perf_counter() - started, threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 from riverboat.errors import InputError
@@ -88,6 +88,15 @@ def reader(device: str, tree: BoardTree, average: Array, *, threads: int = 1, ro
     from riverboat.walks.cuda_walk import CudaWalker
 
     return CudaWalker.reader(tree, average, root)
+
+
+def nearest_finder(device: str) -> Callable[[Array, bool], Callable[[Array, Array, Array], None]] | None:
+    """What finds the nearest centres of points on a GPU; None: the processor does."""
+    if choose(device) == CPU:
+        return None
+    from riverboat.walks.cuda_points import Nearest
+
+    return Nearest
 
 
 def free_memory(device: str) -> int | None:
