@@ -167,7 +167,8 @@ def run(full: bool, seed: int) -> Report:
         "exploited. Classes of suits lose nothing, which linear programs of small decks confirm.",
         "The linear program of the whole deck took a week and 25 gigabytes when it was published, and is not run here. HiGHS "
         "solves small decks: 8,705 sequences in 8 s, and more than 240 s for 5 ranks, 2 suits and a raise. CFR+ over classes "
-        "solves the whole one, with an interval that must hold its value.",
+        "solves the whole one, with an interval that must hold its value: [-0.6676, -0.6521] after 1,024 iterations without "
+        "loss (--full).",
     )
     return Report(tuple(rows), notes, (curve, exact_curve), log=True)
 
