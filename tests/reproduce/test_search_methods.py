@@ -15,6 +15,7 @@ def test_every_method_in_both_measures() -> None:
     size = "hands=40,deals=3,walkers=2,iterations=5"
     found = find(f"search-methods:{size}").run(False, 0)
     names = [row.name for row in found.rows]
+    assert "search from the turn on" in found.notes[0]
     for way in search_methods.WAYS:
         assert f"{way}: won of the blueprint" in names
         less = found.row(f"{way}: local best response, less than of the blueprint").ours

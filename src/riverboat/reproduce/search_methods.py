@@ -17,7 +17,7 @@ from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
 from riverboat.agents.searching import SearchingAgent
 from riverboat.arrays import Array
-from riverboat.endgame.table_search import STREETS, SearchSettings
+from riverboat.endgame.table_search import SearchSettings
 from riverboat.endgame.table_subgames import METHODS
 from riverboat.errors import InputError
 from riverboat.evaluation.aivat import Aivat
@@ -96,7 +96,7 @@ def run(full: bool, seed: int, **chosen: int) -> Report:
         usual.whole,
         chosen.get("iterations", usual.iterations),
     )
-    street = STREETS[1] if chosen.get("river", 0) else STREETS[0]
+    street = "river" if chosen.get("river", 0) else "turn"
     base = make_agent("demo") if full else twelve_cards(seed)
     assert isinstance(base, BlueprintAgent)
     rows = [] if full else [new("blueprint: exploitability", quality(base.strategy).mbb_per_game, note="exact, mbb/g")]
