@@ -139,7 +139,7 @@ EXPERIMENT = Experiment(
     "search-methods",
     "Search at the table: every method against its own blueprint, and against a local best response",
     "none: figures of ours",
-    "80 s",
+    "2 min",
     "hours; in pieces with other seeds",
     run,
     ("hands", "deals", "walkers", "iterations", "river"),
