@@ -62,6 +62,7 @@ LATER = {
     "evaluation/response_pieces.py": {"evaluation.response_cuda": "brings numba.cuda along"},
     "games/registry.py": {"games.open_spiel": "an optional library"},
     "interfaces/cli.py": {"*": "a command loads what it needs, so that --help is quick"},
+    "interfaces/endgames_cli.py": {"*": "as cli.py"},
     "interfaces/evaluation_cli.py": {"*": "as cli.py"},
     "interfaces/explain_cli.py": {"*": "as cli.py"},
     "interfaces/files_cli.py": {"*": "as cli.py"},

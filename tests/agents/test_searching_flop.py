@@ -27,7 +27,7 @@ def midgame(seat: int = 0, line: str = "cc/") -> Midgame:
 
 @pytest.mark.parametrize("method", ["unsafe", pytest.param("resolve", marks=pytest.mark.slow)])
 def test_it_keeps_the_contract(method: str) -> None:
-    check_agent(agent(method, iterations=5), tables=24)
+    check_agent(agent(method, iterations=5), tables=12)
 
 
 def all_out(here: Midgame, ways: tuple[str, ...] = tuple(CONTINUATIONS)) -> Rollouts:

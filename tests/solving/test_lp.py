@@ -13,7 +13,7 @@ from riverboat.errors import InputError, RecallError, RiverboatError, ZeroSumErr
 from riverboat.games.base import Array, PublicGame
 from riverboat.games.normal_form import NormalForm, matrix
 from riverboat.games.registry import make
-from riverboat.solving.lp import solve_lp, undominated
+from riverboat.solving.lp import quasi_perfect, solve_lp, undominated
 from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game, histories
@@ -163,6 +163,25 @@ def test_forfeit_is_not_played() -> None:
     strategy = undominated(compile_game(make("coin_toss"))).strategy
     assert strategy["guesser:right"]["forfeit"] == pytest.approx(0, abs=1e-12)
     assert strategy["guesser:right"]["heads"] == pytest.approx(1 / 4)
+
+
+def test_quasi_perfect_players_expect_errors() -> None:
+    """Dominated moves are left out, and so is what only pays where the other has not erred yet."""
+    tree = compile_game(matrix([[0, 0, 1], [0, 1, 0], [0, 2, 2]]))
+    strategy = quasi_perfect(tree).strategy
+    assert strategy["player 0"]["r3"] == pytest.approx(1)
+    assert strategy["player 1"]["c1"] == pytest.approx(1)
+    forfeit = quasi_perfect(compile_game(make("coin_toss"))).strategy["guesser:right"]
+    assert forfeit["forfeit"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("game", "value"), [("kuhn", -1 / 18), pytest.param("leduc", -0.085606424078, marks=pytest.mark.slow)]
+)
+def test_quasi_perfect_strategies_are_nearly_equilibria(game: str, value: float) -> None:
+    coarse, fine = (quasi_perfect(compile_game(make(game)), tremble) for tremble in (1e-2, 1e-3))
+    assert fine.gap < 0.5 * coarse.gap < 0.05
+    assert fine.bracket[0] - 1e-9 <= value <= fine.bracket[1] + 1e-9
 
 
 def test_against_chooses_among_the_optimal() -> None:

@@ -20,6 +20,7 @@ With `search`, endgames are solved against the range of the model: `agents.endga
 mbb a hand and what was given: `agents.safe`. `notice=200` forgets what was before the opponent changed: `agents.changing`.
 
 `search=flop`, `turn` or `river` lets a blueprint solve what is left of a hand: `agents.search_options` has the rest.
+`endgames=DIR` lets it play rivers by the nearest of a library of solved endgames: `riverboat endgames build DIR`.
 """
 
 from __future__ import annotations
@@ -40,10 +41,12 @@ from riverboat.agents.learning import LEARN_OPTIONS, LearningAgent, learn_settin
 from riverboat.agents.rules import SUFFIX, RuleAgent
 from riverboat.agents.safe import SafeLearner, SafeSearcher
 from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
-from riverboat.agents.searching import SearchingAgent
+from riverboat.agents.searching import LibraryAgent, SearchingAgent
 from riverboat.agents.solved_spot import SolutionAgent
 from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.artefact import MANIFEST
+from riverboat.endgame.library_build import load_library
+from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError, shown, unknown
 from riverboat.kept import own_folder
 from riverboat.strategy.blueprint import load_blueprint
@@ -55,6 +58,7 @@ DEMO, DEFAULT = "demo", "default"
 SHIPPED = Path(__file__).parent / "shipped" / DEFAULT
 SHIPPED_LEDGER = SHIPPED.with_name("strength.jsonl")  # what has been measured of it
 SEVERAL = ("switch:", "hedge:")  # agents made of others
+ENDGAMES = "endgames"
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
 _OPTIONS = (
@@ -68,6 +72,7 @@ _OPTIONS = (
     *LEARN_OPTIONS,
     "safe",
     "notice",
+    ENDGAMES,
 )
 _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
@@ -184,8 +189,11 @@ def _seed(options: dict[str, str], seed: int, text: str) -> int:
 
 def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> Agent:
     _known(options, _OPTIONS, text)
+    library = options.pop(ENDGAMES, None)
     settings, learns = search_settings(options, text), learn_settings(options, text)
     budget = _budget(options, text, learns is not None)
+    if library is not None and (settings is not None or learns is not None):
+        raise InputError(f"agent {shown(text)}: {ENDGAMES} and search or exploit: one of them")
     chosen = [name for name in _POST if name in options]
     if len(chosen) > 1:
         raise InputError(f"agent {shown(text)}: {' and '.join(chosen)}: one post-processing at a time")
@@ -205,6 +213,8 @@ def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> A
     )
     if learns is None and "notice" in options:
         raise InputError(f"agent {shown(text)}: notice is for agents that learn: add exploit=dbbr")
+    if library is not None:
+        return LibraryAgent(agent, SearchSettings("river"), library=load_library(library))
     if learns is None:
         return agent if settings is None else SearchingAgent(agent, settings)
     window = _window(options, text, alone=settings is None and budget is None)

@@ -9,14 +9,18 @@ depends on what everybody sees alone, so the agent answers for all hands, and is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from riverboat.agents.base import Choice
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.arrays import Array
+from riverboat.endgame.library import Library
+from riverboat.endgame.library_play import LibraryPlay
 from riverboat.endgame.table_midgame import MidPosition
 from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import Search, SearchSettings
@@ -35,6 +39,38 @@ from riverboat.walks.devices import CPU
 TABLES, DEVICE_TABLES = 128, 2048  # asked about together: a GPU solves a thousand subgames in the time of ten
 
 
+class Played(Protocol):
+    """What is played at a place with all hands."""
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """Real moves."""
+        ...
+
+    @property
+    def strategy(self) -> Array:
+        """Probability of each with each hand. float64 [1326, moves]"""
+        ...
+
+
+class Searching(Protocol):
+    """What knows what to play from a street on."""
+
+    @property
+    def first(self) -> int:
+        """The street on which it begins."""
+        ...
+
+    @property
+    def numbers(self) -> Array:
+        """Of the hands of the deck, among the 1,326. int64 [hands]"""
+        ...
+
+    def positions(self, places: Places, seats: Sequence[int] | Array, /) -> Sequence[Played]:
+        """What is played at places, by the seats that ask."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class SearchingAgent:
     """A blueprint with search."""
@@ -50,7 +86,7 @@ class SearchingAgent:
         return f"<SearchingAgent {self.name}: {self.settings.method} from the {self.settings.street} on>"
 
     @cached_property
-    def search(self) -> Search:
+    def search(self) -> Searching:
         """What solves."""
         try:
             return Search(self.base.played, self.settings, self.opponent)
@@ -100,7 +136,8 @@ class SearchingAgent:
         self.check_rules(views.rules)
         if views.places.street[0] < self.search.first:
             return None
-        return Explanation(self._positions(views.places, np.zeros(1, np.int64), views.seat)[0])
+        position = self._positions(views.places, np.zeros(1, np.int64), views.seat)[0]
+        return Explanation(position) if isinstance(position, Position | MidPosition) else None
 
     def _rows(self, views: Views) -> tuple[Array, Array]:
         """Probabilities of the hands that are held, and the moves that they are of. float64, int32 [n, columns]"""
@@ -142,5 +179,23 @@ class SearchingAgent:
             chances[i, :, : len(position.moves)] = position.strategy[self.search.numbers] * places.live[i, :, None]
         return Strategies(places, actor, moves, chances)
 
-    def _positions(self, places: Places, chosen: Array, seats: Array) -> list[Position | MidPosition]:
+    def _positions(self, places: Places, chosen: Array, seats: Array) -> Sequence[Played]:
         return self.search.positions(places.take(chosen), seats[chosen]) if len(chosen) else []
+
+
+@dataclass(frozen=True, eq=False)
+class LibraryAgent(SearchingAgent):
+    """A blueprint that plays rivers by the nearest endgame of a library."""
+
+    library: Library = field(default_factory=lambda: Library({}))
+
+    def __repr__(self) -> str:
+        return f"<LibraryAgent {self.name}: {len(self.library):,} endgames>"
+
+    @cached_property
+    def search(self) -> Searching:
+        """What looks up."""
+        try:
+            return LibraryPlay(self.library, Search(self.base.played, self.settings))
+        except InputError as error:
+            raise InputError(f"agent {self.name!r}: {error}") from None

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -110,6 +111,12 @@ class Beside:
         self.holds = np.zeros((len(hands), 52))
         np.put_along_axis(self.holds, self.cards, 1.0, axis=1)
 
+    @cached_property
+    def apart(self) -> Array:
+        """Pairs that share no card. bool [hands, hands]"""
+        apart: Array = np.equal(self.holds @ self.holds.T, 0.0)
+        return apart
+
     def __call__(self, weights: Array) -> Array:
         """The weight of such hands. float64 [..., hands] -> [..., hands]"""
         by_card = weights @ self.holds
@@ -121,8 +128,20 @@ class Beside:
 class StreetSolver:
     """CFR on one street with the schedule of subgames, for the strategy of one seat."""
 
-    def __init__(self, tree: StreetTree, hands: Array, ranges: Sequence[Array], leaves: Leaves, seat: int) -> None:
-        """`hands`: numbers of those that the board leaves; `ranges`: how often each seat comes with each of them."""
+    def __init__(
+        self,
+        tree: StreetTree,
+        hands: Array,
+        ranges: Sequence[Array] | Array,
+        leaves: Leaves,
+        seat: int,
+        buckets: Sequence[Array] | None = None,
+    ) -> None:
+        """`hands`: numbers of those that the board leaves; `ranges`: how often each seat comes with each of them.
+
+        `buckets`: of each seat's hands, where those of one bucket must play alike. Qualities are those of all hands still.
+        """
+        self.buckets = buckets
         self.tree, self.hands, self.leaves, self.seat = tree, hands, leaves, seat
         self.ranges = tuple(np.asarray(held, float) for held in ranges)
         self.beside = Beside(hands)
@@ -150,6 +169,14 @@ class StreetSolver:
             for player in (0, 1):
                 play = {n: _shares(self.weight[n] * np.maximum(self.regret[n], 0.0), 0) for n in self.nodes}
                 self._values(player, play, _shares(np.maximum(self.way_regret, 0.0), 1), learn=True)
+
+    def learn(self, player: int, ranges: Array) -> Array:
+        """A player's half of an iteration where both come with such ranges; its values at the root. float64 [hands]"""
+        self.ranges = (ranges[0], ranges[1])
+        self.iterations += player == 0
+        self.now = STAKES_SCHEDULE.step(max(self.iterations, 1))
+        play = {n: _shares(self.weight[n] * np.maximum(self.regret[n], 0.0), 0) for n in self.nodes}
+        return self._values(player, play, _shares(np.maximum(self.way_regret, 0.0), 1), learn=True)
 
     def average(self, node: int) -> Array:
         """What is played on average at a decision. float64 [moves, hands]"""
@@ -212,9 +239,19 @@ class StreetSolver:
                 else:
                     value[node] = (play[node] * after).sum(axis=0)
                     if learn:
-                        self.regret[node] = self._discounted(self.regret[node]) + after - value[node]
+                        self.regret[node] = self._discounted(self.regret[node]) + self._tied(
+                            after - value[node], player
+                        )
                         self.sums[node] = self.now.decay * self.sums[node] + reach[node][player] * play[node]
         return value[0]
+
+    def _tied(self, regret: Array, player: int) -> Array:
+        """Regrets of hands that play alike are added up, each as often as the hand is held."""
+        if self.buckets is None:
+            return regret
+        bucket = self.buckets[player]
+        sums = [np.bincount(bucket, self.ranges[player] * row)[bucket] for row in regret]
+        return np.stack(sums)
 
     def _discounted(self, regret: Array) -> Array:
         less: Array = regret * np.where(regret > 0, self.now.positive, self.now.negative)
@@ -250,3 +287,35 @@ def _stakes(tree: StreetTree, node: int) -> Array:
 def _shares(weights: Array, axis: int) -> Array:
     total = weights.sum(axis=axis, keepdims=True)
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / weights.shape[axis])
+
+
+class ShownLeaves:
+    """`Leaves` of the last street: hands are shown down."""
+
+    choices = 1
+
+    def __init__(self, hands: Array, rank: Array, pots: Array) -> None:
+        """`rank`: how strong each hand is; `pots`: in the middle at each exit."""
+        self.beside, self.pots = Beside(hands), pots
+        won = (1 + np.sign(rank[:, None].astype(np.int64) - rank)) / 2
+        self.share: Array = (won * self.beside.apart).astype(np.float32)
+
+    @staticmethod
+    def like(other: ShownLeaves, pots: Array) -> ShownLeaves:
+        """The same board with other pots."""
+        leaves = ShownLeaves.__new__(ShownLeaves)
+        leaves.beside, leaves.pots, leaves.share = other.beside, pots, other.share
+        return leaves
+
+    def chooser(self, reach: Array) -> Array:
+        """To the other seat."""
+        return self.won(reach[0])[:, None]
+
+    def searcher(self, reach: Array, picked: Array) -> Array:
+        """To the searching seat."""
+        return self.won(picked[:, 0])
+
+    def won(self, other: Array) -> Array:
+        """Of those who come with such weights. float64 [exits, hands] -> [exits, hands]"""
+        won: Array = self.pots[:, None] * (other.astype(np.float32) @ self.share.T)
+        return won

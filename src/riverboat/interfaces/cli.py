@@ -16,6 +16,7 @@ from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.growth import heard
 from riverboat.interfaces import (
+    endgames_cli,
     endings,
     evaluation_cli,
     explain_cli,
@@ -39,6 +40,7 @@ app = typer.Typer(
 
 acpc = typer.Typer(help="Matches over the ACPC protocol.", no_args_is_help=True)
 app.add_typer(acpc, name="acpc")
+app.add_typer(endgames_cli.app, name="endgames")
 
 
 @app.command()

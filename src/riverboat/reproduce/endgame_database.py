@@ -1,0 +1,218 @@
+"""A library of endgames: how wrong its values are as it grows, how it plays, and a solver that stops where it begins.
+
+Rivers are those that a blueprint reaches against itself. Some are held out and solved exactly. On a deck of 15 cards a
+solver of turns that samples rivers either stops at the turn's end and reads the library, or goes on.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from riverboat.arrays import Array
+from riverboat.blas import one_thread
+from riverboat.endgame.library import (
+    POT,
+    Key,
+    Library,
+    Shelf,
+    columns,
+    rung_betting,
+    rung_spot,
+)
+from riverboat.endgame.library_build import Reached, reached_rivers, solve_some
+from riverboat.endgame.library_leaves import LibraryLeaves, RiverLeaves
+from riverboat.endgame.limited_quality import Flop
+from riverboat.endgame.street_game import StreetSolver
+from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.midgame_leaves import GAME, MENU, blueprint
+from riverboat.reproduce.reached_rivers import base_agent
+from riverboat.reproduce.rows import Row, new
+from riverboat.solving.batches import solve_many
+from riverboat.solving.boards import quality_of
+from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.solution import Solution
+from riverboat.walks.board_walk import BoardWalker
+from riverboat.walks.tables import block
+
+MANY = 100_000  # entries among which a look-up is timed
+SECONDS = 1.5  # of a processor for a turn
+TURN_LINE = "cc/cc/"
+
+
+# --- values -----------------------------------------------------------------------------------------
+
+
+def errors(library: Library, rivers: list[Reached], solutions: list[Solution]) -> Array:
+    """Of each held-out river: |error| of hands' values on average, of the value of the game, and the "
+    "distance. [n, 3]"""
+    out = []
+    for river, solution in zip(rivers, solutions, strict=True):
+        key, root = Key.of(river.board, river.pot, river.stack, river.ranges), solution[""]
+        match = library.nearest(key)
+        values = library.values(match, key)
+        by_hand, by_game = [], []
+        for seat in (0, 1):
+            exact, weight = root.ev(seat) / POT, key.weight[seat]
+            known = (weight > 0) & ~np.isnan(exact) & ~np.isnan(values[seat])
+            share = weight[known] / weight[known].sum()
+            wrong = values[seat][known] - exact[known]
+            by_hand.append(float(share @ np.abs(wrong)))
+            by_game.append(abs(float(share @ wrong)))
+        out.append((float(np.mean(by_hand)), float(np.mean(by_game)), match.distance))
+    return np.array(out)
+
+
+def played(library: Library, river: Reached, solution: Solution) -> float:
+    """Exploitability of what a library plays on a river, in % of the pot."""
+    key = Key.of(river.board, river.pot, river.stack, river.ranges)
+    match, tree = library.nearest(key), solution.tree
+    if match.rung != key.rung:
+        return float("nan")
+    table = np.zeros(len(solution.table), np.float32)
+    forest = {int(n): f for f, n in enumerate(tree.forest.node)}
+    betting = rung_betting(key.rung)
+    for node in columns(key.rung):
+        seat, place = int(betting.actor[node]), forest[node]
+        at, width, rows = block(tree, 0, place)
+        hands = tree.reps(0, seat)
+        table[at : at + width * rows] = library.play(match, node, key.equity[seat][hands]).ravel()
+    return quality_of(BoardWalker.reader(tree, table)).exploitability
+
+
+def look_up(library: Library, rivers: list[Reached]) -> float:
+    """Microseconds of a look-up where there are many entries: those of each rung mixed with each other, "
+    "as often as now."""
+    rng, shelves = np.random.default_rng(0), {}
+    for rung, shelf in library.shelves.items():
+        count = -(-MANY * len(shelf) // len(library))
+        one, other = (shelf.cdf[rng.integers(len(shelf), size=count)] for _ in range(2))
+        share = rng.random((count, 1, 1)).astype(np.float32)
+        rest = np.zeros((count, 2, 1), np.float32), np.zeros((count, 1, 1), np.uint8)
+        shelves[rung] = Shelf(share * one + (1 - share) * other, *rest)
+        _ = shelves[rung].index
+    large, times = Library(shelves), []
+    for river in [rivers[0], *rivers]:
+        key = Key.of(river.board, river.pot, river.stack, river.ranges)
+        began = time.perf_counter()
+        large.nearest(key)
+        times.append(time.perf_counter() - began)
+    return 1e6 * float(np.median(times[1:]))
+
+
+# --- a solver that stops ------------------------------------------------------------------------------
+
+
+def turns(
+    strategy: BlueprintStrategy, library: Library, count: int, seconds: float, seed: int
+) -> dict[str, list[float]]:
+    """Turns of the small deck, solved for the same time by a solver that stops and by one that goes on."""
+    rng = np.random.default_rng([seed, 3])
+    figures: dict[str, list[float]] = {}
+    for _ in range(count):
+        board = tuple(int(c) for c in np.sort(rng.choice(GAME.deck.cards, 4, replace=False)))
+        turn = Flop.of(strategy, TURN_LINE, board)
+        states = [turn.street.states[node] for node in turn.street.exits]
+        stops, goes = [], []
+        numbers = 0
+        for seat in (0, 1):
+            stop = LibraryLeaves(library, states, board, turn.hands, seat, seed=seed)
+            on = RiverLeaves(MENU, states, board, turn.hands, seat, seed=seed)
+            stops.append(_solved(turn, stop, seat, seconds))
+            goes.append(_solved(turn, on, seat, seconds))
+            numbers = max(numbers, on.numbers)
+        own = turn.blueprint_play()
+        first = sum(2 * table.size for table in own.values())
+        rows = {
+            "blueprint (buckets on all streets), % of pot": turn.exploitability(turn.table),
+            "blueprint on the turn, rivers solved, % of pot": turn.exploitability(turn.nested([own, own])),
+            "stops and reads the library, rivers solved, % of pot": turn.exploitability(turn.nested(stops)),
+            "goes on, rivers solved, % of pot": turn.exploitability(turn.nested(goes)),
+            "numbers kept: stops": float(first),
+            "numbers kept: goes on": float(first + numbers),
+        }
+        for name, value in rows.items():
+            figures.setdefault(name, []).append(value)
+    return figures
+
+
+def _solved(turn: Flop, leaves: LibraryLeaves | RiverLeaves, seat: int, seconds: float) -> dict[int, Array]:
+    began = time.thread_time()
+    with one_thread():
+        solver = StreetSolver(turn.street, turn.hands, turn.ranges, leaves, seat)
+        while time.thread_time() - began < seconds:
+            solver.step(2)
+    return solver.averages()[0]
+
+
+# --- the report -----------------------------------------------------------------------------------------
+
+
+def run(full: bool, seed: int) -> Report:
+    """Some hundred endgames; with `full` some thousand."""
+    strategy = base_agent(seed).strategy
+    sizes = (125, 250, 500, 1000, 2000, 4000) if full else (20, 40, 80, 160)
+    held_out, count, seconds = (100, 12, 4 * SECONDS) if full else (15, 2, SECONDS)
+    source = reached_rivers(strategy, [seed, 0])
+    entries = solve_some([next(source) for _ in range(sizes[-1])], strategy)
+    other = reached_rivers(strategy, [seed, 1])
+    rivers = [next(other) for _ in range(held_out)]
+    spots = [rung_spot(Key.of(r.board, r.pot, r.stack, r.ranges).rung, r.board, r.ranges) for r in rivers]
+    solutions = solve_many(spots, iterations=600, until=0.2, check_every=20)
+    rows: list[Row] = []
+    curve: list[float] = []
+    for size in sizes:
+        wrong = 100 * errors(Library.of(entries[:size]), rivers, solutions)
+        mean, half = float(wrong[:, 0].mean()), 1.96 * float(wrong[:, 0].std(ddof=1)) / held_out**0.5
+        note = f"of the game {wrong[:, 1].mean():.2f}, distance {wrong[:, 2].mean() / 100:.3f}"
+        rows.append(
+            new(f"{size:,} endgames: error of a hand's value, % of pot", mean, (mean - half, mean + half), note=note)
+        )
+        curve.append(mean)
+    library = Library.of(entries)
+    weak = np.array([played(library, r, s) for r, s in zip(rivers, solutions, strict=True)])
+    solved = float(np.mean([s.provenance["exploitability"] for s in solutions]))
+    uniform = _uniform(solutions)
+    rows += [
+        new("played by the nearest endgame: exploitability, % of pot", float(np.nanmean(weak))),
+        new("every move alike: exploitability, % of pot", uniform),
+        new("solved: exploitability, % of pot", solved),
+        new(f"look-up among {MANY:,} endgames, microseconds (median)", look_up(library, rivers)),
+    ]
+    rows += _stopping(count, seconds, seed, 400 if full else 60)
+    notes = (
+        f"Values: {held_out} rivers of the blueprint against itself that are not in the library, solved to "
+        "0.2 % of the pot; |error| over both ranges. Intervals are over rivers.",
+        f"Turns: 15 cards, {count} turns after {TURN_LINE!r}, both solvers {seconds:g} s of a processor for "
+        "each seat; in the end rivers are solved for the ranges that the turn leads to. "
+        "A solver that stops keeps the turn's table for every hand; a blueprint of as little memory has to "
+        "put hands into buckets.",
+        "The time of look-ups is the machine's, with whatever else it does.",
+    )
+    return Report(
+        tuple(rows), notes, (Curve("error of a hand's value (% of pot)", tuple(map(float, sizes)), tuple(curve)),)
+    )
+
+
+def _uniform(solutions: list[Solution]) -> float:
+    each = [quality_of(BoardWalker.reader(s.tree, np.ones(len(s.table), np.float32))).exploitability for s in solutions]
+    return float(np.mean(each))
+
+
+def _stopping(count: int, seconds: float, seed: int, entries: int) -> list[Row]:
+    strategy = blueprint(40_000, seed)
+    source = reached_rivers(strategy, [seed, 4])
+    library = Library.of(solve_some([next(source) for _ in range(entries)], strategy))
+    figures = turns(strategy, library, count, seconds, seed)
+    return [new(f"turn: {what}", float(np.mean(values))) for what, values in figures.items()]
+
+
+EXPERIMENT = Experiment(
+    "endgame-database",
+    "A library of endgames: errors as it grows, play, and a solver that stops where it begins",
+    "Ganzfried & Sandholm 2015, section 3.3, proposed there and not measured",
+    "1 min",
+    "20 min",
+    run,
+)
