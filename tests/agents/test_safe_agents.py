@@ -156,22 +156,31 @@ def trained() -> BlueprintStrategy:
     )
 
 
+class Ready:
+    """A learner that has its answer from the first batch on."""
+
+    def __init__(self, base: BlueprintStrategy, answer: BlueprintStrategy) -> None:
+        self.first = self.now = BlueprintAgent(base, "learner")
+        self.settings, self._answer = LearnSettings(every=400), BlueprintAgent(answer, "learner")
+
+    def observe(self, hands: object) -> None:
+        self.now = self._answer
+
+
 def test_a_learner_within_its_bank(trained: BlueprintStrategy) -> None:
     """What is played is never more exploitable than the blueprint, the budget and the bank: exactly, in the abstract game."""
-    settings = LearnSettings(every=400, work=4000)
-    agent = SafeLearner(LearningAgent(BlueprintAgent(trained, "learner"), settings), 10.0)
-    seen = []
+    answer, seen = short(5), []
+    agent = SafeLearner(Ready(trained, answer), 10.0)  # type: ignore[arg-type]
 
     def look(done: int, _: int) -> None:
-        allowed = agent.bank.allows(400)
-        answer = agent.learner.now.strategy
         risk = exact_risk(mixed(answer, trained, agent.now.shares[-1]), trained).chips
-        seen.append((agent.bank.chips, agent.now.shares[-1], risk, allowed))
+        seen.append((agent.bank.chips, agent.now.shares[-1], risk, agent.bank.allows(400)))
 
     play_match(agent, Yardstick("rule-based"), trained.rules, 1200, seed=9, progress=look)
     assert agent.bank.given > 0
+    assert agent.bank.risked > 0
     assert agent.account().startswith(f"{agent.bank.given * 10 / 1200:,.0f} mbb a hand of proven gifts")
-    assert any(0 < share < 1 for _, share, _, _ in seen), seen
+    assert all(0 < share < 1 for _, share, _, _ in seen)
     for chips, _, risk, allowed in seen:
         assert chips >= 0
         assert risk <= allowed + 1e-3
@@ -179,6 +188,9 @@ def test_a_learner_within_its_bank(trained: BlueprintStrategy) -> None:
         agent.observe(_hands(trained, 402))
     with pytest.raises(InputError, match="safe=-1"):
         SafeLearner(agent.learner, -1.0)
+    ready = SafeLearner(LearningAgent(BlueprintAgent(trained, "learner"), LearnSettings(every=20, work=64)), 10.0)
+    play_match(ready, Yardstick("always-call"), trained.rules, 60)
+    assert ready.learner.hands == 60
 
 
 def _hands(strategy: BlueprintStrategy, count: int):
