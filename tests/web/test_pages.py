@@ -123,6 +123,7 @@ def test_ranges_are_painted_by_keys(visit: Any) -> None:
 
 def test_a_line_of_a_blueprint_is_read(visit: Any) -> None:
     page = visit("#study")
+    page.get_by_label("Blueprint", exact=True).select_option("trained")  # demo may be there too
     page.get_by_label("Line", exact=True).fill("c")
     page.get_by_role("button", name="Read", exact=True).click()
     crumbs = page.get_by_role("list", name="Moves so far")

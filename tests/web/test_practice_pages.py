@@ -91,6 +91,16 @@ def test_a_reload_in_the_middle_of_a_hand(visit: Any) -> None:
     expect(page.locator("a.run").first).to_contain_text("turn")  # and it is listed to go on with
 
 
+def test_a_hand_that_went_on_in_another_tab_is_drawn_as_it_stands(visit: Any) -> None:
+    page = visit("#play")
+    sit_down(page, "always-call")
+    where = f"{page.url.partition('#')[0]}api/play/sittings/{page.url.rpartition('=')[2]}/move"
+    page.request.post(where, data={"move": "c"})  # as another tab does
+    before = page.locator(".history li").count()
+    page.keyboard.press("c")
+    expect(page.locator(f".history li:nth-child({before + 4})")).to_be_attached()  # what the other did is told too
+
+
 def test_decisions_against_a_spot_open_in_study(visit: Any, data: Path) -> None:
     page = visit("#play")
     sit_down(page, "turn")
@@ -201,9 +211,14 @@ def test_hands_from_a_file_are_looked_at(visit: Any, data: Path) -> None:
         {"name": "evening.phhs", "mimeType": "text/plain", "buffer": phhs_text(sitting.record()).encode()}
     )
     expect(page.locator("h1")).to_have_text("evening")
+    expect(page.locator(".numbers")).to_contain_text("3 of 3")  # by whoever is the first judge
     page.get_by_label("Judged by").select_option("turn")
+    expect(page).to_have_url(re.compile("judge=turn"))
+    expect(page.locator(".numbers")).to_contain_text(
+        re.compile(r"3 of 3.*Decisions judged\s*([1-9]\d*) of \1", re.DOTALL)
+    )
     expect(page.get_by_label("Whose decisions")).to_have_value("you")
-    expect(page.locator(".review summary .lost[data-lost]")).to_have_count(3)
+    expect(page.locator(".review").first.locator("summary .lost")).to_have_attribute("data-lost", re.compile(r"\d"))
     lost = page.locator(".review summary .lost").evaluate_all("all => all.map((one) => Number(one.dataset.lost))")
     assert lost == sorted(lost, reverse=True)  # the dearest first
     assert sum(lost) == pytest.approx(ev_lost(sitting.reviews()), abs=1e-9)
@@ -211,5 +226,6 @@ def test_hands_from_a_file_are_looked_at(visit: Any, data: Path) -> None:
     page.get_by_role("button", name="Open in Study").first.click()
     expect(page.get_by_role("list", name="Moves so far")).to_be_visible()
     page.go_back()
+    expect(page.locator(".numbers")).to_contain_text("3 of 3")
     page.get_by_role("button", name="Delete these hands").click()
     expect(page.get_by_role("heading", name="Play", exact=True)).to_be_visible()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from riverboat import artefact
-from riverboat.agents.registry import make_agent, names_agent
+from riverboat.agents.registry import DEFAULT, DEMO, demo_folder, make_agent, names_agent
 from riverboat.errors import InputError, RiverboatError, shown
 from riverboat.games.base import CHANCE
 from riverboat.interfaces.web.data_folder import DataFolder
@@ -109,7 +109,9 @@ class Shelf:
     def node(self, name: str, line: str, board: str = "") -> bytes:
         """A node of a solution, or a decision of a blueprint or an agent on a board."""
         key = (self.mark(name), "node", line, board)
-        if self.is_agent(name):
+        if name in (DEMO, DEFAULT) and demo_folder().is_dir():  # a blueprint like others, with the moves on the way
+            told = self._of_blueprint(blueprint.load_blueprint(demo_folder()), demo_folder(), line, board)
+        elif self.is_agent(name):
             agent = make_agent(agent_name(name, self.data))
             if not isinstance(agent, Answering):
                 raise InputError(f"agent {shown(name)}: does not say what it plays with all hands")

@@ -47,7 +47,11 @@ export class PlayTable {
     const state = await attempt(work);
     this.busy = false;
     this.actions.classList.remove("waiting");
-    if (!state) return;
+    if (!state) { // refused: perhaps the hand went on in another tab
+      const now = await attempt(() => api.sitting(this.name));
+      if (now) this.#draw(now);
+      return;
+    }
     this.#draw(state);
     if (state.over && state.hands > before) this.#review(state.hands - 1);
   }

@@ -39,7 +39,9 @@ class Charts {
     if (!params.source) return;
     const root = this.spots.has(params.source) ? (params.line ?? "") : ""; // a solved spot has more decisions than one list
     if (this.book?.source !== params.source || this.book.root !== root) {
+      fill(this.title, `${params.source} is being read…`);
       const book = await attempt(() => api.chartBook(params.source, root));
+      fill(this.title, book ? "" : `${params.source} has no charts`);
       if (!book) return;
       this.book = { ...book, root };
     }

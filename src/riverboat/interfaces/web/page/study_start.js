@@ -71,7 +71,7 @@ export async function openStart(root) {
     h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "Study"), h("p", { class: "soft" }, "Solve a spot without abstraction, and read it hand by hand.")), button("New spot", () => go("study", { new: "1" }), { class: "main" })),
     jobs.element, h("h2", {}, "Solved"), list, h("h2", {}, "Open"), openers));
   await draw();
-  const blueprints = ((await attempt(api.opponents)) ?? []).filter((agent) => agent.kind === "blueprint"); // demo too
+  const blueprints = ((await attempt(api.opponents)) ?? []).filter((agent) => agent.kind === "blueprint").sort((a, b) => (a.name === "demo") - (b.name === "demo")); // demo too, after those of the data folder
   fill(openers, fromFile(), fromTable(blueprints), fromBlueprint(blueprints));
   return { close: jobs.close };
 }
