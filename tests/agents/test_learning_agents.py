@@ -17,7 +17,8 @@ from riverboat.agents.yardsticks import Yardstick
 from riverboat.errors import CorruptError, InputError
 from riverboat.evaluation.matches import play_match
 from riverboat.exploit.responses import Responder, confidence
-from riverboat.exploit.tree_models import Counts, count_moves, fit_model, shares_of, surprising
+from riverboat.exploit.tied_models import evidence, fit_tied
+from riverboat.exploit.tree_models import Counts, count_moves, fit_model, shares_of
 from riverboat.exploit.tree_reading import read_in
 from riverboat.games.acpc import read_game
 from riverboat.games.action_tree import CALL, compile_actions
@@ -105,11 +106,11 @@ def test_p_is_a_dial(leduc: BlueprintStrategy) -> None:
 
 def test_where_nothing_was_seen_a_data_biased_opponent_is_free(leduc: BlueprintStrategy) -> None:
     model = random_blueprint("leduc", seed=4)
-    free, none = Responder(leduc, 0.0), Responder(leduc, confidence=confidence(Counts({})))
+    free, none = Responder(leduc, 0.0), Responder(leduc, confidence=confidence(leduc.tree, Counts({})))
     for responder in (free, none):
         responder.improve(model, 20_000)
     np.testing.assert_array_equal(free.strategy().average[0], none.strategy().average[0])
-    assert confidence(Counts({3: np.array([4.0, 1.0]), 5: np.array([70.0])}), 0.8) == {3: 0.4, 5: 0.8}
+    assert confidence(leduc.tree, Counts({3: np.array([4.0, 1.0]), 5: np.array([70.0])}), 0.8) == {3: 0.4, 5: 0.8}
     with pytest.raises(InputError, match=r"p=1\.5"):
         Responder(leduc, 1.5)
     with pytest.raises(InputError, match="tree and the buckets"):
@@ -125,16 +126,46 @@ def record(one: BlueprintStrategy, other: object, hands: int) -> Hands:
     return join(kept)
 
 
-def test_noise_surprises_nobody(base: BlueprintStrategy) -> None:
-    hands = record(base, BlueprintAgent(base, "two", seed=8), 4000)
+@pytest.mark.parametrize("fit", ["tied", "l1"])
+def test_who_plays_the_blueprint_is_taken_for_it(fit: str, base: BlueprintStrategy) -> None:
+    """And who does not is known after a few hundred hands."""
+    seen = {}
+    for other in (BlueprintAgent(base, "other", seed=8), Yardstick("always-call")):
+        agent = learner(base, fit=fit)
+        play_match(agent, other, base.rules, 2000, seed=9)
+        seen[other.name] = agent
+    assert seen["other"].judged > 1000
+    assert not seen["other"].sure
+    assert seen["other"].now is seen["other"].first
+    assert seen["always-call"].sure
+    assert seen["always-call"].now is not seen["always-call"].first
+
+
+def test_models_generalise(base: BlueprintStrategy) -> None:
+    """From a match to places that were never seen in it: there a model is nearer to who always calls than the blueprint."""
+    hands = record(base, Yardstick("always-call"), 600)
     reading = read_in(base.tree, hands)
     counts = count_moves(reading, base.tree, reading.player == 1)
-    assert len(counts.moves) > 50
-    assert len(surprising(base, counts).moves) <= 1
-    caller = record(base, Yardstick("always-call"), 1000)
-    reading = read_in(base.tree, caller)
-    seen = count_moves(reading, base.tree, reading.player == 1)
-    assert base.tree.find("r300") in surprising(base, seen).moves
+    model, true = fit_tied(base, counts), always(base, CALL)
+    tree = base.tree
+    unseen = [n for n in np.flatnonzero(tree.actor >= 0).tolist() if n not in counts.moves]
+    assert len(unseen) > 50
+
+    def apart(strategy: BlueprintStrategy) -> float:
+        rows, wanted = shares_of(strategy), shares_of(true)
+        total = 0.0
+        for node in unseen:
+            street, at = int(tree.street[node]), int(tree.slot[node])
+            here = slice(at, at + int(tree.count[node]))
+            total += float(np.abs(rows[street][:, here] - wanted[street][:, here]).sum(axis=1).mean())
+        return total / len(unseen)
+
+    assert apart(model) < 0.3 * apart(base)
+    assert apart(fit_model(base, counts)) == pytest.approx(apart(base), abs=1e-5)
+    assert evidence(base, model, counts) > 100
+    # What was shown counts for the bucket that held it: two buckets of a node, and two moves.
+    shown = count_moves(reading, base.tree, reading.player == 1, hands, base.cards)
+    assert evidence(base, fit_tied(base, shown), shown) > 100
 
 
 # --- the agent ----------------------------------------------------------------------------------

@@ -3,8 +3,12 @@
     agent = make_agent("demo?exploit=dbbr")
 
 It is shown its hands when they are over, counts what the other player did, and works out an answer in the background; it goes
-on playing with the last one meanwhile. The model of a seat is made of what was done in that seat, so that each of the two
-seatings of a duplicate match has a memory of its own.
+on playing with the last one meanwhile. What is counted at a node is of one seat, so that each of the two seatings of a
+duplicate match has a memory of its own; only `fit=tied` learns from the one for the other, where nothing else was seen.
+
+Nobody pays for answers to noise: each model must tell the next hands before it sees them, and until all of them together have
+told better than the blueprint, beyond doubt, the blueprint is played. Against the blueprint itself the ratio of the two
+likelihoods is a martingale, so that it is ever taken for another player with a chance of one in a thousand (Ville 1939).
 
 Equal seeds give equal matches: an answer is worked out from the hands up to a multiple of `every`, by a given amount of work
 on one thread for each seat, and taken when `every` more hands are over. Whoever is quicker than that is waited for; with
@@ -17,8 +21,9 @@ import re
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from math import log
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +32,10 @@ from riverboat.agents.base import Choice
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.arrays import Array
 from riverboat.errors import InputError, shown, unknown
-from riverboat.exploit.dbbr import FITS
+from riverboat.exploit.model_kinds import MODELS, TIED, make_model
 from riverboat.exploit.responses import Responder, confidence
-from riverboat.exploit.tree_models import PRIOR, Counts, count_moves, fit_model, surprising
+from riverboat.exploit.tied_models import evidence
+from riverboat.exploit.tree_models import PRIOR, Counts, count_moves
 from riverboat.exploit.tree_reading import read_in
 from riverboat.games.acpc import Rules
 from riverboat.games.moves import HIDDEN
@@ -46,7 +52,8 @@ METHODS = {
     "preflop": "the model, and the best response to it, before the flop alone",
 }
 MEMORY = "memory of an opponent"
-K = TypeVar("K")  # a place: a node, or a node and a bucket
+SURE = log(1000.0)  # nats by which models must have told better
+LEAST_GAIN = 0.02  # nats a decision beyond that: less is not worth an answer, and our reading of bets is not exact
 LEARN_OPTIONS = ("exploit", "p", "fit", "every", "work", "prior", "wait", "memory")
 
 
@@ -56,7 +63,7 @@ class LearnSettings:
 
     method: str = "dbbr"
     p: float = 0.9  # of rnr and dbr
-    fit: str = "l1"
+    fit: str = TIED
     every: int = 500  # hands between two answers
     work: int = 100_000  # iterations of an answer, in each seat
     prior: float = PRIOR
@@ -66,8 +73,8 @@ class LearnSettings:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise unknown("exploit", self.method, METHODS)
-        if self.fit not in FITS:
-            raise unknown("fit", self.fit, FITS)
+        if self.fit not in MODELS:
+            raise unknown("fit", self.fit, MODELS)
         if not 0 <= self.p <= 1 or not self.prior > 0:
             raise InputError(f"p={self.p:g}, prior={self.prior:g}: a share from 0 to 1, and hands above 0")
         if self.every < 2 or self.work < 64:
@@ -114,15 +121,19 @@ class LearningAgent:
     def __post_init__(self) -> None:
         self.name = self.first.name
         self.now = self.first  # what is played
-        self._seen: dict[int, Array] = {}
-        self._shown: dict[tuple[int, int], Array] = {}
-        self._work: Future[BlueprintStrategy] | None = None
+        self.told = 0.0  # nats by which models have told better than the blueprint what was done next
+        self.judged = 0  # decisions by which they were judged
+        self._seen = Counts({})
+        self._parts: list[Counts] = []  # what was seen since the last answer was begun, half of `every` hands each
+        self._part = -1  # the number of the last one
+        self._model: BlueprintStrategy | None = None
+        self._work: Future[BlueprintStrategy | None] | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._responder: Responder | None = None
         if self.settings.memory is not None and self.settings.memory.is_dir():
             self._recall(self.settings.memory)
             if self.hands >= self.settings.every:
-                self._take(self._answer(self.counts))
+                self._take(self._answer(self._seen, []))
 
     @property
     def rules(self) -> Rules:
@@ -136,11 +147,13 @@ class LearningAgent:
 
     @property
     def counts(self) -> Counts:
-        """What was seen of the opponent, a copy."""
-        return Counts(
-            {node: seen.copy() for node, seen in self._seen.items()},
-            {place: seen.copy() for place, seen in self._shown.items()},
-        )
+        """What was seen of the opponent."""
+        return sum(self._parts, self._seen)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the opponent is another player than the blueprint, beyond doubt."""
+        return self.told > SURE + LEAST_GAIN * self.judged
 
     # --- playing --------------------------------------------------------------------------------
 
@@ -168,38 +181,55 @@ class LearningAgent:
 
     def observe(self, hands: Hands) -> None:
         """Count what the other player did, take the answer that is due, and begin the next."""
-        strategy = self.first.strategy
+        strategy, every = self.first.strategy, self.settings.every
         # Bets are read as the agent reads them at the table: a model of other readings would be one of another player.
         reading = read_in(strategy.tree, hands, self.first.translation, self.first.seed + self.hands)
         theirs = reading.player != hands.names.index(_own_name(self.name, hands))
-        counts = count_moves(reading, strategy.tree, theirs, hands, strategy.cards)
-        _add(self._seen, counts.moves)
-        _add(self._shown, counts.shown)
-        before = self.hands // self.settings.every
+        part = (self.hands + reading.hand) // max(every // 2, 1)
+        for k in np.unique(part).tolist():
+            new = count_moves(reading, strategy.tree, theirs & (part == k), hands, strategy.cards)
+            if self._parts and k == self._part:
+                new = self._parts.pop() + new
+            self._parts.append(new)
+            self._part = k
+        due = (self.hands + len(hands)) // every > self.hands // every
         self.hands += len(hands)
         if self._work is not None and (self.settings.wait or self._work.done()):
             self._take(self._work.result())
             self._work = None
-        if self.hands // self.settings.every > before and self._work is None:
-            self._pool = self._pool or ThreadPoolExecutor(1)
-            self._work = self._pool.submit(self._answer, self.counts)
+        if due and self._work is None:
+            before, parts = self._seen, self._parts
+            self._seen, self._parts = self.counts, []
             if self.settings.memory is not None:
                 self._keep(self.settings.memory)
+            self._pool = self._pool or ThreadPoolExecutor(1)
+            self._work = self._pool.submit(self._answer, before, parts)
 
-    def _take(self, strategy: BlueprintStrategy) -> None:
-        self.now = replace(self.first, strategy=strategy)
+    def _take(self, strategy: BlueprintStrategy | None) -> None:
+        self.now = self.first if strategy is None else replace(self.first, strategy=strategy)
 
-    def _answer(self, counts: Counts) -> BlueprintStrategy:
-        """The answer to what was seen: the model, then some work from the last answer on."""
+    def _answer(self, before: Counts, parts: list[Counts]) -> BlueprintStrategy | None:
+        """Each new part is told by the model of what came before it; then some work, from the last answer on.
+
+        None where the blueprint tells as well: it is played.
+        """
         base, settings = self.first.strategy, self.settings
         if settings.method == "preflop":
-            counts = counts.on(base.tree, 0)
-        model = fit_model(base, surprising(base, counts), settings.fit, settings.prior)
+            before, parts = before.on(base.tree, 0), [part.on(base.tree, 0) for part in parts]
+        for part in parts:
+            if self._model is not None:
+                self.told += evidence(base, self._model, part)
+                self.judged += part.decisions
+            before = before + part
+            self._model = self._fit(before)
+        if not self.sure:
+            return None
+        model = self._model or self._fit(before)
         if self._responder is None:
             p = settings.p if settings.method == "rnr" else 1.0
             self._responder = Responder(base, p, seed=self.first.seed)
         if settings.method == "dbr":
-            self._responder.be_sure(confidence(counts, settings.p))
+            self._responder.be_sure(confidence(base.tree, before, settings.p, tied=settings.fit == TIED))
         self._responder.improve(model, settings.work)
         answer = self._responder.strategy()
         if settings.method == "preflop":
@@ -208,16 +238,26 @@ class LearningAgent:
             )
         return answer
 
+    def _fit(self, counts: Counts) -> BlueprintStrategy:
+        return make_model(self.settings.fit, self.first.strategy, counts, self.settings.prior)
+
     # --- memory ---------------------------------------------------------------------------------
 
     def _keep(self, folder: Path) -> None:
         """Write what was seen, in the place of what was there."""
-        most = max([1, *(len(seen) for seen in self._seen.values())])
-        places = [(node, -1) for node in self._seen] + list(self._shown)
+        seen = self._seen
+        most = max([1, *(len(made) for made in seen.moves.values())])
+        places = [(node, -1) for node in seen.moves] + list(seen.shown)
         moves = np.zeros((len(places), most))
-        for row, seen in zip(moves, [*self._seen.values(), *self._shown.values()], strict=True):
-            row[: len(seen)] = seen
-        facts = {"hands": self.hands, "fingerprint": self.first.strategy.tree.fingerprint, "game": self.rules.name}
+        for row, made in zip(moves, [*seen.moves.values(), *seen.shown.values()], strict=True):
+            row[: len(made)] = made
+        facts = {
+            "hands": self.hands,
+            "told": self.told,
+            "judged": self.judged,
+            "fingerprint": self.first.strategy.tree.fingerprint,
+            "game": self.rules.name,
+        }
         arrays = {"places": np.array(places, np.int64).reshape(-1, 2), "moves": moves}
         artefact.write(folder, MEMORY, arrays, facts)
 
@@ -229,21 +269,21 @@ class LearningAgent:
         if manifest.text("fingerprint") != tree.fingerprint:
             raise InputError(f"memory {folder}: is one of another tree of {manifest.text('game')!r}")
         self.hands = manifest.whole("hands", 0)
+        # Memories of the first kind have no evidence, and gather it anew.
+        self.told, self.judged = manifest.number("told") if "told" in manifest else 0.0, manifest.whole("judged", 0)
         places = arrays.take("places", ("int64",), (None, 2))
         moves = arrays.take("moves", ("float64",), (len(places), None), 0.0)
+        known: dict[int, Array] = {}
+        shown: dict[tuple[int, int], Array] = {}
         for (node, bucket), seen in zip(places.tolist(), moves, strict=True):
             if not 0 <= node < len(tree) or tree.count[node] == 0 or tree.count[node] > len(seen):
                 raise InputError(f"memory {folder}: node {node} is no decision of the tree")
             kept = np.array(seen[: tree.count[node]])
             if bucket < 0:
-                self._seen[node] = kept
+                known[node] = kept
             else:
-                self._shown[node, bucket] = kept
-
-
-def _add(mine: dict[K, Array], new: Mapping[K, Array]) -> None:
-    for place, seen in new.items():
-        mine[place] = mine[place] + seen if place in mine else seen
+                shown[node, bucket] = kept
+        self._seen = Counts(known, shown)
 
 
 def _own_name(name: str, hands: Hands) -> str:

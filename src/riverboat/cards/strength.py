@@ -53,3 +53,14 @@ def shares_beaten(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
     met = kernels.strength_of_all(ranker(deck, (len(cards),)), 0, cards.reshape(1, -1), 0, len(cards), room)
     shares: Array = room.twice / met
     return shares
+
+
+def shares_beaten_by(holes: Array, boards: Array, deck: Deck = FULL_DECK) -> Array:
+    """Of other hands by many hands, each on its own board, all boards of one length. uint8 [n, cards] each -> float64 [n]"""
+    if deck.hole + boards.shape[1] > 7 or len(holes) != len(boards) or holes.shape[1] != deck.hole:
+        raise InputError(f"hands {holes.shape} on boards {boards.shape}: one of each, up to seven cards together")
+    out, shown = np.empty((len(holes), 2), np.int64), boards.shape[1]
+    given = np.ascontiguousarray(holes, np.uint8), np.ascontiguousarray(boards, np.uint8)
+    kernels.strengths(ranker(deck, (shown,)), 0, *given, shown, out)
+    shares: Array = out[:, 0] / out[:, 1]
+    return shares

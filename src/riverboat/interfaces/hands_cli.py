@@ -29,7 +29,7 @@ def model(
     player: Annotated[
         list[str] | None, typer.Option(help="Who is modelled; those with the most hands by default.")
     ] = None,
-    fit: Annotated[str, typer.Option(help="How rows are moved in the model of --out: l1, l2 or em.")] = "l1",
+    fit: Annotated[str, typer.Option(help="The kind of the model of --out: tied, l1, l2, em or clusters.")] = "l1",
     learn: Annotated[float, typer.Option(help="Share of a player's hands that is learnt from.")] = 0.8,
     out: Annotated[
         Path | None, typer.Option(help="Save the model of one --player, learnt from all hands: a blueprint.")

@@ -12,9 +12,9 @@ from riverboat import disk
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
 from riverboat.errors import InputError, shown, unknown
-from riverboat.exploit.dbbr import FITS
 from riverboat.exploit.judging import EQUILIBRIUM, FREQUENCIES, Judged, judge
-from riverboat.exploit.tree_models import count_moves, fit_model
+from riverboat.exploit.model_kinds import MODELS, make_model
+from riverboat.exploit.tree_models import count_moves
 from riverboat.exploit.tree_reading import read_in
 from riverboat.games.hand_files import gather_hands
 from riverboat.games.records import Hands
@@ -50,8 +50,8 @@ def model(agent: str, files: list[Path], options: Options) -> None:
     """Learn, judge, save and show."""
     if options.plot is not None:
         disk.check_picture(options.plot)
-    if options.fit not in FITS:
-        raise unknown("--fit", options.fit, FITS)
+    if options.fit not in MODELS:
+        raise unknown("--fit", options.fit, MODELS)
     if options.out is not None and len(options.players) != 1:
         raise InputError(f"--out {options.out}: saves the model of one player: add --player NAME")
     if options.out is not None and options.out.exists():
@@ -106,7 +106,7 @@ def _whole(base: BlueprintStrategy, hands: Hands, name: str, fit: str) -> Bluepr
     reading = read_in(base.tree, hands)
     mine = reading.player == hands.names.index(name)
     seen, others = (count_moves(reading, base.tree, some, hands, base.cards) for some in (mine, ~mine))
-    return fit_model(fit_model(base, others, fit), seen, fit)
+    return make_model(fit, make_model(fit, base, others), seen)
 
 
 def table(one: Judged) -> ReportTable:
