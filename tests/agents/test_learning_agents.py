@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -197,6 +198,41 @@ def test_equal_seeds_give_equal_matches(base: BlueprintStrategy) -> None:
         np.testing.assert_array_equal(one.moves, two.moves)
 
 
+def test_a_match_never_waits(base: BlueprintStrategy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With wait=no: while an answer is worked out, hands are played and counted; it is taken when it is there."""
+    agent, think = learner(base, wait=False), Event()
+    answer = LearningAgent._answer
+
+    def slow(self: LearningAgent, before: Counts, parts: list[Counts]) -> BlueprintStrategy | None:
+        assert think.wait(60)
+        return answer(self, before, parts)
+
+    monkeypatch.setattr(LearningAgent, "_answer", slow)
+    play_match(agent, Yardstick("always-call"), base.rules, 1600, seed=9)
+    assert agent.hands == 1600
+    assert agent.now is agent.first
+    assert agent._work is not None
+    think.set()
+    agent._work.result()
+    play_match(agent, Yardstick("always-call"), base.rules, 400, seed=10)
+    assert agent.now is not agent.first
+    assert agent.counts.decisions > 2000  # nothing was missed meanwhile
+
+
+def test_each_seating_has_its_own_memory(base: BlueprintStrategy) -> None:
+    """In a pair of hands the other player sits in each seat once: what it does there is counted there alone."""
+    agent = learner(base, fit="l1", showdowns=False)
+    kept: list[Hands] = []
+    play_match(agent, Yardstick("random", 3), base.rules, 400, seed=9, observe=kept.append)
+    for seat in (0, 1):
+        one = join([hands.take(np.arange(1 - seat, len(hands), 2)) for hands in kept])  # the learner sits opposite
+        reading = read_in(base.tree, one, agent.first.translation)
+        there = count_moves(reading, base.tree, reading.player == one.names.index("random"))
+        assert {int(base.tree.actor[node]) for node in there.moves} == {seat}
+        mine = sum(float(made.sum()) for node, made in agent.counts.moves.items() if base.tree.actor[node] == seat)
+        assert mine == pytest.approx(there.decisions, rel=0.02)  # bets between two sizes are read by lot
+
+
 @pytest.mark.parametrize("second", [False, True])
 def test_it_knows_who_it_is_by_what_it_sees(second: bool, base: BlueprintStrategy) -> None:
     """Against a caller of the same name, in either place: all that is counted are calls."""
@@ -239,9 +275,17 @@ def test_models_of_one_street(base: BlueprintStrategy) -> None:
 
 def test_names(base: BlueprintStrategy, tmp_path: Path) -> None:
     folder = save_blueprint(base, tmp_path / "b")
-    agent = make_agent(f"{folder}?exploit=rnr&p=0.5&every=100&work=640&fit=em&wait=no&seed=4")
+    agent = make_agent(f"{folder}?exploit=rnr&p=0.5&every=100&work=640&fit=em&wait=no&showdowns=no&doubt=no&seed=4")
     assert isinstance(agent, LearningAgent)
-    assert agent.settings == LearnSettings(method="rnr", p=0.5, every=100, work=640, fit="em", wait=False)
+    assert agent.settings == LearnSettings(
+        method="rnr", p=0.5, every=100, work=640, fit="em", wait=False, showdowns=False, doubt=False
+    )
+    known = make_agent(f"{folder}?exploit=known&opponent=always-call&work=20000")
+    assert isinstance(known, BlueprintAgent)
+    won = [
+        play_match(one, Yardstick("always-call"), base.rules, 2000, seed=9) for one in (known, make_agent(str(folder)))
+    ]
+    assert won[0].mbb_per_game > 2 * won[1].mbb_per_game
     for options, message in {
         "exploit=best": "unknown exploit",
         "exploit=dbbr&fit=l3": "unknown fit",
@@ -250,6 +294,9 @@ def test_names(base: BlueprintStrategy, tmp_path: Path) -> None:
         "exploit=dbbr&every=1": "at least 2 hands",
         "exploit=dbbr&wait=perhaps": "write yes or no",
         "every=100": "add exploit=dbbr",
+        "exploit=known": "needs an agent",
+        "exploit=dbbr&opponent=random": "others none",
+        "exploit=known&opponent=nobody": "unknown agent",
     }.items():
         with pytest.raises(InputError, match=message):
             make_agent(f"{folder}?{options}")

@@ -33,6 +33,7 @@ from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.arrays import Array
 from riverboat.errors import InputError, shown, unknown
 from riverboat.exploit.model_kinds import MODELS, TIED, make_model
+from riverboat.exploit.projection import Acting, project
 from riverboat.exploit.responses import Responder, confidence
 from riverboat.exploit.tied_models import evidence
 from riverboat.exploit.tree_models import PRIOR, Counts, count_moves
@@ -50,11 +51,15 @@ METHODS = {
     "rnr": "the opponent is the model in a share p of hands",
     "dbr": "the opponent is the model where it was seen, up to a share p",
     "preflop": "the model, and the best response to it, before the flop alone",
+    "known": "nothing is learnt: the opponent is another agent, as the abstract game sees it",
 }
+KNOWN = "known"
+KNOWN_WORK = 400_000  # iterations of an answer that is worked out once
 MEMORY = "memory of an opponent"
 SURE = log(1000.0)  # nats by which models must have told better
+GROWN = 1.1  # by which what was seen must have grown for a model that nobody plays against to be made anew
 LEAST_GAIN = 0.02  # nats a decision beyond that: less is not worth an answer, and our reading of bets is not exact
-LEARN_OPTIONS = ("exploit", "p", "fit", "every", "work", "prior", "wait", "memory")
+LEARN_OPTIONS = ("exploit", "p", "fit", "every", "work", "prior", "wait", "showdowns", "doubt", "memory", "opponent")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +72,19 @@ class LearnSettings:
     every: int = 500  # hands between two answers
     work: int = 100_000  # iterations of an answer, in each seat
     prior: float = PRIOR
+    showdowns: bool = True  # learn from the cards that were shown too; the paper's DBBR does not
+    doubt: bool = True  # keep to the blueprint until models have told better; the paper's DBBR does not
     wait: bool = True
     memory: Path | None = None  # the folder that what was seen is kept in
+    opponent: str = ""  # of known
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise unknown("exploit", self.method, METHODS)
+        if (self.method == KNOWN) != bool(self.opponent):
+            raise InputError(
+                f"exploit={self.method}, opponent={shown(self.opponent)}: known needs an agent, others none"
+            )
         if self.fit not in MODELS:
             raise unknown("fit", self.fit, MODELS)
         if not 0 <= self.p <= 1 or not self.prior > 0:
@@ -97,17 +109,28 @@ def learn_settings(options: Mapping[str, str], text: str) -> LearnSettings | Non
                 what = "a whole number" if kind is int else "a number such as 0.9"
                 raise InputError(f"agent {shown(text)}: {key}={shown(options[key])}: write {what}")
             settings[key] = kind(options[key])
+    if settings["method"] == KNOWN:
+        settings = {"p": 1.0, "work": KNOWN_WORK, **settings}
+    settings["opponent"] = options.get("opponent", "")
     if "fit" in options:
         settings["fit"] = options["fit"]
-    if options.get("wait", "yes") not in ("yes", "no"):
-        raise InputError(f"agent {shown(text)}: wait={shown(options['wait'])}: write yes or no")
-    settings["wait"] = options.get("wait", "yes") == "yes"
+    for key in ("wait", "showdowns", "doubt"):
+        if options.get(key, "yes") not in ("yes", "no"):
+            raise InputError(f"agent {shown(text)}: {key}={shown(options[key])}: write yes or no")
+        settings[key] = options.get(key, "yes") == "yes"
     if options.get("memory"):
         settings["memory"] = Path(options["memory"])
     try:
         return LearnSettings(**settings)
     except InputError as error:
         raise InputError(f"agent {shown(text)}: {error}") from None
+
+
+def known_answer(agent: BlueprintAgent, opponent: Acting, settings: LearnSettings) -> BlueprintAgent:
+    """The answer to an agent that is known: what learners may hope for."""
+    responder = Responder(agent.strategy, settings.p, seed=agent.seed)
+    responder.improve(project(opponent, agent.strategy), settings.work)
+    return replace(agent, strategy=responder.strategy())
 
 
 @dataclass(eq=False)
@@ -127,6 +150,7 @@ class LearningAgent:
         self._parts: list[Counts] = []  # what was seen since the last answer was begun, half of `every` hands each
         self._part = -1  # the number of the last one
         self._model: BlueprintStrategy | None = None
+        self._fitted = 0  # decisions that the model is made of
         self._work: Future[BlueprintStrategy | None] | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._responder: Responder | None = None
@@ -221,10 +245,13 @@ class LearningAgent:
                 self.told += evidence(base, self._model, part)
                 self.judged += part.decisions
             before = before + part
-            self._model = self._fit(before)
-        if not self.sure:
+            if self._model is None or before.decisions >= GROWN * self._fitted:
+                self._model = self._fit(before)
+        if settings.doubt and not self.sure:
             return None
-        model = self._model or self._fit(before)
+        if self._model is None or before.decisions > self._fitted:
+            self._model = self._fit(before)
+        model = self._model
         if self._responder is None:
             p = settings.p if settings.method == "rnr" else 1.0
             self._responder = Responder(base, p, seed=self.first.seed)
@@ -239,6 +266,9 @@ class LearningAgent:
         return answer
 
     def _fit(self, counts: Counts) -> BlueprintStrategy:
+        self._fitted = counts.decisions
+        if not self.settings.showdowns:
+            counts = Counts(counts.moves)
         return make_model(self.settings.fit, self.first.strategy, counts, self.settings.prior)
 
     # --- memory ---------------------------------------------------------------------------------

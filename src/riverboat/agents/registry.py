@@ -15,7 +15,8 @@ Options of blueprints: `purify`, `threshold=0.15` or `new=0.2` (post-processing)
 move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `tie=high` (how bets off the tree are read);
 `abstraction=DIR` (where the card abstraction lies now). All agents that draw have `seed=0`.
 
-`exploit=dbbr`, `rnr`, `dbr` or `preflop` lets a blueprint learn from hands and answer what it has seen: `agents.learning`.
+`exploit=dbbr`, `rnr`, `dbr` or `preflop` lets a blueprint learn from hands and answer what it has seen: `agents.learning`;
+`exploit=known&opponent=always-raise` answers an agent that is known.
 With `search`, endgames are solved against the range of the model: `agents.endgame_learning`. `safe=20` risks no more than 20
 mbb a hand and what was given: `agents.safe`. `notice=200` forgets what was before the opponent changed: `agents.changing`.
 
@@ -37,7 +38,7 @@ from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.changing import HedgeAgent, NoticingLearner, SwitchingAgent
 from riverboat.agents.endgame_learning import EndgameLearner
-from riverboat.agents.learning import LEARN_OPTIONS, LearningAgent, learn_settings
+from riverboat.agents.learning import KNOWN, LEARN_OPTIONS, LearningAgent, known_answer, learn_settings
 from riverboat.agents.rules import SUFFIX, RuleAgent
 from riverboat.agents.safe import SafeLearner, SafeSearcher
 from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
@@ -215,6 +216,8 @@ def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> A
         raise InputError(f"agent {shown(text)}: notice is for agents that learn: add exploit=dbbr")
     if library is not None:
         return LibraryAgent(agent, SearchSettings("river"), library=load_library(library))
+    if learns is not None and learns.method == KNOWN:
+        agent, learns = known_answer(agent, make_agent(learns.opponent, seed), learns), None
     if learns is None:
         return agent if settings is None else SearchingAgent(agent, settings)
     window = _window(options, text, alone=settings is None and budget is None)

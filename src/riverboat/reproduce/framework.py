@@ -29,6 +29,8 @@ MODULES: dict[str, str] = {
     "safe-exploitation-kuhn": "safe_exploitation_kuhn",
     "rpst": "rpst",
     "dbbr-leduc": "dbbr_leduc",
+    "dbbr-table-3": "dbbr_table_3",
+    "dbbr-figure-8": "dbbr_figure_8",
     "restricted-nash-leduc": "restricted_nash_leduc",
     "restricted-nash-holdem": "restricted_nash_holdem",
     "exploit-endgames": "exploit_endgames",
