@@ -55,6 +55,16 @@ UNTRIED = {  # no test can run these as they stand: why, and where the command i
         "a person answers: tests/practice/test_drills.py"
     ),
     'riverboat match demo "acpc:./their_player.sh"': "somebody's program: tests/interfaces/test_acpc_match.py",
+    'riverboat match default "acpc:python examples/acpc_player.py" --hands 200': (
+        "a program beside the pages: tests/interfaces/test_acpc_programs.py"
+    ),
+    "riverboat online default --url https://slumbot.com/api --hands 100 --pause 1s --record hands.jsonl": (
+        "a live host: tests/interfaces/test_web_bot.py"
+    ),
+    "riverboat train --time 30m --out runs/mine": "half an hour: tests/solving/test_carrying.py",
+    "riverboat train default --abstraction runs/small --begin runs/demo --out runs/fine --time 20m": (
+        "twenty minutes: tests/solving/test_carrying.py"
+    ),
     "riverboat train demo --abstraction runs/tiny --out runs/demo --time 10m --resume": (
         "ten minutes: tests/solving/test_training.py"
     ),

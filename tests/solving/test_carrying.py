@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.recipe import load_recipe
 from riverboat.errors import InputError
+from riverboat.evaluation import best_response
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import ActionTree, compile_actions
 from riverboat.games.menus import one_size, parse_menu
@@ -16,9 +20,13 @@ from riverboat.solving.blueprint_strategy import small_game_strategy
 from riverboat.solving.blueprint_tables import Weighting
 from riverboat.solving.carrying import bucket_parts, carry
 from riverboat.solving.response import quality
+from riverboat.solving.sizing import SIZES, size_for
+from riverboat.solving.train_recipe import loads
 from riverboat.solving.training import steps_of
+from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
+from riverboat.verbs.training import train
 
 LEDUC = read_game("leduc")
 LINEAR = Weighting("linear", 64)
@@ -127,3 +135,35 @@ def test_what_cannot_be_carried_is_refused(what: str, match: str) -> None:
         fine = Blueprint(compile_actions(kuhn), lossless((), kuhn.deck))
     with pytest.raises(InputError, match=match):
         carry(coarse, fine, keep=0.0 if what == "keep" else 1.0)
+
+
+def test_a_training_begins_where_another_stands(tmp_path: Path) -> None:
+    """Through the folders of runs: time of the first counts, and what it knew is not lost."""
+    recipe = loads('game = "leduc"\n[training]\nweighting = "linear"\nperiod = 640')
+    coarse_cards().save(tmp_path / "cards")
+    first = train(recipe, out=tmp_path / "first", abstraction=tmp_path / "cards", iterations=6_400, threads=1)
+    second = train(recipe, out=tmp_path / "second", begin=tmp_path / "first", iterations=6_464, threads=1)
+    assert second.seconds >= first.seconds
+    assert 6_400 < second.iterations <= 6_600
+    cold = train(recipe, out=tmp_path / "cold", iterations=128, threads=1)
+    assert exploitability_of(second.strategy) < exploitability_of(cold.strategy)
+    with pytest.raises(InputError, match="no checkpoint of a training there"):
+        train(recipe, out=tmp_path / "third", begin=tmp_path / "nothing", iterations=64)
+
+
+def exploitability_of(strategy: BlueprintStrategy) -> float:
+    return best_response.quality(strategy, 1, self_play=False).claim.value
+
+
+@pytest.mark.parametrize(
+    ("seconds", "threads", "cards"),
+    [(60, 2, "tiny"), (300, 2, "small"), (3600, 2, "small"), (28_800, 2, "medium"), (60, 64, "small")],
+)
+def test_the_size_is_taken_from_the_time(seconds: float, threads: int, cards: str) -> None:
+    size = size_for(seconds, threads)
+    assert size.cards == cards
+    before = [each.cards for each in SIZES][: [each.cards for each in SIZES].index(cards)]
+    assert size.begins == (before[-1] if before else None)
+    assert load_recipe(size.cards).counts[1] == {"tiny": 100, "small": 500, "medium": 2000}[cards]
+    with pytest.raises(InputError, match="must be above zero"):
+        size_for(0.0, 1)

@@ -325,7 +325,9 @@ def abstract(
 
 @app.command()
 def train(
-    recipe: Annotated[str | None, typer.Argument(help="A preset (--list) or a .toml file.")] = None,
+    recipe: Annotated[
+        str | None, typer.Argument(help="A preset (--list) or a .toml file; none: the size that --time can fill.")
+    ] = None,
     abstraction: Annotated[str | None, typer.Option(help="Folder of a card abstraction, or lossless.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder where the run lives.")] = None,
     time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h of training.")] = None,
@@ -342,6 +344,9 @@ def train(
     blades: Annotated[
         int | None, typer.Option(min=1, max=THREADS, help="With --cluster: how many blades, 2 by default.")
     ] = None,
+    begin: Annotated[
+        Path | None, typer.Option(help="Begin where a run with fewer buckets or bets stands: its folder.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="At the end, draw how snapshots do against the last one.")] = None,
     log_exploitability: Annotated[
         bool, typer.Option("--log-exploitability", help="At every check: exact or a bound, and in the abstract game.")
@@ -354,9 +359,11 @@ def train(
     from riverboat.interfaces import training
     from riverboat.verbs.training import TrainOptions
 
-    if listing + (recipe is not None) != 1:
+    if listing and recipe is not None:
         raise InputError("train: name a recipe, or give --list")
-    if recipe is None:
+    if recipe is None and time is None and not listing:
+        raise InputError("train: name a recipe, give --list, or --time alone: the size is then taken from it")
+    if listing:
         training.listing(json)
         return
     how = TrainOptions(
@@ -372,8 +379,13 @@ def train(
         cluster=cluster,
         blades=blades,
         exploitability=log_exploitability,
+        begin=begin,
     )
-    training.train(recipe, how, training.Options(out=out, estimate=estimate, plot=plot, json=json))
+    options = training.Options(out=out, estimate=estimate, plot=plot, json=json)
+    if recipe is None:
+        training.train_sized(how, options)
+    else:
+        training.train(recipe, how, options)
 
 
 @app.command()

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from riverboat.interfaces.options import MANY, SEED, THREADS, Game, Json
+from riverboat.interfaces.options import MANY, SEED, THREADS, Agent, Game, Json
+from riverboat.interfaces.terminal import duration
 
 
 def match(
@@ -80,6 +81,21 @@ def review(
     log_reviews.review(log, agent or [], worst, game, threads, json)
 
 
+def online(
+    agent: Agent,
+    url: Annotated[str | None, typer.Option(help="Of the bot's web API, such as https://bot.example/api.")] = None,
+    hands: Annotated[int, typer.Option(min=1, max=MANY, help="How many.")] = 100,
+    record: Annotated[Path | None, typer.Option(help="Keep every question and reply in this file.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Play hands from such a file again, without a network.")] = None,
+    pause: Annotated[str, typer.Option(help="Before each question: 1s.")] = "0s",
+    json: Json = False,
+) -> None:
+    """Play an agent against a bot behind a web API."""
+    from riverboat.interfaces import online as command
+
+    command.online(agent, hands, url, record, replay, 0.0 if pause == "0s" else duration(pause), json)
+
+
 def ledger(
     file: Annotated[Path, typer.Argument(help="The ledger: a text file, one result in a line.")] = Path("ledger.jsonl"),
     add: Annotated[
@@ -94,4 +110,4 @@ def ledger(
     ledgers.ledger(file, add or [], write, json)
 
 
-COMMANDS = (match, review, ledger)
+COMMANDS = (match, review, ledger, online)

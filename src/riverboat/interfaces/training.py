@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ from rich.console import Console
 
 from riverboat.errors import InputError
 from riverboat.games.action_counts import Counts
-from riverboat.interfaces import signals
+from riverboat.interfaces import abstracting, signals
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import duration, emit, plain_console, say
+from riverboat.kept import own_folder
 from riverboat.report_table import PROSE, Column, ReportTable
+from riverboat.solving.sizing import SHARE, size_for
 from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe, presets
 from riverboat.solving.training import Progress
+from riverboat.strategy.files import CHECKPOINT
 from riverboat.verbs.training import (
     LOSSLESS,
     Trained,
@@ -28,6 +32,7 @@ from riverboat.verbs.training import (
 )
 from riverboat.words import quote, show_seconds
 
+SIZED = "default"  # the recipe whose size is taken from the time
 RATE = 1e7  # visits a second and thread; tables of 6.6 GB on 16 cores had 1.2e7 on each
 
 
@@ -39,6 +44,7 @@ class Options:
     estimate: bool = False
     plot: Path | None = None
     json: bool = False
+    cards: str | None = None  # of an estimate, in place of the recipe's
 
 
 def listing(json: bool) -> None:
@@ -60,6 +66,7 @@ def train(source: str, how: TrainOptions, options: Options) -> None:
     cards = None
     if how.abstraction is not None or recipe.abstraction == LOSSLESS:
         cards, _ = cards_of(recipe, how.abstraction)
+    recipe = recipe if options.cards is None else replace(recipe, abstraction=options.cards)
     counts = counts_of(recipe, cards)
     planned = {"recipe": recipe.name, "about": recipe.about, **_sizes(counts), **_hours(recipe, counts, how)}
     if options.estimate:
@@ -85,6 +92,34 @@ def train(source: str, how: TrainOptions, options: Options) -> None:
     if stopped is not None:
         say(f"interrupted; go on with --out {quote(options.out)} --resume")
         raise stopped
+
+
+def train_sized(how: TrainOptions, options: Options) -> None:
+    """Train for as long as is said, with as many buckets as that can fill; cards are made where they are not there yet."""
+    if how.time is None or how.abstraction is not None:
+        raise InputError("train: name a recipe, or give --time alone: the number of buckets is then taken from it")
+    size = size_for(how.time, how.threads)
+    say(f"{size.cards} cards: {size.measured}")
+    if options.estimate:
+        train(SIZED, replace(how, abstraction=None), replace(options, cards=size.cards))
+        return
+    if options.out is None:
+        raise InputError("no --out: say in which folder the run shall live, or give --estimate")
+    coarse = options.out.with_name(f"{options.out.name}.begin")
+    begin = how.begin
+    if size.begins is not None and begin is None and not (how.resume and any(options.out.glob(f"{CHECKPOINT}*"))):
+        first = replace(how, abstraction=_made(size.begins, how), time=SHARE * how.time, check_seconds=how.time)
+        train(SIZED, replace(first, resume=coarse.is_dir()), replace(options, out=coarse, plot=None, json=False))
+        begin = coarse
+    train(SIZED, replace(how, abstraction=_made(size.cards, how), begin=begin), options)
+    shutil.rmtree(coarse, ignore_errors=True)
+
+
+def _made(cards: str, how: TrainOptions) -> Path:
+    """The card abstraction of a recipe, in the user's data folder, where the demo has its own."""
+    place = own_folder("data") / cards
+    abstracting.abstract(cards, place, how.threads, True, False, False)
+    return place
 
 
 def _report(trained: Trained, recipe: TrainRecipe, options: Options) -> None:

@@ -11,14 +11,19 @@ average, and all that follows it is learnt from nothing. `keep` is the share of 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
+from riverboat import artefact
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving.blueprint import Blueprint
 from riverboat.solving.blueprint_tables import BLOCK
+from riverboat.strategy import files
+from riverboat.strategy.blueprint import CHECKPOINT, load_blueprint
 
 DEALS = 1 << 20  # by which hands are counted that two buckets share
 _CHUNK = 1 << 15
@@ -42,6 +47,23 @@ def carry(coarse: Blueprint, fine: Blueprint, keep: float = 1.0, deals: int = DE
     fine.iterations = int(keep * coarse.iterations) // BLOCK * BLOCK  # the clock of the weighting
     fine.weight = keep * coarse.weight
     fine.payoff = keep * coarse.payoff
+
+
+def blueprint_of(folder: str | Path, threads: int = 1) -> tuple[Blueprint, float]:
+    """What the run in a folder has learnt, from its last checkpoint, and the seconds that it took."""
+    checkpoints = files.checkpoints(Path(folder)) if Path(folder).is_dir() else []
+    if not checkpoints:
+        raise InputError(f"{folder}: no checkpoint of a training there; `riverboat train --out {folder}` makes one")
+    strategy = load_blueprint(folder)
+    meta, arrays = artefact.read(checkpoints[-1])
+    meta.text("kind", (CHECKPOINT,))
+    if "cells" not in arrays:
+        raise InputError(
+            f"{checkpoints[-1]}: trained by a cluster, whose tables are in parts; begin with a run of one process"
+        )
+    solver = Blueprint(strategy.tree, strategy.cards, threads=threads)
+    solver.restore(arrays)
+    return solver, meta.table("provenance").number("seconds", 0)
 
 
 def _rows(solver: Blueprint, street: int) -> Array:

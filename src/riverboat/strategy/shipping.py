@@ -46,7 +46,9 @@ class Shipped:
 
 
 def computed_cards(cards: CardAbstraction) -> CardAbstraction:
-    """The same buckets without the labels of turn and river."""
+    """The same buckets without the labels of turn and river; cards that lose nothing have no labels."""
+    if not any(street.labels.size or street.computed for street in cards.streets):
+        return cards
     if cards.public is not None or cards.deck != FULL_DECK or len(cards.streets) != len(STREETS):
         raise InputError(f"card abstraction {cards.name!r}: only hold'em without public buckets is shipped")
     streets = [*cards.streets[:2], *(_computed(cards, r) for r in (2, 3))]
@@ -79,14 +81,16 @@ def write_shipped(strategy: BlueprintStrategy, place: Path) -> Shipped:
     cards = computed_cards(strategy.cards)
     beside = place.with_name(f".{place.name}.{CARDS}")
     try:
-        light = replace(strategy, cards=cards, cards_path=cards.save(beside))
-        facts = describe(light.tree, cards, beside)
-        facts["abstraction"]["path"] = CARDS  # in the folder itself: nothing is told of where it was made
+        light = replace(strategy, cards=cards, cards_path=None if cards is strategy.cards else cards.save(beside))
+        facts = describe(light.tree, cards, light.cards_path)
+        if light.cards_path is not None:
+            facts["abstraction"]["path"] = CARDS  # in the folder itself: nothing is told of where it was made
         known = {key: value for key, value in light.provenance.items() if key != "folder"}
         steps = [to_steps(table, *light.slots(street)) for street, table in enumerate(light.average)]
         arrays = {f"average_{street}": table for street, table in enumerate(steps)}
         artefact.write(place, KIND, arrays, facts | {"provenance": known})
-        artefact.link(beside, place / CARDS)
+        if light.cards_path is not None:
+            artefact.link(beside, place / CARDS)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())

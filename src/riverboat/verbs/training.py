@@ -49,12 +49,14 @@ class TrainOptions:
     cluster: str | None = None  # head and blades: local, auto, a Ray address; none: in one process
     blades: int | None = None  # two by default
     exploitability: bool = False  # measured at every check, however large the game is
+    begin: str | Path | None = None  # a run with fewer buckets or bets: what it has learnt is where this one begins
 
     def __post_init__(self) -> None:
         given.threads(self.threads)
         given.whole("seed", self.seed)
         given.text("mode", self.mode)
         given.unless_none(given.path, "abstraction", self.abstraction)
+        given.unless_none(given.path, "begin", self.begin)
         given.unless_none(given.number, "time", self.time)
         given.unless_none(given.whole, "iterations", self.iterations)
         given.unless_none(given.text, "cluster", self.cluster)
@@ -63,6 +65,8 @@ class TrainOptions:
         given.number("checkpoint_seconds", self.checkpoint_seconds)
         if self.blades is not None and self.cluster is None:
             raise InputError(f"blades={self.blades}: goes with a cluster: local, auto or a Ray address")
+        if self.begin is not None and self.cluster is not None:
+            raise InputError(f"begin={self.begin} and cluster={self.cluster}: tables in many places begin with nothing")
         if self.blades is not None and self.blades < 1:
             raise InputError(f"blades={self.blades}: at least one must play the later streets")
 
@@ -152,18 +156,20 @@ def train(
     cluster: str | None = None,
     blades: int | None = None,
     exploitability: bool = False,
+    begin: str | Path | None = None,
     callback: Callable[[Progress], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Trained:
     """Train a recipe (a preset, a file, or as it is) in a folder until `time` (seconds), `iterations` or `stop()`.
 
+    `begin` is a run with fewer buckets or bets, whose regrets and averages are carried over (`solving.carrying`).
     `resume` goes on there, with the same recipe, seed and mode; limits count earlier sittings. An interrupt (Ctrl-C) writes a
     checkpoint, between two steps, and is raised again.
     """
     options = TrainOptions(
         abstraction=abstraction, time=time, iterations=iterations, threads=threads, seed=seed, mode=mode, resume=resume,
         check_seconds=check_seconds, checkpoint_seconds=checkpoint_seconds, cluster=cluster, blades=blades,
-        exploitability=exploitability,
+        exploitability=exploitability, begin=begin,
     )  # fmt: skip
     return train_with(recipe, out, options, callback, stop)
 
@@ -195,6 +201,9 @@ def train_with(
         asked[:] = [stop()]
         return asked[0]
 
+    from riverboat.solving.blueprint import Blueprint
+    from riverboat.solving.carrying import blueprint_of, carry
+
     folder = Path(out)
     with disk.held(folder), solver_of(made, cards, path, options) as solver:
         run = Training(
@@ -208,6 +217,9 @@ def train_with(
             measure=_exploited(options.threads) if options.exploitability else _measure(options.threads),
         )
         run.open(options.resume)
+        if options.begin is not None and isinstance(solver, Blueprint) and solver.iterations == 0:
+            coarse, run.seconds = blueprint_of(options.begin, options.threads)  # limits count its time too
+            carry(coarse, solver)
         strategy = run.run(options.limit(made), options.iterations, stopped)
         return Trained(
             game=made.rules.name,

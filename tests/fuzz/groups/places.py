@@ -37,6 +37,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "river --out": (*RIVER, "--out", "?"),
     "boards --out": (*RIVER, "--boards", "../world/boards.txt", "--out", "?"),
     "respond --out": ("respond", "../world/kuhn", "--player", "0", "--out", "?"),
+    "ship --out": ("ship", "../world/blueprint", "--out", "?"),
     "train --out": ("train", "../world/leduc.toml", "--iterations", "2", "--out", "?"),
 }
 READ: dict[str, tuple[str, ...]] = {
@@ -48,6 +49,9 @@ READ: dict[str, tuple[str, ...]] = {
     "respond": ("respond", "?"),
     "resume": (*KUHN, "--resume", "--out", "?"),
     "train --abstraction": said("train ../world/training.toml --iterations 2 --out run --abstraction ?"),
+    "ship": ("ship", "?", "--out", "shipped"),
+    "record": ("online", "always-call", "--hands", "2", "--replay", "?"),
+    "begin": said("train ../world/leduc.toml --iterations 2 --out run --begin ?"),
     "agent": ("act", "?", "MATCHSTATE:0:0:r:Ks|", "--game", "leduc"),
     "spot": ("solve", "?.toml", "--iterations", "2"),
     "efg": ("solve", "?.efg", "--iterations", "2"),

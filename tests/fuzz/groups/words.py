@@ -27,6 +27,7 @@ NEEDED = (
     "train",
     "act",
     "match",
+    "online",
     "lbr",
     "continuous",
     "team",
@@ -37,6 +38,12 @@ NEEDED = (
 COMMANDS = (*NEEDED, "games", "trace", "play", "demo", "bench", "cache", "acpc dealer")
 
 TOGETHER: dict[str, tuple[str, ...]] = {
+    "online with nobody": said("online always-call --hands 2"),
+    "online twice": said("online always-call --url http://127.0.0.1:9 --replay x --hands 2"),
+    "online without http": said("online always-call --url slumbot --hands 2"),
+    "a size without a place": said("train --time 1s --threads 1"),
+    "a size and cards": said("train --time 1s --abstraction lossless --out run"),
+    "begin and a cluster": said("train ../world/leduc.toml --iterations 2 --out run --begin ../world --cluster none"),
     "--resume without --out": (*KUHN, "--resume"),
     "a sweep of nothing known": said("sweep chess --iterations 2"),
     "a sweep with a wrong schedule": said("sweep kuhn --schedule magic --iterations 2"),

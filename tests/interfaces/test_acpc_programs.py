@@ -1,0 +1,28 @@
+"""Matches against programs that know nothing of Riverboat: the example is a second process over loopback."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from riverboat.interfaces import cli
+
+PLAYER = Path(__file__).parents[2] / "examples" / "acpc_player.py"
+
+
+def test_the_example_plays_a_match_over_loopback(capsys: pytest.CaptureFixture[str]) -> None:
+    """It raises to 300 as the dealer, and calls. Against one who only calls, a pair of hands with exchanged cards would
+    come to nothing without that raise, and comes to 200 chips with it, or to a tie.
+    """
+    words = ["match", "always-call", f"acpc:{sys.executable} {PLAYER}", "--game", "nolimit-200bb", "--hands", "12"]
+    with pytest.raises(SystemExit) as end:
+        cli.main([*words, "--json"])
+    assert not end.value.code
+    played = json.loads(capsys.readouterr().out)
+    assert played["hands"] == 12
+    pairs = 12 / 1000 * played["mbb_per_game"] * 100 / 200
+    assert pairs == pytest.approx(round(pairs))
+    assert played["ci95"] > 0

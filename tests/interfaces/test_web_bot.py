@@ -1,0 +1,154 @@
+"""The client of a bot behind a web API. No test asks a live host: exchanges on record, and a small bot on loopback."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from riverboat.agents.registry import make_agent
+from riverboat.errors import InputError
+from riverboat.games.acpc import read_game
+from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.betting import Betting
+from riverboat.interfaces import web_bot
+
+RULES = read_game("nolimit-200bb")
+CARDS = {"hole_cards": ["Ah", "Kd"], "token": "t"}
+# As published descriptions of the API have it: the bot has the button, raises, and is called down.
+RECORD = [
+    ("new_hand", {}, {**CARDS, "client_pos": 0, "board": [], "action": "b200", "old_action": ""}),
+    ("act", {"token": "t", "incr": "c"}, {**CARDS, "client_pos": 0, "board": ["2c", "7d", "9h"], "action": "b200c/"}),
+    (
+        "act",
+        {"token": "t", "incr": "k"},
+        {**CARDS, "client_pos": 0, "board": ["2c", "7d", "9h"], "action": "b200c/kb300"},
+    ),
+    (
+        "act",
+        {"token": "t", "incr": "c"},
+        {**CARDS, "client_pos": 0, "board": ["2c", "7d", "9h", "Ks"], "action": "b200c/kb300c/"},
+    ),
+    (
+        "act",
+        {"token": "t", "incr": "k"},
+        {**CARDS, "client_pos": 0, "board": ["2c", "7d", "9h", "Ks", "3s"], "action": "b200c/kb300c/kk/"},
+    ),
+    (
+        "act",
+        {"token": "t", "incr": "k"},
+        {**CARDS, "client_pos": 0, "action": "b200c/kb300c/kk/kk", "winnings": 500, "bot_hole_cards": ["Qs", "Qd"]},
+    ),
+    ("new_hand", {"token": "t"}, {**CARDS, "client_pos": 0, "board": [], "action": "f", "winnings": 50}),
+]
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    lines = [json.dumps({"ask": ask, "with": body, "reply": reply}) for ask, body, reply in RECORD]
+    (tmp_path / "record.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path / "record.jsonl"
+
+
+def test_hands_on_record_are_played_again(record: Path, tmp_path: Path) -> None:
+    caller = make_agent("always-call")
+    exchange = web_bot.recorded(web_bot.from_record(record), tmp_path / "again.jsonl")
+    told: list[tuple[int, int]] = []
+    played = web_bot.play_online(caller, exchange, 2, lambda *now: told.append(now))
+    assert played.chips == (500, 50)
+    assert told == [(1, 500), (2, 550)]
+    assert played.mbb_per_game == 2750
+    assert (tmp_path / "again.jsonl").read_text() == record.read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"error_msg": "no such token"}, "refused new_hand .*no such token"),
+        ({"action": "b200x"}, "'x' .letter 5. is no move"),
+        ({"action": "b200/"}, "no cards are dealt after 'b200'"),
+        ({"action": "b30"}, "r30"),
+        ({"board": ["2c"]}, "shows 1 cards"),
+        ({"client_pos": 2}, "no seat"),
+        ({"hole_cards": ["Ah", "Ah"]}, "Ah"),
+        ({"winnings": "many"}, "no result"),
+    ],
+)
+def test_strange_replies_are_refused_in_one_line(change: dict[str, object], match: str) -> None:
+    reply = {**RECORD[0][2], **change}
+    with pytest.raises(InputError, match=match) as error:
+        web_bot.play_online(make_agent("always-call"), lambda what, body: reply, 1)
+    assert "\n" not in str(error.value)
+
+
+def test_lines_are_translated_both_ways() -> None:
+    draw = random.Random(4)
+    for _ in range(200):
+        state, line = Betting.start(RULES), ""
+        while state.actor != TERMINAL:
+            if state.actor == CHANCE:
+                state, line = state.next_street(), line + "/"
+                continue
+            raises = state.raise_range()
+            labels = ["c"] + ["f"] * (state.to_call > 0)
+            if raises is not None:
+                labels += [f"r{min(raises.most, raises.least + draw.choice((0, 150, 40_000)))}"]
+            label = draw.choice(labels)
+            line += web_bot.move_of(label, state)
+            state = state.play(label)
+            assert web_bot.betting_of(line, RULES).at == state.at
+    assert web_bot.betting_of("b200c/kb300b900", RULES).line == "r200c/cr500r1100"  # chips of a street, and of the hand
+
+
+class Bot(BaseHTTPRequestHandler):
+    """Deals the same cards and checks or calls; raises once before the flop."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        line = "" if self.path.endswith("new_hand") else self.server.line + body["incr"]  # type: ignore[attr-defined]
+        state = web_bot.betting_of(line, RULES)
+        while state.actor in (CHANCE, 0):
+            if state.actor == CHANCE:
+                state, line = state.next_street(), line + "/"
+            else:
+                line += web_bot.move_of("c", state)
+                state = state.play("c")
+        self.server.line = line  # type: ignore[attr-defined]
+        board = ["2c", "7d", "9h", "Ks", "3s"][: web_bot.SIZES[state.street]]
+        reply = {"token": "x", "client_pos": 1, "hole_cards": ["Ah", "Kd"], "board": board, "action": line}
+        if state.actor == TERMINAL:
+            reply["winnings"] = state.spent[0] if state.at.turn == 0 or not line.endswith("f") else -state.spent[1]
+        answer = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def bot() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Bot)
+    server.line = ""  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/api"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_bot_on_loopback_is_played_over_http(bot: str) -> None:
+    played = web_bot.play_online(make_agent("random", 3), web_bot.over_http(bot), 8)
+    assert len(played.chips) == 8
+    assert any(played.chips)
+    with pytest.raises(InputError, match="begins with https"):
+        web_bot.over_http("bot.example")
+    with pytest.raises(InputError, match=r"127\.0\.0\.1:9"):
+        web_bot.over_http("http://127.0.0.1:9", timeout=1)("new_hand", {})
