@@ -51,6 +51,7 @@ def test_homogeneity() -> None:
     assert homogeneity(np.array([[1.0, 2, 3]]), np.array([[30.0, 20, 10]])) == 1.0  # too few
 
 
+@pytest.mark.slow
 def test_changes_are_noticed_and_noise_is_not() -> None:
     settings = LearnSettings(every=400, work=64)
     steady = NoticingLearner(lambda: LearningAgent(base("learner"), settings), 100)

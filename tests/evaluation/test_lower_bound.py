@@ -52,7 +52,7 @@ def test_the_bound_is_below_the_exact_figure_and_above_play_that_is_not_fitted()
     assert (again.chips, again.seats) == (found.chips, found.seats)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 def test_a_response_fitted_on_all_boards_is_the_best_of_an_abstract_game_that_remembers(dtype: type) -> None:
     """Against the best response from joint counts of buckets, and against plain enumeration of what it plays."""
     rules = Rules(blinds=(2, 1), stacks=(9, 9), board=(0, 1, 1), ranks=4, suits=2, hole=1)

@@ -143,7 +143,7 @@ def test_a_training_begins_where_another_stands(tmp_path: Path) -> None:
     coarse_cards().save(tmp_path / "cards")
     first = train(recipe, out=tmp_path / "first", abstraction=tmp_path / "cards", iterations=6_400, threads=1)
     second = train(recipe, out=tmp_path / "second", begin=tmp_path / "first", iterations=6_464, threads=1)
-    assert second.seconds >= first.seconds
+    assert second.seconds >= first.seconds - 1e-3  # files hold milliseconds
     assert 6_400 < second.iterations <= 6_600
     cold = train(recipe, out=tmp_path / "cold", iterations=128, threads=1)
     assert exploitability_of(second.strategy) < exploitability_of(cold.strategy)
