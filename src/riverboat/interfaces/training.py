@@ -118,7 +118,7 @@ def train_sized(how: TrainOptions, options: Options) -> None:
 def _made(cards: str, how: TrainOptions) -> Path:
     """The card abstraction of a recipe, in the user's data folder, where the demo has its own."""
     place = own_folder("data") / cards
-    abstracting.abstract(cards, place, how.threads, True, False, False)
+    abstracting.abstract(cards, place, how.threads, resume=True, only_estimate=False, device="cpu", json=False)
     return place
 
 
