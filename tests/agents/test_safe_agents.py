@@ -167,6 +167,7 @@ class Ready:
         self.now = self._answer
 
 
+@pytest.mark.slow
 def test_a_learner_within_its_bank(trained: BlueprintStrategy) -> None:
     """What is played is never more exploitable than the blueprint, the budget and the bank: exactly, in the abstract game."""
     answer, seen = short(5), []

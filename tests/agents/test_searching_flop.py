@@ -25,6 +25,7 @@ def midgame(seat: int = 0, line: str = "cc/") -> Midgame:
     return position.subgame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["unsafe", pytest.param("resolve", marks=pytest.mark.slow)])
 def test_it_keeps_the_contract(method: str) -> None:
     check_agent(agent(method, iterations=5), tables=12)

@@ -45,6 +45,7 @@ def test_what_is_written_is_what_is_played() -> None:
     assert here.earned(here.table) == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_what_follows_is_solved_for_the_street_as_it_is_played() -> None:
     """With the street of a solution what follows is solved too; with another one little is left to gain but on the street."""
     here = flop()
@@ -56,6 +57,7 @@ def test_what_follows_is_solved_for_the_street_as_it_is_played() -> None:
     assert solved < nested < here.exploitability(here.table)
 
 
+@pytest.mark.slow
 def test_search_that_knows_its_values_is_consistent() -> None:
     """Where the opponent goes on as the blueprint, as it does, the searched street wins what was promised of it."""
     here, values = flop(), leaves(0, ("blueprint",))
@@ -98,7 +100,8 @@ def turn() -> Flop:
     return Flop.of(base().strategy, "cc/cc/", parse_cards("AsKhQh9s"))
 
 
-@pytest.mark.parametrize("seat", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seat", [0, 1])
 def test_a_solver_that_goes_on_learns_the_turn(seat: int) -> None:
     """All rivers at every question: CFR on the turn and what follows, so its street is nearly unexploitable."""
     here = turn()

@@ -102,6 +102,7 @@ def test_tables_are_those_of_the_twin(name: str, deals: int, prune: Pruning | No
     assert len(marked) <= sum(solver.touched()) <= len({*twin.regret, *twin.average})  # equal values leave no mark
 
 
+@pytest.mark.slow
 def test_all_ins_before_the_flop_are_paid_by_equity() -> None:
     rules = read_game("nolimit-200bb")
     tree, cards = compile_actions(rules, one_size("a")), lossless()

@@ -154,10 +154,10 @@ def best_response(rules: Rules, menu: Menu | None) -> dict[str, float]:
 def nearest_centres() -> dict[str, float]:
     """k-means with the nearest centres found on the device: the same centres and labels."""
     rng, gaps = np.random.default_rng(3), {}
-    for metric, points in (("l2", rng.random((60, 3))), ("emd", rng.integers(1, 9, (60, 5)))):
+    for metric, points in (("l2", rng.random((24, 3))), ("emd", rng.integers(1, 9, (24, 5)))):
         kind = np.float32 if metric == "l2" else np.uint8
         here, there = (
-            cluster(points.astype(kind), None, 5, metric, iterations=4, medians=metric == "emd", device=device)
+            cluster(points.astype(kind), None, 3, metric, iterations=3, medians=metric == "emd", device=device)
             for device in (nearest_finder("cuda"), None)
         )
         gaps[f"{metric} labels"] = float(np.abs(here.labels - there.labels).max())

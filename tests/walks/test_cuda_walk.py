@@ -21,9 +21,9 @@ from riverboat.walks import devices
 
 # Sixteen-bit regrets and averages are rounded by the same thresholds, so a difference is one in the last bit of few.
 CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.05}  # "many": ties fall as rounding has it
-CASES = ("river 16-bit", "turn with rake", "choose", "batch", "best response", "nearest centres")
+CASES = ("river 16-bit", "choose", "batch", "best response", "nearest centres")
 MORE = (
-    "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
+    "turn with rake", "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
     "river predicting", "locked", "stop before a turn", "many", "far", "stakes", "best response with two cards",
     "best response in limit",
 )  # fmt: skip
