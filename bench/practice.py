@@ -9,10 +9,8 @@ without search 100 ms after the click, a decision graded from a solved spot in 5
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,6 +31,8 @@ from riverboat.practice.sitting import Sitting
 from riverboat.verbs.seating import rules_for
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from serve import cpu, start
+
 from reference.spot_ev import SlowSpot
 
 TURN: dict[str, Any] = {
@@ -49,32 +49,6 @@ RIVER: dict[str, Any] = {
 }
 DTYPES = ("float32", "float64")  # of a spot's tables; single ones are the default
 MOVES, QUESTIONS, SOLVED, HANDS = 120, 40, 20, 60
-
-
-def start(data: Path) -> tuple[subprocess.Popen[str], str, str]:
-    """A server: its process, address and token."""
-    command = [
-        sys.executable,
-        "-m",
-        "riverboat.interfaces.cli",
-        "serve",
-        "--port",
-        "0",
-        "--data",
-        str(data),
-        "--no-open",
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    link = re.search(r"(http://\S+)/\?token=(\S+)", process.stdout.readline())
-    assert link is not None
-    return process, link[1], link[2]
-
-
-def spent(pid: int) -> float:
-    """Seconds of processor time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def spread(seconds: list[float], target: float) -> str:
@@ -177,14 +151,14 @@ def main() -> None:
         rb.solve(rb.Spot.make(**TURN), until=0.5, out=data / "turn")
         for dtype in DTYPES:
             rb.solve(rb.Spot.make(**RIVER), iterations=60, dtype=dtype, out=data / dtype)
-        process, base, token = start(data)
+        process, base, token, _ = start(data)
         try:
             with httpx.Client(base_url=base, headers={"authorization": f"Bearer {token}"}, timeout=600) as client:
                 client.get("/api/play/agents").raise_for_status()
-                used, took = spent(process.pid), moves(client, name)
+                used, took = cpu(process.pid), moves(client, name)
                 print(f"{name} answers, {MOVES} clicks from the first on: {spread(took, 0.1)}", flush=True)
                 print(
-                    f"    with all that its sitting down took {spent(process.pid) - used:.2f} s of the processor",
+                    f"    with all that its sitting down took {cpu(process.pid) - used:.2f} s of the processor",
                     flush=True,
                 )
                 graded, asked = grades(client)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from riverboat.agents.base import Agent, rules_of
+from riverboat.agents.base import Agent
 from riverboat.agents.learning import LearningAgent, _own_name
-from riverboat.agents.mixing import MixedAgent
+from riverboat.agents.mixing import MixedAgent, OfParts, PlaysAMixture
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.exploit.changes import Watch
@@ -30,23 +30,13 @@ from riverboat.strategy.place_node import hand_numbers
 from riverboat.strategy.public_answers import Answering, Strategies, reach
 
 
-class SwitchingAgent:
+class SwitchingAgent(OfParts):
     """Plays as one agent after the other, each for so many deals; the last goes on."""
 
     def __init__(self, parts: Sequence[Agent], deals: int, name: str = "switch") -> None:
         if len(parts) < 2 or deals < 1:
             raise InputError(f"{len(parts)} agents, deals={deals}: at least two agents, and one deal for each")
         self.parts, self.deals, self.name = tuple(parts), deals, name
-
-    @property
-    def rules(self) -> Rules | None:
-        """The game that its parts play; None where they play any."""
-        return rules_of(*self.parts)
-
-    def check_rules(self, rules: Rules) -> None:
-        """All parts must be able to play them."""
-        for part in self.parts:
-            part.check_rules(rules)
 
     def act(self, views: Views) -> Array:
         """Moves, by the number of the deal. int32 [n]"""
@@ -58,7 +48,7 @@ class SwitchingAgent:
         return out
 
 
-class HedgeAgent:
+class HedgeAgent(OfParts, PlaysAMixture):
     """A choice among prepared strategies without regret: Hedge with shared weights (Herbster & Warmuth 1998).
 
     One of them is drawn for each hand. What every other would have won is estimated from the same hand: what was won, times
@@ -84,32 +74,6 @@ class HedgeAgent:
 
     def _renew(self) -> None:
         self.now = MixedAgent(self.parts, tuple(self.weights.tolist()), self.name, self.seed)
-
-    @property
-    def rules(self) -> Rules | None:
-        """The game that its parts play; None where they play any."""
-        return self.now.rules
-
-    @property
-    def tables_at_once(self) -> int:
-        """As many as there are hands between two choices."""
-        return self.every
-
-    def check_rules(self, rules: Rules) -> None:
-        """All parts must be able to play them."""
-        self.now.check_rules(rules)
-
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        return self.now.act(views)
-
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What it plays now with all hands at public places."""
-        return self.now.strategies(places, draw)
-
-    def reach(self, places: Places, seat: int) -> Array:
-        """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
-        return self.now.reach(places, seat)
 
     def account(self) -> str:
         """Weights of the parts."""

@@ -25,15 +25,10 @@ from riverboat.strategy.public_answers import Answering, Strategies, reach
 _MIX, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-class MixedAgent:
-    """Plays each hand as one of its parts."""
+class OfParts:
+    """Something made of agents that play the same game."""
 
-    def __init__(self, parts: Sequence[Agent], shares: Sequence[float], name: str = "mixture", seed: int = 0) -> None:
-        if len(parts) != len(shares) or not parts:
-            raise InputError(f"{len(shares)} shares for {len(parts)} agents: give one for each")
-        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
-            raise InputError(f"shares {', '.join(f'{s:g}' for s in shares)}: must sum to one, none below zero")
-        self.parts, self.shares, self.name, self.seed = tuple(parts), tuple(shares), name, seed
+    parts: tuple[Agent, ...]
 
     @property
     def rules(self) -> Rules | None:
@@ -44,6 +39,17 @@ class MixedAgent:
         """All parts must be able to play them."""
         for part in self.parts:
             part.check_rules(rules)
+
+
+class MixedAgent(OfParts):
+    """Plays each hand as one of its parts."""
+
+    def __init__(self, parts: Sequence[Agent], shares: Sequence[float], name: str = "mixture", seed: int = 0) -> None:
+        if len(parts) != len(shares) or not parts:
+            raise InputError(f"{len(shares)} shares for {len(parts)} agents: give one for each")
+        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+            raise InputError(f"shares {', '.join(f'{s:g}' for s in shares)}: must sum to one, none below zero")
+        self.parts, self.shares, self.name, self.seed = tuple(parts), tuple(shares), name, seed
 
     def shares_at(self, places: Places, seats: Array) -> Array:
         """Chances of the parts in hands that come to places. float64 [n, parts]"""
@@ -121,3 +127,27 @@ class MixedAgent:
         if not isinstance(part, Answering):
             raise InputError(f"agent {part.name!r} cannot be asked about all hands, and so {self.name!r} cannot")
         return part
+
+
+class PlaysAMixture:
+    """What is played is a mixture, which changes between batches of `every` hands alone: what it rests on is for so many."""
+
+    now: MixedAgent
+    every: int
+
+    @property
+    def tables_at_once(self) -> int:
+        """As many as there are hands between two mixtures."""
+        return self.every
+
+    def act(self, views: Views) -> Array:
+        """Moves. int32 [n]"""
+        return self.now.act(views)
+
+    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
+        """What it plays now with all hands at public places."""
+        return self.now.strategies(places, draw)
+
+    def reach(self, places: Places, seat: int) -> Array:
+        """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
+        return self.now.reach(places, seat)

@@ -16,9 +16,8 @@ import numpy as np
 
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.learning import LearningAgent, _own_name
-from riverboat.agents.mixing import MixedAgent
+from riverboat.agents.mixing import MixedAgent, PlaysAMixture
 from riverboat.agents.safe_endgames import SafeEndgames
-from riverboat.arrays import Array
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError
 from riverboat.exploit.bank import Bank
@@ -29,13 +28,11 @@ from riverboat.exploit.tree_reading import read_in
 from riverboat.games.acpc import Rules
 from riverboat.games.places import Places
 from riverboat.games.records import Hands
-from riverboat.games.views import Views
-from riverboat.strategy.public_answers import Strategies
 
 MOST_MBB = 1_000_000.0
 
 
-class _Safe:
+class _Safe(PlaysAMixture):
     """What is played changes only when hands are shown; then risks are charged, and gifts credited."""
 
     def __init__(self, base: BlueprintAgent, budget: float, every: int) -> None:
@@ -51,26 +48,9 @@ class _Safe:
         """The game that it plays."""
         return self.base.rules
 
-    @property
-    def tables_at_once(self) -> int:
-        """As many as there are hands between two answers: what a bank allows is for so many."""
-        return self.every
-
     def check_rules(self, rules: Rules) -> None:
         """Only its own rules."""
         self.base.check_rules(rules)
-
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        return self.now.act(views)
-
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What it plays now with all hands at public places."""
-        return self.now.strategies(places, draw)
-
-    def reach(self, places: Places, seat: int) -> Array:
-        """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
-        return self.now.reach(places, seat)
 
     def account(self) -> str:
         """What was given and risked so far."""
