@@ -159,6 +159,15 @@ def test_classes_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("{run}?spare-first=perhaps", "write yes or no"),
         ("{run}?seed=1&seed=2", "seed is given twice"),
         ("{run}?translation=arith", "unknown action translation"),
+        ("", "agent '': no name; an agent is always-fold"),
+        ("?purify", "no name"),
+        ("switch:random,", "no name"),
+        ("{run}?fit=l1", "fit is for agents that learn"),
+        ("{run}?abstraction=", "abstraction= names no folder"),
+        ("{run}?endgames", "endgames= names no folder"),
+        ("{run}?exploit=dbbr&memory=", "memory= names no folder"),
+        ("{run}?exploit=dbbr&notice=3", "notice='3': write a number of hands from 10 on"),
+        ("os:nothing", "no class 'nothing', and no other that acts, in os"),
     ],
 )
 def test_what_is_no_agent(text: str, reason: str, run: Path) -> None:

@@ -15,6 +15,7 @@ from riverboat.agents.base import ranges
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.yardsticks import Yardstick
+from riverboat.cards.notation import parse_cards
 from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.endgame.table_subgames import METHODS, Subgame
@@ -23,11 +24,13 @@ from riverboat.evaluation.matches import play_match
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import parse_menu
+from riverboat.games.moves import CALL
 from riverboat.games.places import Places
 from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.interfaces import playing
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_values import blueprint_values
+from riverboat.strategy.place_node import hand_numbers
 from riverboat.testing.agents import check_agent, random_views
 
 # Twelve cards: hold'em with 66 hands, all streets, stacks of fifteen big blinds.
@@ -101,11 +104,16 @@ def test_a_bet_that_is_not_in_the_tree_gets_a_subgame_again_and_again(method: st
     assert own.after(237) is None  # a move of its own that it never makes is met too
     begins = at.subgame.entry.state.line
     assert begins == ("cc/cc/r237" if found.search.nested == "expensive" else line)
-    if method != "unsafe":
-        assert "before an action" in at.subgame.entry.source
     later = found.search.positions(places(line + "c/r800"), [1])[0]
-    assert later.subgame.entry.source.startswith("the last solution")
     assert later.inside.pot == 2 * 611 + (800 - 611)
+    if method == "unsafe":
+        assert later.subgame.entry.source == "none: unsafe search needs none"
+        return
+    assert "before an action" in at.subgame.entry.source
+    assert later.subgame.entry.source.startswith("the last solution")
+    for seat, added in ((0, 0), (1, 137)):  # what the opponent's hands are worth counts the chips that it put in itself
+        before, behind = (root(found, some, seat).entry.values for some in ("cc/cc/", "cc/cc/r237"))
+        np.testing.assert_allclose(behind, before + added)
 
 
 def test_ranges_are_of_what_was_really_played() -> None:
@@ -122,6 +130,20 @@ def test_the_opponents_surprise_does_not_empty_its_range() -> None:
     live, weights = places("cc/cc/").live[0].sum(), spot.weights[1]
     assert np.count_nonzero(weights) == live
     assert weights[weights > 0].min() >= 0.02
+
+
+def test_a_hand_that_should_not_be_there_is_played_for_what_it_is() -> None:
+    """A straight flush calls, also where the blueprint would never have come with it: somebody may ask."""
+    line, nuts = "cc/cc/cc/r1500", int(hand_numbers(np.array([parse_cards("JhTh")]))[0])
+    own = next(some for some in map(base, range(9)) if not _come(some, line, nuts))
+    at = SearchingAgent(own, SearchSettings("river", iterations=50)).search.positions(places(line), [1])[0]
+    assert at.subgame.entry.ranges[1, nuts] == 0.0
+    assert at.strategy[nuts, at.moves.index(CALL)] > 0.99
+
+
+def _come(agent: BlueprintAgent, line: str, hand: int) -> bool:
+    reach = agent.played.reach(places(line), 1)[0]
+    return bool(reach[hand_numbers(SMALL.deck.hands) == hand].any())
 
 
 def test_thresholds_for_modelling_and_for_playing_are_apart() -> None:

@@ -97,7 +97,7 @@ def learn_settings(options: Mapping[str, str], text: str) -> LearnSettings | Non
     """Settings from the options of an agent; None where it does not learn."""
     given = [key for key in LEARN_OPTIONS if key in options]
     if "exploit" not in options:
-        if given and given != ["fit"]:
+        if given:
             raise InputError(f"agent {shown(text)}: {given[0]} is for agents that learn: add exploit=dbbr")
         return None
     settings: dict[str, Any] = {"method": options["exploit"] or "dbbr"}

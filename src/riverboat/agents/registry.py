@@ -49,6 +49,7 @@ from riverboat.artefact import MANIFEST
 from riverboat.endgame.library_build import load_library
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError, shown, unknown
+from riverboat.exploit.changes import LEAST_WINDOW
 from riverboat.kept import own_folder
 from riverboat.strategy.blueprint import load_blueprint
 from riverboat.strategy.files import holds_solution, load
@@ -60,6 +61,7 @@ SHIPPED = Path(__file__).parent / "shipped" / DEFAULT
 SHIPPED_LEDGER = SHIPPED.with_name("strength.jsonl")  # what has been measured of it
 SEVERAL = ("switch:", "hedge:")  # agents made of others
 ENDGAMES = "endgames"
+FOLDERS = ("abstraction", "memory", ENDGAMES)  # options that name one
 PROGRAM = "acpc:"  # a program that speaks the protocol; a dealer seats it
 _POST = tuple(name for name in POST if name != "none")
 _OPTIONS = (
@@ -116,6 +118,8 @@ def make_agent(text: str, seed: int = 0) -> Agent:
     options = _options(tail, text)
     if text.startswith(SEVERAL):
         return _several(text, seed)
+    if not base:
+        raise InputError(f"agent {shown(text)}: no name; an agent is {known_agents()}")
     if base in YARDSTICKS:
         _known(options, ("seed",), text)
         return Yardstick(base, _seed(options, seed, text))
@@ -190,6 +194,9 @@ def _seed(options: dict[str, str], seed: int, text: str) -> int:
 
 def _blueprint(text: str, folder: Path, options: dict[str, str], seed: int) -> Agent:
     _known(options, _OPTIONS, text)
+    for key in FOLDERS:
+        if options.get(key) == "":
+            raise InputError(f"agent {shown(text)}: {key}= names no folder: write {key}=DIR")
     library = options.pop(ENDGAMES, None)
     settings, learns = search_settings(options, text), learn_settings(options, text)
     budget = _budget(options, text, learns is not None)
@@ -237,11 +244,12 @@ def _window(options: dict[str, str], text: str, *, alone: bool) -> int | None:
         return None
     if not alone:
         raise InputError(f"agent {shown(text)}: notice is for exploit alone, without search and safe")
-    if not re.fullmatch(r"\d{0,7}", options["notice"], re.ASCII):
+    window = options["notice"] or "200"
+    if not re.fullmatch(r"\d{1,7}", window, re.ASCII) or int(window) < LEAST_WINDOW:
         raise InputError(
-            f"agent {shown(text)}: notice={shown(options['notice'])}: write a number of hands, such as 200"
+            f"agent {shown(text)}: notice={shown(window)}: write a number of hands from {LEAST_WINDOW} on, such as 200"
         )
-    return int(options["notice"] or 200)
+    return int(window)
 
 
 def _budget(options: dict[str, str], text: str, learns: bool) -> float | None:
@@ -276,7 +284,8 @@ def _custom(text: str, module: str, name: str, options: dict[str, str]) -> Agent
         sys.path.remove(here)
     if not hasattr(home, name):
         there = [key for key, value in vars(home).items() if inspect.isclass(value) and hasattr(value, "act")]
-        raise InputError(f"agent {shown(text)}: {unknown('class', name, there)} in {module}")
+        known = unknown("class", name, there) if there else f"no class {shown(name)}, and no other that acts,"
+        raise InputError(f"agent {shown(text)}: {known} in {module}")
     with own.told("agent", text, f"{name} cannot be made"):
         agent = getattr(home, name)(**options)
     missing = [what for what in ("name", "check_rules", "act") if not hasattr(agent, what)]

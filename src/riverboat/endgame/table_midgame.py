@@ -20,7 +20,7 @@ from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.notation import show_cards
 from riverboat.endgame.leaf_rollouts import CONTINUATIONS, RUNOUTS, SHOWN, Exit, Rollouts
 from riverboat.endgame.street_game import StreetSolver, StreetTree, goes_on, street_tree
-from riverboat.endgame.table_subgames import Entry, scaled
+from riverboat.endgame.table_subgames import Entry, scaled, unfloored
 from riverboat.games.base import CHANCE
 from riverboat.games.betting import Betting
 from riverboat.games.menus import SEATS, Menu
@@ -30,6 +30,7 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.played import Played
 
 CHECK_EVERY = 20  # iterations between two looks at the clock or at the exploitability
+NO_VALUES = "none: before this street hands had no values of their own"
 DEPTH_LIMITED = "the opponent chooses how to go on where the street ends; no guarantee"
 
 
@@ -50,7 +51,7 @@ class Midgame:
     menu: Menu
     around: Around
     floor: float  # the least weight of a hand of the opponent
-    least: float  # own hands of less weight are left out
+    least: float  # the same of an own hand
 
     @cached_property
     def tree(self) -> StreetTree:
@@ -64,12 +65,18 @@ class Midgame:
         return np.flatnonzero(np.isin(HAND_CARDS, left).all(axis=1))
 
     @cached_property
-    def ranges(self) -> tuple[Array, Array]:
-        """How often each seat comes with each hand. float64 [n] each"""
+    def true_ranges(self) -> tuple[Array, Array]:
+        """How often each seat comes with each hand, the likeliest weighing one. float64 [n] each"""
         live = np.zeros(HANDS, bool)
         live[self.hands] = True
-        held = [scaled(weights, live)[self.hands] for weights in self.entry.ranges]
-        held[self.seat] = np.where(held[self.seat] >= self.least, held[self.seat], 0.0)
+        first, second = (scaled(weights, live)[self.hands] for weights in self.entry.ranges)
+        return first, second
+
+    @cached_property
+    def ranges(self) -> tuple[Array, Array]:
+        """The same, no hand weighing less than it should. float64 [n] each"""
+        held = list(self.true_ranges)
+        held[self.seat] = np.maximum(held[self.seat], self.least)
         held[1 - self.seat] = np.maximum(held[1 - self.seat], self.floor)
         return held[0], held[1]
 
@@ -197,10 +204,12 @@ class MidPosition:
 
     def entry(self) -> Entry:
         """What is known here, for a subgame that begins here."""
-        ranges = np.zeros((2, HANDS))
-        ranges[:, self.subgame.hands] = self._reach
+        subgame, ranges = self.subgame, np.zeros((2, HANDS))
+        ranges[:, subgame.hands] = self._reach
+        own, hands = subgame.seat, subgame.hands
+        ranges[own, hands] = unfloored(ranges[own, hands], subgame.true_ranges[own], subgame.ranges[own])
         ranges[:, np.isin(HAND_CARDS, self.board).any(axis=1)] = 0.0
-        entry = Entry(self.state, self.board, ranges, None, "none: before this street hands had no values of their own")
+        entry = Entry(self.state, self.board, ranges, None, NO_VALUES)
         return entry if self.card is None else self.subgame.around.valued(entry, self.subgame.seat)
 
     def facts(self) -> dict[str, Any]:

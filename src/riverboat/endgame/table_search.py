@@ -27,7 +27,7 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS
 from riverboat.cards.notation import show_cards
 from riverboat.endgame.table_menus import table_menu, with_total
-from riverboat.endgame.table_midgame import Around, Midgame, MidPosition
+from riverboat.endgame.table_midgame import NO_VALUES, Around, Midgame, MidPosition
 from riverboat.endgame.table_subgames import METHODS, Entry, Position, Subgame
 from riverboat.errors import InputError, check_threads, unknown
 from riverboat.games.base import CHANCE
@@ -55,7 +55,7 @@ MOST = 1_000_000  # iterations, where time decides
 CHECK_EVERY = 10  # iterations: a look costs half of one on a turn, and three on a river
 MOST_SPREAD = 10.0
 MIDGAME = 1  # the street that is solved alone, with values where it ends: the flop
-LEAST = 1e-4  # own hands of less weight are left out of a subgame
+LEAST = 1e-4  # the least weight of an own hand: one that should not be there is played for what it is
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class Search:
     def entered(self, state: Betting, board: tuple[int, ...], seat: int) -> Entry:
         """What the blueprint knows where the first searched street begins."""
         places, other, tree = Places.of([state], [board]), 1 - seat, self.played.strategy.tree
-        ranges, source = np.ones((2, HANDS)), "none: the blueprint has no such line"
+        ranges = np.ones((2, HANDS))
         ranges[seat] = 0.0
         ranges[seat, self.numbers] = self.played.reach(places, seat)[0]
         node = int(self._reader.read_as(places, np.array([seat]))[0])
@@ -212,16 +212,18 @@ class Search:
             ranges[other, hand_numbers(model.hands)] = model.reach[other]
             if not ranges[seat].any():
                 ranges[seat, hand_numbers(model.hands)] = model.reach[seat]
-        entry = Entry(state, board, ranges, None, source)
+        entry = Entry(state, board, ranges, None, NO_VALUES)
         return entry if state.street == MIDGAME else self.valued(entry, seat)
 
     def valued(self, entry: Entry, seat: int) -> Entry:
         """An entry with what the opponent's hands are worth there against the blueprint, where the method needs that."""
+        if self.settings.method == "unsafe":
+            return replace(entry, source="none: unsafe search needs none")
         state, other = entry.state, 1 - seat
         node = int(self._reader.read_as(Places.of([state], [entry.board]), np.array([seat]))[0])
         tree = self.played.strategy.tree
-        if self.settings.method == "unsafe" or node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
-            return entry
+        if node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
+            return replace(entry, source="none: the blueprint has no such line")
         there = blueprint_values(self._base, tree.line(node), entry.board, [*entry.ranges], self.settings.threads)
         pots = state.pot / there.pot  # where bets were translated, they differ
         best = there.best_response[other] * pots
@@ -245,7 +247,7 @@ class Search:
 
     def subgame(self, outset: Outset, entry: Entry, seat: int) -> Subgame | Midgame:
         """The subgame of an outset, once it is known who comes there with what."""
-        known = entry if outset.behind is None else entry.after(outset.behind)
+        known = entry if outset.behind is None else entry.after(outset.behind, 1 - seat)
         s = self.settings
         if known.state.street == MIDGAME:
             return Midgame(seat, known, outset.menu, self._around, s.floor, LEAST)

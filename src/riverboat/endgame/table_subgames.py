@@ -46,18 +46,18 @@ class Entry:
     values: (
         Array | None
     )  # float64 [1326]: what the opponent's hands could win from the pot as it stands; NaN: nobody met
-    source: str  # where the values come from
+    source: str  # where the values come from, or why there are none
     gifts: Array | None = None  # float64 [1326]: what they gave away on the way
     error: Array | float = 0.0  # float64 [1326]: by how much the values may be wrong, where they are estimates
 
-    def after(self, move: int) -> Entry:
-        """Behind a move for which there are no values: those before it stand in for them, chips put in since added."""
+    def after(self, move: int, other: int) -> Entry:
+        """Behind a move for which there are no values: those before it stand in for them, with what the opponent put in."""
         state = self.state.play(show_move(move, self.state.rules))
-        added = state.spent[self.state.turn] - self.state.spent[self.state.turn]
-        values = None if self.values is None else self.values + added
-        return replace(
-            self, state=state, values=values, source=f"{self.source}, before an action that it does not have"
-        )
+        added = state.spent[other] - self.state.spent[other]
+        if self.values is None:
+            return replace(self, state=state)
+        source = f"{self.source}, before an action that it does not have"
+        return replace(self, state=state, values=self.values + added, source=source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +74,13 @@ class Subgame:
         entry: Entry, seat: int, menu: Menu, method: str, floor: float, least: float, spread: float = 0.0
     ) -> Subgame:
         """The spot of an entry with a method's gadget. `floor`: the least weight of the opponent's hands in an unsafe one;
-        `least`: own hands of less weight are left out; `spread`: estimates are drawn with so many times their error.
+        `least`: that of own hands, so that one which should not be there is played too; `spread`: estimates are drawn with so
+        many times their error.
         """
         live: Array = np.logical_not(np.isin(HAND_CARDS, entry.board).any(axis=1))
         used = method if entry.values is not None else "unsafe"
         own, other = (scaled(entry.ranges[who], live) for who in (seat, 1 - seat))
-        own = np.where(own >= least, own, 0.0)
+        own = np.maximum(own, least) * live
         other = np.maximum(other, floor) * live if used == "unsafe" else live.astype(float)
         weights = (own, other) if seat == 0 else (other, own)
         spot = Spot.at(entry.state, entry.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
@@ -109,6 +110,11 @@ def scaled(reach: Array, live: Array) -> Array:
     """A range whose likeliest hand weighs one; all hands where nobody would come."""
     most = float(reach.max(initial=0.0))
     return np.where(live, reach / most, 0.0) if most > 0 else live.astype(float)
+
+
+def unfloored(reach: Array, true: Array, used: Array) -> Array:
+    """A reach that began with the weights `used`, had it begun with the true ones."""
+    return reach * true / np.where(used > 0, used, 1.0)
 
 
 def _gadget(method: str, player: int, entry: Entry, spread: float) -> RootGadget | None:
@@ -195,16 +201,18 @@ class Position:
     def entry(self) -> Entry:
         """What is known here, for a subgame that begins here."""
         other, ranges, values, gifts = 1 - self.subgame.seat, np.stack(self.here.reach), None, None
-        facts, spot = self.solution.provenance, self.subgame.spot
+        facts, spot, source = self.solution.provenance, self.subgame.spot, self.subgame.entry.source
+        own, used = self.subgame.seat, spot.weights[self.subgame.seat]
+        ranges[own] = unfloored(ranges[own], scaled(self.subgame.entry.ranges[own], used > 0), used)
         if self.subgame.method != "unsafe":
             ranges[other] *= self.subgame.entry.ranges[other]  # with a gadget every hand is dealt alike
-            values = self.here.best(other)
+            values, source = self.here.best(other), "the last solution"
         if self.subgame.method == "reach_maxmargin":
             gifts = self.gifts()
         error = (
             facts["exploitability"] * spot.pot / 100
         )  # of a solution: no hand of a range may be further off on average
-        return Entry(self.state, self.here.board, ranges, values, "the last solution", gifts, error)
+        return Entry(self.state, self.here.board, ranges, values, source, gifts, error)
 
     def gifts(self) -> Array:
         """What the opponent's hands have given away on the way here by not making their best moves. float64 [1326]
