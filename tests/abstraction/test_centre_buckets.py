@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from riverboat.abstraction import kmeans
+from riverboat.abstraction import centre_labels, kmeans
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction, lossless
-from riverboat.abstraction.centre_buckets import CentreBuckets
+from riverboat.abstraction.centre_buckets import METHODS, CentreBuckets
+from riverboat.agents.registry import SHIPPED
 from riverboat.arrays import Array
 from riverboat.cards.equity import hand_classes
 from riverboat.cards.features import published_groups
 from riverboat.cards.hand_features import turn_histograms
+from riverboat.cards.isomorphism import Indexer, canonical_boards
 from riverboat.cards.ranking import rank
-from riverboat.errors import CorruptError, InputError
+from riverboat.errors import CorruptError
 
 RNG = np.random.default_rng(5)
 
@@ -125,8 +128,56 @@ def test_an_abstraction_with_computed_streets_is_written_and_read(tmp_path: Path
     assert np.array_equal(both, cards.buckets(deals, players=2))
     assert np.array_equal(both[:, 1], cards.buckets(deals[:, 2:])[:, 0])
     assert np.array_equal(both[:, :, :2], light_first_streets(cards).buckets(deals, players=2)[:, :, :2])
-    with pytest.raises(InputError, match=r"buckets of the turn are computed .* needs the tables of all hands"):
-        _ = again.look
+
+
+@pytest.mark.parametrize("method", ["histogram", "ochs", "strength"])
+def test_labels_of_all_hands_are_what_the_table_computes(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On some boards, however their suits are named and their cards lie."""
+    made, count = computed(method), METHODS[method]
+    boards, times = canonical_boards(count)
+    some = RNG.permutation(len(boards))[:3]
+    monkeypatch.setattr(centre_labels, "canonical_boards", lambda cards: (boards[some], times[some]))
+    (labels,) = centre_labels.compute(made, threads=2)
+    for board in boards[some].tolist():
+        suits = RNG.permutation(4)
+        other = RNG.permutation([4 * (c // 4) + suits[c % 4] for c in board])
+        left = [c for c in range(52) if c not in other]
+        deals = np.array([[*hand, *other] for hand in combinations(left, 2)], np.uint8)
+        assert np.array_equal(labels[Indexer((2, count)).index(deals)], made.of(deals))
+
+
+def test_loops_that_deal_by_the_million_make_labels_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """They are kept, spoilt ones are made again, and other centres have others."""
+    monkeypatch.setattr(centre_labels, "cache_folder", lambda: tmp_path)
+    asked: list[str] = []
+
+    def compute(buckets: CentreBuckets, threads: int, progress: object) -> Array:
+        asked.append(buckets.method)
+        return np.full((1, Indexer((2, 4)).size()), len(buckets.centres) - 1, np.uint16)
+
+    monkeypatch.setattr(centre_labels, "compute", compute)
+    whole, turn = lossless().streets, light().streets[2]
+    cards = CardAbstraction((*whole[:2], turn, whole[3]))
+    labelled = cards.labelled(1)
+    assert labelled.fingerprint == cards.fingerprint  # the same map
+    assert labelled.buckets(deals_of(5, 5))[:, 0, 2].tolist() == [59] * 5
+    assert cards.look.shown.tolist() == [0, 3, 4, 5]  # reads what is kept
+    assert asked == ["histogram"]
+    (folder,) = tmp_path.iterdir()
+    (folder / "labels.npy").write_bytes(b"nothing")
+    assert cards.labelled(1).streets[2].labels.max() == 59
+    assert asked == ["histogram"] * 2
+    CardAbstraction((*whole[:2], replace(turn, centres=turn.centres[::-1]), whole[3])).labelled(1)
+    assert asked == ["histogram"] * 3
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.slow
+def test_default_has_the_buckets_of_the_table_when_it_is_measured() -> None:
+    """All of its turns and rivers: a minute where the labels are not kept."""
+    cards = load_abstraction(SHIPPED / "cards")
+    deals = deals_of(3000, 5)
+    assert np.array_equal(cards.labelled(2).buckets(deals), cards.buckets(deals))
 
 
 def light_first_streets(cards: CardAbstraction) -> CardAbstraction:

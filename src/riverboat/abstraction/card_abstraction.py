@@ -12,7 +12,7 @@ turn has 13,960,050 hands and the river 123,156,254. Three refinements fit the s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -23,6 +23,7 @@ import numpy as np
 
 from riverboat import artefact
 from riverboat.abstraction import _lookup_kernels as kernels
+from riverboat.abstraction import centre_labels
 from riverboat.abstraction.centre_buckets import CENTRE_SIZES, METHODS, CentreBuckets
 from riverboat.abstraction.public import PublicBuckets
 from riverboat.arrays import Array
@@ -136,13 +137,29 @@ class CardAbstraction:
 
     @property
     def look(self) -> kernels.LookUp:
-        """What the compiled look-up reads. Loops that deal by the million need labels."""
-        if self._computed:
-            raise InputError(
-                f"card abstraction {self.name!r}: buckets of the {STREETS[min(self._computed)]} are computed one board at a "
-                "time; this needs the tables of all hands: give the abstraction that it was shipped from, or train anew"
-            )
-        return self._look
+        """What the compiled look-up reads, labels of all hands: those that are computed are made once and kept."""
+        return self._look if not self._computed else self._labelled._look
+
+    @cached_property
+    def _labelled(self) -> CardAbstraction:
+        return self.labelled()
+
+    def labelled(self, threads: int | None = None, progress: Callable[[float], None] | None = None) -> CardAbstraction:
+        """The same with tables in place of centres; `progress` hears of labels that have to be made."""
+        if not self._computed:
+            return self
+        missing = [r for r, buckets in self._computed.items() if not centre_labels.have(buckets)]
+        streets = list(self.streets)
+        for r, buckets in self._computed.items():
+            before = missing.index(r) if r in missing else 0
+
+            def told(share: float, before: int = before) -> None:
+                if progress is not None and missing:
+                    progress((before + share) / len(missing))
+
+            made = centre_labels.labels(buckets, threads, told)
+            streets[r] = replace(streets[r], labels=made, cuts=nothing(), computed=False)
+        return replace(self, streets=tuple(streets), known_fingerprint=self.fingerprint)
 
     @cached_property
     def _computed(self) -> dict[int, CentreBuckets]:

@@ -65,13 +65,17 @@ class CentreBuckets:
         key = board.tobytes()
         known = self._boards.get(key)
         if known is None:
-            known = np.zeros(len(_CARDS), np.int32)
-            live = ~(_CARDS[:, :, None] == board).any(axis=(1, 2))
-            known[live] = self._labels(self._features(board)[live])
-            self._boards[key] = known
+            known = self._boards[key] = self.on_board(board)
             for old in list(self._boards)[:-KEPT]:
                 self._boards.pop(old, None)
         return known
+
+    def on_board(self, board: Array) -> Array:
+        """The same, computed. uint8 [cards] -> int32 [1326]"""
+        out = np.zeros(len(_CARDS), np.int32)
+        live = ~(_CARDS[:, :, None] == board).any(axis=(1, 2))
+        out[live] = self._labels(self._features(board)[live])
+        return out
 
     def _features(self, board: Array) -> Array:
         """Of all hands on a board. uint8 [cards] -> [1326, d]"""

@@ -394,9 +394,9 @@ def _values_of(
             by_agent.append(yardstick(SIMPLE[agent.name], like))
         else:
             by_agent.append(like)
-    mine, theirs = by_agent
+    mine, theirs = (strategy.labelled(progress=progress) for strategy in by_agent)
     if mine is theirs or mine.fingerprint == theirs.fingerprint:
-        both = value_tables(like, progress=progress, **more)
+        both = value_tables(mine, progress=progress, **more)
         return both, both
     return (
         value_tables(mine, theirs, progress=progress, **more),

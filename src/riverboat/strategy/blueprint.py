@@ -13,8 +13,8 @@ that all decisions of one bucket lie together.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,13 @@ class BlueprintStrategy:
             digest.update(repr((table.shape, table.dtype.str)).encode())
             digest.update(np.ascontiguousarray(table[:1] if table.strides[0] == 0 else table).data)
         return digest.hexdigest()
+
+    def labelled(
+        self, threads: int | None = None, progress: Callable[[float], None] | None = None
+    ) -> BlueprintStrategy:
+        """The same with tables of all hands, for whoever deals by the million; `progress` hears of tables to be made."""
+        cards = self.cards.labelled(threads, progress)
+        return self if cards is self.cards else replace(self, cards=cards)
 
     # --- what is played ---------------------------------------------------------------------------
 
