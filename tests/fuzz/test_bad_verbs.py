@@ -47,6 +47,7 @@ VERBS: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str | int, tuple[An
             "seed": (*NO_NUMBER, None),
             "game": NO_TEXT,
             "threads": (0, *NO_NUMBER, None),
+            "workers": (0, *NO_NUMBER, None),
             "worst": (*NO_NUMBER, None),
             "thin": (*NO_TEXT, "fifth"),
             "until_settled": ((1, 0), (0,), "close", (float("nan"), 1), 5),

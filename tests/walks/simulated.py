@@ -29,6 +29,7 @@ from riverboat.games.menus import Menu, parse_menu
 from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.games.spot import Spot
 from riverboat.games.spot_locks import Lock
+from riverboat.lanes import BIAS, SHIFTS
 from riverboat.solving import schedules
 from riverboat.solving.batches import solve_many
 from riverboat.solving.boards import BoardCFR, step_rows
@@ -60,9 +61,12 @@ LIMIT = Rules(
 
 
 def untied(tree: BoardTree, kind: Format) -> Array:
-    """Regrets that leave no ties, for the table of a walker."""
+    """Regrets that leave no ties, for the table of a walker: in all formats the same ones."""
     start = np.random.default_rng(1).random(tree.table) / 256
-    return (start * 2**20).astype(np.int16) if kind.regret == "int16" else start.astype(kind.regret)
+    if kind.regret != "int16":
+        return start.astype(kind.regret)
+    bits = (start + 2.0**-31).astype(np.float32).view(np.int32)
+    return (bits - BIAS >> SHIFTS[True]).astype(np.int16)
 
 
 def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, float]:

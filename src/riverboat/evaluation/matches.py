@@ -15,7 +15,7 @@ batches, and so may the result.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
@@ -23,26 +23,22 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.agents.base import Agent, Learner
+from riverboat.agents.base import Accounting, Agent, Learner
 from riverboat.arrays import Array
-from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.errors import InputError
-from riverboat.evaluation import _match_kernels as kernels
 from riverboat.evaluation.aivat import Aivat, Estimates
 from riverboat.evaluation.duel import Duel
 from riverboat.evaluation.intervals import Interval, Tally
+from riverboat.evaluation.match_workers import Workers
+from riverboat.evaluation.pairs import Pairs
 from riverboat.evaluation.settling import OPEN, Settling
 from riverboat.evaluation.thinning import Thinning, draws
 from riverboat.games.acpc import Rules
-from riverboat.games.batches import FIELDS, book_of
-from riverboat.games.moves import END, show_move
 from riverboat.games.records import Hands
-from riverboat.games.views import Views
 
 PAIRS = 4096  # played side by side
 PAIRS_OF_A_LOOK = 500  # where a match may be settled
 PAIRS_OF_AIVAT = 2048  # where estimates take time, and who watches wants to see it pass
-_MOVES = 16  # of a line, to begin with
 
 
 @dataclass(frozen=True)
@@ -89,6 +85,7 @@ def play_match(
     estimated: Callable[[Estimates], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
     pairs_at_once: int | None = None,
+    workers: Workers | None = None,
 ) -> Match:
     """Play `hands` hands in hands / 2 duplicate pairs. An all-in is paid by the board that was dealt.
 
@@ -96,7 +93,7 @@ def play_match(
     whether the first agent wins more than the upper one, less than the lower one or something between, after `hands` hands
     at the latest. With `thin` only some pairs are played, and stand for all. `observe` is given the hands in their order,
     batch by batch: hands 2 k and 2 k + 1 are those of a pair, the second with exchanged seats; `estimated` what AIVAT says
-    of them. `progress` is given the hands that are done, and all.
+    of them. `progress` is given the hands that are done, and all. `workers` are processes that play in place of this one.
     """
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
@@ -111,20 +108,24 @@ def play_match(
         agent.check_rules(rules)
     rules.need_zero_sum("matches are played")  # a solved spot is not: `riverboat play` sits down with it
     names = (first.name, second.name)
-    dealer, key = _dealer(rules), np.uint64(seed % 2**64)
+    table = Pairs(agents, names, rules, seed)
     pairs, raw, better = hands // 2, Tally(), Tally()
     test = None if until is None else Settling(*until, most=pairs)
     verdict, per_game = None if test is None else OPEN, 500 / rules.big_blind  # mbb/g of the chips of a pair
     start, chosen_by, dealt = time.perf_counter(), draws(seed), 0
     if thin is not None:
         thin.check(rules)
-    for begin in range(0, pairs, at_once):
-        numbers = np.arange(begin, min(begin + at_once, pairs))
+    elsewhere = None
+    if workers is not None:
+        _check_apart(agents, thin)
+        at_once = _even(pairs, at_once, workers.count)
+        elsewhere = workers.play(names, rules, seed, _numbers(pairs, at_once))
+    for numbers in _numbers(pairs, at_once):
         weights: Array = np.ones(len(numbers), np.int64)
         if thin is not None:
-            chances = thin.chances(_play((second, second), names, rules, dealer, key, numbers))
+            chances = thin.chances(Pairs((second, second), names, rules, seed).play(numbers))
             weights = (chosen_by.random(len(numbers)) < chances) / chances
-        played = _play(agents, names, rules, dealer, key, numbers[weights > 0])
+        played = table.play(numbers[weights > 0]) if elsewhere is None else next(elsewhere)
         dealt += len(played)
         first_won = played.won[0::2, 0] + played.won[1::2, 1]  # in both hands of a pair
         raw = raw.plus(_weighed(weights, first_won))
@@ -153,6 +154,28 @@ def play_match(
     return Match(raw.count, seed, rules.big_blind, won, seconds, names, without, factor, verdict, until, hands_played)
 
 
+def _numbers(pairs: int, at_once: int) -> Iterator[Array]:
+    """Of the pairs of each batch."""
+    return (np.arange(begin, min(begin + at_once, pairs)) for begin in range(0, pairs, at_once))
+
+
+def _even(pairs: int, at_once: int, workers: int) -> int:
+    """Pairs of a batch, no more than that, such that all workers get as many batches."""
+    rounds = -(-pairs // (at_once * workers))
+    return -(-pairs // (rounds * workers))
+
+
+def _check_apart(agents: Sequence[Agent], thin: Thinning | None) -> None:
+    """Workers play parts of a match that know nothing of each other."""
+    for agent in agents:
+        if isinstance(agent, Learner | Accounting):
+            raise InputError(
+                f"workers: {agent.name!r} remembers the hands of a match, so one process plays them all; take one worker"
+            )
+    if thin is not None:
+        raise InputError("workers: a match that is thinned is played by one process; take one worker, or do not thin")
+
+
 def _weighed(weights: Array, won: Array) -> Array:
     """What all pairs count, from what those won that were played. [pairs]"""
     out = np.zeros(len(weights), np.result_type(weights, won))
@@ -163,103 +186,6 @@ def _weighed(weights: Array, won: Array) -> Array:
 def _ratio(one: float, other: float) -> float | None:
     """Of variances, from widths; none where nothing is left of either."""
     return (one / other) ** 2 if other > 0 else None
-
-
-def _dealer(rules: Rules) -> kernels.Dealer:
-    board = rules.board_sizes[-1]
-    return kernels.Dealer(rules.deck.cards, ranking_tables(rules.hole + board), rules.hole, board)
-
-
-def _play(
-    agents: tuple[Agent, Agent],
-    names: tuple[str, str],
-    rules: Rules,
-    dealer: kernels.Dealer,
-    seed: np.uint64,
-    numbers: Array,
-) -> Hands:
-    """Both hands of pairs, by their numbers, which go upwards."""
-    deals, book = len(numbers), book_of(rules)
-    n = 2 * deals
-    cards, result = np.empty((deals, 2 * dealer.hole + dealer.board), np.uint8), np.empty(deals, np.int8)
-    tables = kernels.MatchTables(
-        cards, np.empty((n, FIELDS), np.int64), np.full((n, _MOVES), END, np.int32), np.zeros(n, np.int32)
-    )
-    for some in np.split(np.arange(deals), np.flatnonzero(np.diff(numbers) > 1) + 1):  # one after the other
-        if len(some):
-            at, end = int(some[0]), int(some[-1]) + 1
-            there = kernels.MatchTables(cards[at:end], *(each[2 * at : 2 * end] for each in tables[1:]))
-            kernels.deal(dealer, book, seed, int(numbers[at]), there.cards.reshape(-1), result[at:end], there)
-    going = np.arange(n)
-    while len(going):
-        if tables.length.max() == tables.moves.shape[1]:
-            tables = tables._replace(moves=np.concatenate([tables.moves, np.full_like(tables.moves, END)], axis=1))
-        mover = tables.states[going, 2] ^ (going & 1)  # in odd hands seat 0 is the second agent's
-        for who, agent in enumerate(agents):
-            chosen = going[mover == who]
-            if len(chosen):
-                views = _views(rules, dealer, tables, chosen, numbers)
-                actions = _asked(agent, views)
-                wrong = kernels.advance(book, chosen, actions, tables)
-                if wrong >= 0:
-                    raise _illegal(agent, views, wrong, int(actions[wrong]))
-        going = going[tables.states[going, 8] == 0]
-    won = np.empty(n, np.int64)
-    kernels.settle(tables, result, won)
-    number = (2 * numbers[:, None] + np.arange(2)).reshape(-1)
-    return _record(rules, names, number, np.repeat(cards, 2, axis=0), tables, won)
-
-
-def _record(
-    rules: Rules, names: tuple[str, str], number: Array, cards: Array, tables: kernels.MatchTables, won: Array
-) -> Hands:
-    """The hands of a match: the first agent has seat 0 in even ones. Agents of one name are told apart by a 2."""
-    n = len(number)
-    shown = names if names[0] != names[1] else (names[0], f"{names[1]}-2")
-    player = np.stack([number % 2, 1 - number % 2], axis=1).astype(np.int32)
-    blinds, stacks = (
-        np.broadcast_to(np.array(chips, np.int64), (n, 2)) for chips in (rules.blinds, rules.stacks or (0, 0))
-    )
-    by_seat = np.stack([won, -won], axis=1)
-    ante = np.full(n, rules.ante, np.int64)
-    return Hands(rules, 1, shown, player, number, blinds, stacks, ante, cards, tables.moves, tables.length, by_seat)
-
-
-def _views(rules: Rules, dealer: kernels.Dealer, tables: kernels.MatchTables, chosen: Array, numbers: Array) -> Views:
-    """What the players to act in some hands see. Both hands of a pair have its number."""
-    n, most = len(chosen), max(1, int(tables.length[chosen].max()))
-    views = Views(
-        rules,
-        numbers[chosen >> 1],
-        np.empty(n, np.int8),
-        np.empty((n, dealer.hole), np.uint8),
-        np.empty((n, dealer.board), np.uint8),
-        np.empty((n, most), np.int32),
-        np.empty(n, np.int32),
-    )
-    kernels.look(dealer, book_of(rules), tables, chosen, views.seat, views.hole, views.board, views.moves, views.length)
-    return views
-
-
-def _asked(agent: Agent, views: Views) -> Array:
-    actions = np.asarray(agent.act(views))
-    if actions.shape != (len(views),) or actions.dtype.kind not in "iu":
-        raise InputError(
-            f"agent {agent.name!r} answered {len(views)} views with {actions.dtype} {actions.shape}: "
-            "one whole number for each is needed"
-        )
-    return actions.astype(np.int32, copy=False)
-
-
-def _illegal(agent: Agent, views: Views, i: int, move: int) -> InputError:
-    state = views.betting(i)
-    try:
-        state.play(show_move(move, views.rules))
-    except InputError as error:
-        return InputError(f"agent {agent.name!r}, {views.match_state(i)}: {error}")
-    return InputError(
-        f"agent {agent.name!r}, {views.match_state(i)}: {move} is no move: fold is -1, call 0, a raise its total"
-    )
 
 
 # --- round robins -----------------------------------------------------------------------------

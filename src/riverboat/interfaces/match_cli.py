@@ -28,6 +28,9 @@ def match(
         str | None, typer.Option(metavar="STREET", help="Play pairs with small pots there less often; they count more.")
     ] = None,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of --aivat.")] = 2,
+    workers: Annotated[
+        int, typer.Option(min=1, max=THREADS, help="Processes that play parts of a match of two, with the same result.")
+    ] = 1,
     worst: Annotated[
         int, typer.Option(min=0, max=1000, help="With --aivat: replay so many hands that cost the first most.")
     ] = 0,
@@ -46,6 +49,7 @@ def match(
         until=until_settled,
         thin=thin,
         threads=threads,
+        workers=workers,
         worst=worst,
         histories=histories,
         plot=plot,

@@ -39,6 +39,7 @@ class Options:
     until: str | None = None  # bounds in mbb/g: LOW,HIGH
     thin: str | None = None  # a street
     threads: int = 1  # of AIVAT
+    workers: int = 1  # processes that play
     worst: int = 0  # hands that are shown
     histories: Path | None = None
     plot: Path | None = None  # of a round robin
@@ -62,10 +63,10 @@ def match(names: Sequence[str], options: Options) -> None:
 def _programs(names: Sequence[str], options: Options) -> None:
     """A match in which somebody is a program that speaks the ACPC protocol."""
     asked = options.histories, options.plot, options.until, options.thin
-    if len(names) != 2 or options.aivat or any(each is not None for each in asked):
+    if len(names) != 2 or options.aivat or options.workers > 1 or any(each is not None for each in asked):
         raise InputError(
-            "match with acpc:COMMAND: two players, without --histories, --plot, --aivat, --thin and --until-settled; "
-            "riverboat acpc dealer writes a log"
+            "match with acpc:COMMAND: two players, without --histories, --plot, --aivat, --thin, --workers and "
+            "--until-settled; riverboat acpc dealer writes a log"
         )
     ours = [make_agent(name, options.seed) for name in names if not name.startswith(acpc_match.PROGRAM)]
     facts = acpc_match.against_programs(names, rules_for(ours, options.game), options.hands, options.seed)
@@ -92,9 +93,9 @@ def _pair(first: str, second: str, options: Options) -> None:
         LateBar("values for AIVAT, once") as values,
         LateBar(f"{first} against {second}") as bar,
     ):
+        both: tuple[str | Agent, str | Agent] = (first, second) if options.workers > 1 else (made[0], made[1])
         result = verbs.match(
-            made[0],
-            made[1],
+            *both,
             hands=options.hands,
             seed=options.seed,
             game=rules,
@@ -102,6 +103,7 @@ def _pair(first: str, second: str, options: Options) -> None:
             until_settled=until,
             thin=options.thin,
             threads=options.threads,
+            workers=options.workers,
             worst=options.worst,
             observe=write,
             progress=bar.of,
@@ -212,7 +214,8 @@ def _told(played: MatchResult) -> str:
 
 def _all(names: Sequence[str], options: Options) -> None:
     for asked, what in (
-        (options.histories, "--histories"), (options.until, "--until-settled"), (options.thin, "--thin")
+        (options.histories, "--histories"), (options.until, "--until-settled"), (options.thin, "--thin"),
+        (options.workers > 1, "--workers"),
     ):  # fmt: skip
         if asked:
             raise InputError(f"{what}: of matches between two agents; {len(names)} are named")

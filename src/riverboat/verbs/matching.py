@@ -7,7 +7,8 @@ won.claim                     # won 512.3 ± 20.1 mbb/g (estimate, 20,000 hands,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, overload
@@ -17,6 +18,7 @@ from riverboat.agents.base import Agent
 from riverboat.errors import InputError, shown
 from riverboat.evaluation.aivat import Aivat
 from riverboat.evaluation.identity import about
+from riverboat.evaluation.match_workers import Workers
 from riverboat.evaluation.matches import Match, RoundRobin, play_match, round_robin
 from riverboat.evaluation.review import Review, Worst
 from riverboat.evaluation.settling import LEAST
@@ -114,6 +116,7 @@ def match(
     until_settled: tuple[float, float] | None = ...,
     thin: str | None = ...,
     threads: int = ...,
+    workers: int = ...,
     worst: int = ...,
     observe: Callable[[Hands], None] | None = ...,
     progress: Callable[[int, int], None] | None = ...,
@@ -147,6 +150,7 @@ def match(
     until_settled: tuple[float, float] | None = None,
     thin: str | None = None,
     threads: int = 1,
+    workers: int = 1,
     worst: int = 0,
     observe: Callable[[Hands], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -157,12 +161,14 @@ def match(
     `seed` is that of the cards, and of agents by name that draw and name no other. `aivat` takes most of the luck out of the
     result; its tables may have to be made first, and `preparing` is told the share that is done. With `until_settled`, two
     bounds in mbb/g, a match of two ends as soon as it is known on which side of them the first one stands. `thin` names a
-    street: pairs with small pots there are played less often and count more (`Thinning`). `worst` hands that cost the first
+    street: pairs with small pots there are played less often and count more (`Thinning`). `workers` are processes that play
+    parts of a match of two, the result being the same; their agents are named, not given. `worst` hands that cost the first
     most are looked at again (with `aivat`). `observe` is given the hands, `progress` those that are done, and all.
     """
     if len(agents) < 2:
         raise InputError(f"match: {len(agents)} agents: name two, or more for a round robin")
     given.threads(threads)
+    given.threads(workers, "workers")
     given.whole("hands", hands, 1)
     given.whole("worst", worst)
     if until_settled is not None:
@@ -172,7 +178,14 @@ def match(
     rules = seating.rules_for(made, game)
     estimator = partial(_estimator, rules=rules, threads=threads, preparing=preparing) if aivat else None
     if len(made) > 2:
-        for asked, what in ((observe, "observe"), (until_settled, "until_settled"), (thin, "thin"), (worst, "worst")):
+        of_two = {
+            "observe": observe,
+            "until_settled": until_settled,
+            "thin": thin,
+            "worst": worst,
+            "workers": workers > 1,
+        }
+        for what, asked in of_two.items():
             if asked:
                 raise InputError(f"{what}: of matches between two agents; {len(made)} are named")
         names = [agent if isinstance(agent, str) else agent.name for agent in agents]
@@ -192,25 +205,41 @@ def match(
     first, second = made
     values = None if estimator is None else estimator(first, second)
     kept = Worst(worst) if worst else None
-    played = play_match(
-        first,
-        second,
-        rules,
-        hands,
-        seed,
-        aivat=values,
-        until=until_settled,
-        thin=None if thin is None else Thinning(thin),
-        observe=observe,
-        estimated=kept,
-        progress=progress,
-    )
+    with _processes(agents, seed, workers) as elsewhere:
+        played = play_match(
+            first,
+            second,
+            rules,
+            hands,
+            seed,
+            aivat=values,
+            until=until_settled,
+            thin=None if thin is None else Thinning(thin),
+            observe=observe,
+            estimated=kept,
+            progress=progress,
+            workers=elsewhere,
+        )
     known = None
     if values is not None:
         known = tuple(agent.name for agent, used in zip(values.agents, values.known, strict=True) if used)
     reviews = () if kept is None or values is None else tuple(kept.reviews(values))
     of_these = about("match", rules, first, second)
     return MatchResult(**vars(played), rules=rules, of=of_these, known=known, reviews=reviews)
+
+
+def _processes(agents: Sequence[str | Agent], seed: int, count: int) -> AbstractContextManager[Workers | None]:
+    """Processes that play in place of this one; None: it plays itself."""
+    if count == 1:
+        return nullcontext()
+    names = [agent for agent in agents if isinstance(agent, str)]
+    if len(names) < len(agents):
+        raise InputError(f"workers={count}: each makes agents of its own, so these are given by name")
+    return Workers(partial(_seated, names[0], names[1], seed), count)
+
+
+def _seated(first: str, second: str, seed: int) -> tuple[Agent, Agent]:
+    return seating.agent(first, seed), seating.agent(second, seed)
 
 
 def _estimator(

@@ -23,6 +23,7 @@ from riverboat.walks.tables import BEHIND, Format, format_of, table_bytes
 from riverboat.words import show_bytes
 
 BLOCKS = 400  # blocks that a device runs at a time, about: pieces of work are cut for them
+FEW_OF = 16  # fewer than one of so many results are copied one by one
 FEW = 3  # threads of a block in the simulator, where each is a thread of Python
 
 
@@ -195,10 +196,14 @@ class CudaBatch:
         if self.predictive:
             self.tables.opp_prediction.copy_to_device(self.tables.prediction)
 
-    def _result(self) -> Array:
-        """Values at the roots and after each move there. float [games, 1 + moves, stride]"""
-        flat: Array = self._room.result.copy_to_host()
-        return flat.reshape(len(self.trees), 1 + self.layout.moves, self.layout.stride)
+    def _results(self, games: Sequence[int]) -> Array:
+        """Values at the roots of games and after each move there. float [games, 1 + moves, stride]"""
+        one = (1 + self.layout.moves) * self.layout.stride
+        if len(games) * FEW_OF < len(self.trees):
+            flat: Array = np.concatenate([self._room.result[g * one : (g + 1) * one].copy_to_host() for g in games])
+        else:
+            flat = self._room.result.copy_to_host().reshape(-1, one)[games]
+        return flat.reshape(len(games), 1 + self.layout.moves, self.layout.stride)
 
     def values(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[Array]:
         """For each game, or some, what each row of a player wins, and after each move at the root.
@@ -208,15 +213,17 @@ class CudaBatch:
         self._among(among)
         self.gadgets.fetch()
         dealt = [root.dealt(1 - player) for root in self.roots]
-        self._deal([weights for weights, _ in dealt])
+        if self.gadgets.there:  # else hands come as they always do
+            self._deal([weights for weights, _ in dealt])
         self._launch(NO_STEP, RESPOND if respond else EVALUATE, (player, player + 1))
-        result = self._result()
-        self._deal([root.weights for root in self.roots])
-        some = range(len(self.trees)) if among is None else among
+        some = list(range(len(self.trees)) if among is None else among)
+        results = self._results(some)
+        if self.gadgets.there:
+            self._deal([root.weights for root in self.roots])
         return [
-            result[g, : 1 + int(self.trees[g].forest.width[0]), : int(self.trees[g].rows[0, player])].astype(float)
+            values[: 1 + int(self.trees[g].forest.width[0]), : int(self.trees[g].rows[0, player])].astype(float)
             * (dealt[g][1] / self.scales[g])
-            for g in some
+            for g, values in zip(some, results, strict=True)
         ]
 
     def earnings(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[float]:
