@@ -25,6 +25,7 @@ from riverboat.games.root_gadgets import Choose, RootGadget, Stop
 from riverboat.solving.boards import BOARD_SCHEDULE, BoardCFR
 from riverboat.solving.schedules import AnySchedule
 from riverboat.trees.boards import BoardTree
+from riverboat.walks.devices import CPU
 from riverboat.walks.tables import copy_play
 
 COVER = 20.0  # how often a margin counts that only safety asks for: the larger, the closer to asking for no more
@@ -99,12 +100,13 @@ def refine_flop(
     schedule: str | AnySchedule = BOARD_SCHEDULE,
     dtype: str = "float32",
     threads: int = 1,
+    device: str = CPU,
     progress: Callable[[Solved], None] | None = None,
 ) -> FlopRefinement:
     """The base strategy with its endgames solved again, each by itself, for each of `players` against the base.
 
     `lines` are those before the flop whose endgames are solved; all of them without it. Hands that the base strategy never
-    brings to an endgame get a strategy too.
+    brings to an endgame get a strategy too. On a GPU (`device`) solutions are the same to rounding.
     """
     chosen = _method(method)
     exits = [n for n in base.exits if lines is None or base.line(n) in lines]
@@ -119,7 +121,7 @@ def refine_flop(
             part, tree, unit = endgame(base, node, chosen, player)
             if tree is None:
                 continue
-            solver = BoardCFR(tree, schedule, threads=threads, dtype=dtype)
+            solver = BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device)
             solver.step(iterations)
             exploitability, margin = solver.quality().exploitability, float("nan")
             if player is not None:

@@ -6,7 +6,9 @@ and before the flop is dealt, and is solved with all hands. Exploitability is th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,14 +18,22 @@ from riverboat.endgame.flop_values import Round
 from riverboat.games.holdem import Holdem
 from riverboat.games.registry import make
 from riverboat.reproduce.framework import Curve, Report
+from riverboat.reproduce.pieces import Pieces
 from riverboat.reproduce.rows import Row, finding, new, theorem
 from riverboat.solving.boards import BoardCFR, quality_of
+from riverboat.solving.schedules import dcfr
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.board_walk import BoardWalker
+from riverboat.walks.devices import AUTO, CPU
 
 BASE = "base"
 ORDER = ("resolve", "maxmargin", "reach", "reach_split", "reach_plain", "gifts_split", "gifts_whole")
+FINE = (BASE, "unsafe", "resolve", "maxmargin")  # of a base with all hands
+# What gadgets lack after 100 iterations is half of what other schedules leave.
+SCHEDULE = dcfr(alpha=1.1, beta=0.25, gamma=4.0, stakes=0.8)
+VERSION = 1  # of what is kept
 ROUNDING = 1e-5
+OPTIONS = ("ranks", "suits", "buckets", "base", "iterations", "threads", "cuda", "part")
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,12 @@ class Size:
     base: int  # iterations of the base
     iterations: int  # of each endgame
     threads: int = 1
+    device: str = CPU  # where endgames are solved: bases with buckets need processors
+
+    @property
+    def recipe(self) -> str:
+        """What figures depend on."""
+        return f"{VERSION} {self.game} {self.buckets} {self.base} {self.iterations} {SCHEDULE}"
 
 
 @dataclass(frozen=True)
@@ -51,22 +67,45 @@ class Measured:
         return sum(self.best) / 2
 
 
-def measure(size: Size, *, buckets: bool = True) -> dict[str, Measured]:
-    """Solve the base, with buckets or with all hands, refine its endgames by every method, and measure all of them."""
-    game = make(size.game)
-    assert isinstance(game, Holdem)
-    tree = BoardTree(game)
-    cards = named_cards(f"flops:{size.buckets}", game.deck, tuple(game.deals)) if buckets else None
-    solver = BoardCFR(tree, dtype="float32", threads=size.threads, cards=cards)
-    solver.step(size.base)
-    base = Round(tree, np.array(solver.average().table), threads=size.threads)
-    del solver
-    measured = {BASE: Measured(quality_of(base.walker).best)}
-    for name in ("unsafe", *(ORDER if buckets else ("resolve", "maxmargin"))):
-        refined = refine_flop(base, name, iterations=size.iterations, dtype="float32", threads=size.threads)
-        best = quality_of(BoardWalker.reader(tree, refined.table, size.threads)).best
-        measured[name] = Measured(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
-    return measured
+class Table:
+    """One base, with buckets or with all hands, and its endgames refined by every method."""
+
+    def __init__(self, size: Size, *, buckets: bool = True) -> None:
+        self.size, self.buckets = size, buckets
+
+    @cached_property
+    def base(self) -> Round:
+        """The whole game's strategy, solved when it is first needed."""
+        size, game = self.size, make(self.size.game)
+        assert isinstance(game, Holdem)
+        tree = BoardTree(game)
+        cards = named_cards(f"flops:{size.buckets}", game.deck, tuple(game.deals)) if self.buckets else None
+        device = CPU if self.buckets else size.device
+        solver = BoardCFR(tree, SCHEDULE, dtype="float32", threads=size.threads, cards=cards, device=device)
+        solver.step(size.base)
+        return Round(tree, np.array(solver.averages), threads=size.threads)
+
+    def measure(self, name: str) -> Measured:
+        """The base, or the whole strategy after a method."""
+        base, size = self.base, self.size
+        if name == BASE:
+            return Measured(quality_of(base.walker).best)
+        refined = refine_flop(
+            base, name, iterations=size.iterations, schedule=SCHEDULE, dtype="float32", threads=size.threads,
+            device=size.device,
+        )  # fmt: skip
+        best = quality_of(BoardWalker.reader(base.tree, refined.table, size.threads)).best
+        return Measured(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
+
+    def measured(self, names: Iterable[str], pieces: Pieces) -> dict[str, Measured]:
+        """Those of some methods that are there, or can be made."""
+        kind, out = "buckets" if self.buckets else "all", {}
+        for name in names:
+            figures = pieces.get(f"{kind}-{name}", lambda name=name: vars(self.measure(name)))  # type: ignore[misc]
+            if figures is not None:
+                best, (first, second) = figures["best"], figures["allowance"]
+                out[name] = Measured(tuple(map(float, best)), (float(first), float(second)), float(figures["margin"]))
+        return out
 
 
 def beyond(base: Measured, after: Measured) -> float:
@@ -76,20 +115,21 @@ def beyond(base: Measured, after: Measured) -> float:
 
 def rows(measured: dict[str, Measured], paper: dict[str, float], title: str) -> list[Row]:
     """Every method's exploitability, the paper's ratios beside ours, and what the theorems demand."""
-    base, out = measured[BASE], [new(f"{title}: base", measured[BASE].exploitability, note=_paper(paper, BASE))]
+    out = []
     for name, after in measured.items():
-        if name == BASE:
-            continue
-        method = METHODS[name]
         notes = [_paper(paper, name)]
-        if method.gadget:
+        if name != BASE and METHODS[name].gadget:
             notes.append(f"gadgets' own {sum(after.allowance) / 2:.3g}, least margin {after.margin:.3g}")
-        out.append(new(f"{title}: {method.title}", after.exploitability, note="; ".join(n for n in notes if n)))
+        out.append(new(f"{title}: {_title(name)}", after.exploitability, note="; ".join(n for n in notes if n)))
     for name, after in measured.items():
-        if name != BASE and METHODS[name].safe:
-            demand = f"{title}: {METHODS[name].title}, gain beyond the gadgets' own"
-            out.append(theorem(demand, 0.0, beyond(base, after), "<=", rounding=ROUNDING))
+        if BASE in measured and name != BASE and METHODS[name].safe:
+            demand = f"{title}: {_title(name)}, gain beyond the gadgets' own"
+            out.append(theorem(demand, 0.0, beyond(measured[BASE], after), "<=", rounding=ROUNDING))
     return out
+
+
+def _title(name: str) -> str:
+    return name if name == BASE else METHODS[name].title
 
 
 def _paper(paper: dict[str, float], name: str) -> str:
@@ -101,53 +141,52 @@ def ratios(measured: dict[str, Measured], paper: dict[str, float], title: str) -
     """One method over another, as the paper has it and as we have it; orders that the paper shows and that must hold."""
     out = []
     for name, over in (("unsafe", BASE), ("resolve", BASE), ("maxmargin", "resolve"), ("reach", "maxmargin")):
+        if name not in measured or over not in measured:
+            continue
         ours = measured[name].exploitability / measured[over].exploitability
         theirs = paper[name] / paper[over]
-        words = METHODS[name].title, "base" if over == BASE else METHODS[over].title
-        label, note = f"{title}: {words[0]} / {words[1]}", f"paper {theirs:.3g}"
+        label, note = f"{title}: {_title(name)} / {_title(over)}", f"paper {theirs:.3g}"
         if name in ("resolve", "maxmargin"):
             out.append(finding(label, 1.0, ours, "<=", note=note))
         else:
-            out.append(
-                new(
-                    label, ours, note=f"{note}: {'the same side of 1' if (ours < 1) == (theirs < 1) else 'not so here'}"
-                )
-            )
+            same = "the same side of 1" if (ours < 1) == (theirs < 1) else "not so here"
+            out.append(new(label, ours, note=f"{note}: {same}"))
     return out
 
 
 def report(small: Size, full: Size, use_full: bool, paper: dict[str, float], chosen: dict[str, int]) -> Report:
-    """The table at one of two sizes."""
-    size = full if use_full else small
-    if chosen:
-        spec = size.game.partition(",")[0]
-        ranks, suits = chosen.get("ranks", 13 if use_full else 5), chosen.get("suits", 4)
-        size = Size(
-            f"{spec},ranks={ranks},suits={suits}",
-            chosen.get("buckets", size.buckets),
-            chosen.get("base", size.base),
-            chosen.get("iterations", size.iterations),
-            chosen.get("threads", size.threads),
-        )
-    coarse, fine = measure(size), measure(size, buckets=False)
+    """The table at one of two sizes; at full size its pieces are kept."""
+    size = _chosen(full if use_full else small, chosen)
+    name = f"endgame-{size.game.partition(':')[2].partition(',')[0]}"
+    pieces = Pieces(name, size.recipe, keep=use_full, part=chosen.get("part", 0))
+    coarse = Table(size).measured((BASE, "unsafe", *ORDER), pieces)
+    fine = Table(size, buckets=False).measured(FINE, pieces)
     buckets = f"{size.buckets:,} buckets"
-    listed = rows(coarse, paper, buckets) + ratios(coarse, paper, buckets)
-    listed += rows(fine, {}, "all hands")
-    worse = fine["unsafe"].exploitability / fine[BASE].exploitability
-    title = "all hands: unsafe / base, where the base is nearly an equilibrium"
-    listed.append(
-        finding(title, 1.0, worse, ">=", note="the paper's large game has 9.58: unsafe can be worse than the base")
-    )
+    listed = rows(coarse, paper, buckets) + ratios(coarse, paper, buckets) + rows(fine, {}, "all hands")
+    if {BASE, "unsafe"} <= set(fine):
+        worse = fine["unsafe"].exploitability / fine[BASE].exploitability
+        title = "all hands: unsafe / base, where the base is nearly an equilibrium"
+        note = "the paper's large game has 9.58: unsafe can be worse than the base"
+        listed.append(finding(title, 1.0, worse, ">=", note=note))
     notes = (
-        f"{size.game}: {size.base} iterations for the base, {size.iterations} for each endgame. "
-        "mbb/g, exact in the whole game.",
+        f"{size.game}: {size.base} iterations for the base, {size.iterations} for each endgame, {SCHEDULE}. "
+        f"mbb/g, exact in the whole game. {pieces.note}",
         "The paper gives counts of its games and no menus; its figures in mbb/h are a tenth of those of the later version "
         "where the experiment is the same. Orders and ratios are compared, not digits.",
         "Reach-maxmargin in the paper's own form has its margin at the opponent's first decision and everything the opponent "
         "gave up since then in it; a move off the path counts as the least that the opponent can be held to there. With "
         "whole gifts it is proved for one endgame; all of them together may spend a gift twice, split they cannot.",
         "Gadgets' own: the most that their solutions' exploitability lets best responses gain, both players' mean.",
+        f"Curve: {', '.join(map(_title, coarse))}.",
     )
-    names = [METHODS[name].title if name != BASE else "base" for name in coarse]
-    curve = Curve(buckets, tuple(map(float, range(len(names)))), tuple(f.exploitability for f in coarse.values()))
-    return Report(tuple(listed), (*notes, f"Curve: {', '.join(names)}."), (curve,))
+    curve = Curve(buckets, tuple(map(float, range(len(coarse)))), tuple(f.exploitability for f in coarse.values()))
+    return Report(tuple(listed), notes, (curve,))
+
+
+def _chosen(size: Size, chosen: dict[str, int]) -> Size:
+    """A size with what was asked for."""
+    spec, *given = size.game.split(",")
+    usual = {key: int(value) for key, value in (word.split("=") for word in given)}
+    deck = ",".join(f"{key}={chosen.get(key, usual[key])}" for key in ("ranks", "suits"))
+    numbers = {key: chosen[key] for key in ("buckets", "base", "iterations", "threads") if key in chosen}
+    return replace(size, game=f"{spec},{deck}", device=AUTO if chosen.get("cuda") else size.device, **numbers)

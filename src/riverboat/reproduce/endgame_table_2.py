@@ -7,20 +7,27 @@ opponent alone has that bet, once for each seat.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.endgame.flop_nested import METHODS, Larger, nest
 from riverboat.endgame.flop_translated import translate
 from riverboat.games.betting_parts import BoardPart
 from riverboat.games.board_game import BettingTree
 from riverboat.games.holdem import Holdem
 from riverboat.games.registry import make
+from riverboat.reproduce.endgame_flop import SCHEDULE
 from riverboat.reproduce.framework import Curve, Experiment, Report
+from riverboat.reproduce.pieces import Figures, Pieces
 from riverboat.reproduce.rows import Row, finding, new, theorem
-from riverboat.solving.boards import BoardCFR
+from riverboat.solving.boards import BoardCFR, quality_of
+from riverboat.trees.boards import BoardTree
 from riverboat.walks.board_walk import BoardWalker
 
-TRANSLATION = "translation"
+BASE, TRANSLATION = "base", "translation"
 PAPER = {
     TRANSLATION: 146.5,
     "resolve": 15.02,
@@ -30,6 +37,8 @@ PAPER = {
     "reach": 11.91,
 }
 SIZES = 3  # of a bet: half a pot, the one that is unknown, a pot
+VERSION = 1  # of what is kept
+DTYPE = "float32"
 ROUNDING = 1e-5
 
 
@@ -43,50 +52,103 @@ def unknown_bets(betting: BettingTree) -> list[int]:
     return nodes
 
 
-def compare(spec: str, base_iterations: int, iterations: int, threads: int) -> tuple[list[Row], list[Curve], int]:
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One base and what answers a bet that it does not know."""
+
+    spec: str
+    base_iterations: int
+    iterations: int  # of each endgame
+    threads: int
+
+    @cached_property
+    def larger(self) -> Larger:
+        """The game with the bet, and its abstraction without."""
+        game = make(self.spec)
+        assert isinstance(game, Holdem)
+        whole = BoardPart(game, game.name, game.betting, game.weights, None, game.board, game.deals)
+        return Larger.of(whole, unknown_bets(game.betting))
+
+    @cached_property
+    def base(self) -> Array:
+        """The abstraction's strategy, solved when it is first needed."""
+        solver = BoardCFR(self.larger.tree, SCHEDULE, dtype=DTYPE, threads=self.threads)
+        solver.step(self.base_iterations)
+        return solver.averages
+
+    @cached_property
+    def boards(self) -> dict[int, BoardTree]:
+        """A tree for each flop."""
+        return self.larger.board_trees()
+
+    def known(self) -> dict[str, object]:
+        """What best responses earn in the abstraction itself."""
+        return {"best": quality_of(BoardWalker.reader(self.larger.tree, self.base, self.threads)).best}
+
+    def translated(self) -> dict[str, object]:
+        """What they earn with the bet, where it is translated."""
+        earned = []
+        for player in (0, 1):
+            tree, table = translate(self.larger, self.base, player)
+            walker = BoardWalker.reader(tree, table, self.threads)
+            earned.append(walker.earnings(1 - player, respond=True) * tree.per_chip)
+        return {"earned": earned[::-1]}
+
+    def nested(self, name: str) -> dict[str, object]:
+        """What they earn where it is answered by nested endgames; by the seat of who responds."""
+        nests = [
+            nest(
+                self.larger, self.base, name, player, boards=self.boards, iterations=self.iterations, schedule=SCHEDULE,
+                dtype=DTYPE, threads=self.threads,
+            )
+            for player in (1, 0)
+        ]  # fmt: skip
+        return {
+            "earned": [built.earnings() for built in nests],
+            "solved": sum(built.solved for built in nests),
+            "margin": min(built.least for built in nests),
+            "shortfall": [built.shortfall for built in nests],
+        }
+
+
+def compare(table: Table, pieces: Pieces) -> tuple[list[Row], list[Curve], int]:
     """All methods in one game; also how many endgames each of them solved."""
-    game = make(spec)
-    assert isinstance(game, Holdem)
-    whole = BoardPart(game, game.name, game.betting, game.weights, None, game.board, game.deals)
-    larger = Larger.of(whole, unknown_bets(game.betting))
-    solver = BoardCFR(larger.tree, dtype="float64", threads=threads)
-    solver.step(base_iterations)
-    base, best = solver.averages, solver.quality().best
-    known = sum(best) / 2
-    earned: dict[str, float] = {}
-    rows = [new("base in its own abstraction", known, note="what is left to solve there")]
-    by_seat = []
-    for player in (0, 1):
-        tree, table = translate(larger, base, player)
-        by_seat.append(BoardWalker.reader(tree, table, threads).earnings(1 - player, respond=True) * tree.per_chip)
-    earned[TRANSLATION] = sum(by_seat) / 2
-    boards, claims, solved = larger.board_trees(), [], 0
-    margins: dict[str, float] = {}
-    for name, method in METHODS.items():
-        options = {"boards": boards, "iterations": iterations, "dtype": "float64", "threads": threads}
-        nests = [nest(larger, base, name, player, **options) for player in (0, 1)]  # type: ignore[arg-type]
-        gained = [built.earnings() for built in nests]
-        earned[name], solved = sum(gained) / 2, sum(built.solved for built in nests)
-        if method.gadget:
-            margins[name] = min(built.least for built in nests)
-            over = max(gained[p] - best[1 - p] - nests[p].shortfall for p in (0, 1))
-            what = f"{method.title}: gain beyond what margins below zero allow"
-            claims.append(theorem(what, 0.0, over, "<=", rounding=ROUNDING))
+    known = pieces.get(BASE, table.known)
+    pieced = {TRANSLATION: pieces.get(TRANSLATION, table.translated)}
+    for name in METHODS:
+        pieced[name] = pieces.get(name, lambda name=name: table.nested(name))  # type: ignore[misc]
+    there = {name: figures for name, figures in pieced.items() if figures is not None}
+    earned = {name: float(figures["earned"].mean()) for name, figures in there.items()}
+    rows = []
+    if known is not None:
+        rows.append(new("base in its own abstraction", float(known["best"].mean()), note="what is left to solve there"))
     for name, value in earned.items():
         title = "pseudo-harmonic translation" if name == TRANSLATION else METHODS[name].title
         note = f"paper {PAPER[name]:g}, in the later version's unit {10 * PAPER[name]:g}"
         rows.append(new(title, value, note=note))
-    for name, least in margins.items():
-        above = (
-            "not negative: an equilibrium of the larger game" if least >= 0 else "negative: no proof of an equilibrium"
-        )
-        rows.append(new(f"{METHODS[name].title}: least margin", least, note=above))
-    for name in METHODS:
-        ratio, theirs = earned[name] / earned[TRANSLATION], PAPER[name] / PAPER[TRANSLATION]
-        title, note = f"{METHODS[name].title} / translation", f"paper {theirs:.3g}"
-        rows.append(finding(title, 1.0, ratio, "<=", note=note))
+    safe = {name: figures for name, figures in there.items() if name != TRANSLATION and METHODS[name].gadget}
+    rows += [_margin(name, float(figures["margin"])) for name, figures in safe.items()]
+    for name in earned:
+        if name != TRANSLATION and TRANSLATION in earned:
+            ratio, theirs = earned[name] / earned[TRANSLATION], PAPER[name] / PAPER[TRANSLATION]
+            rows.append(finding(f"{METHODS[name].title} / translation", 1.0, ratio, "<=", note=f"paper {theirs:.3g}"))
+    if known is not None:
+        rows += [_claim(name, figures, known) for name, figures in safe.items()]
     order = tuple(map(float, range(len(earned))))
-    return rows + claims, [Curve(spec, order, tuple(earned.values()))], solved
+    solved = max((int(figures["solved"]) for figures in there.values() if "solved" in figures), default=0)
+    return rows, [Curve(table.spec, order, tuple(earned.values()))], solved
+
+
+def _margin(name: str, least: float) -> Row:
+    above = "not negative: an equilibrium of the larger game" if least >= 0 else "negative: no proof of an equilibrium"
+    return new(f"{METHODS[name].title}: least margin", least, note=above)
+
+
+def _claim(name: str, figures: Figures, known: Figures) -> Row:
+    """What the bet brings is bounded by margins below zero."""
+    over = float((figures["earned"] - known["best"] - figures["shortfall"]).max())
+    what = f"{METHODS[name].title}: gain beyond what margins below zero allow"
+    return theorem(what, 0.0, over, "<=", rounding=ROUNDING)
 
 
 def run(
@@ -98,17 +160,21 @@ def run(
     base: int = 0,
     iterations: int = 0,
     threads: int = 0,
+    part: int = 0,
 ) -> Report:
-    """A deck of fifteen cards and two bets on the flop; with `full` 24 cards and three, as in the paper."""
-    usual = (6, 4, 3, 600, 200, 2) if full else (5, 3, 2, 300, 100, 1)
+    """A deck of fifteen cards and two bets on the flop; with `full` 28 cards and three, as in the paper."""
+    usual = (7, 4, 3, 300, 100, 2) if full else (5, 3, 2, 300, 100, 1)
     chosen = tuple(
         own or default for own, default in zip((ranks, suits, raises, base, iterations, threads), usual, strict=True)
     )
     spec = f"flop_holdem:nested,ranks={chosen[0]},suits={chosen[1]},raises=1/{chosen[2]}"
-    rows, curves, solved = compare(spec, *chosen[3:])
+    table = Table(spec, *chosen[3:])
+    recipe = f"{VERSION} {spec} {table.base_iterations} {table.iterations} {SCHEDULE}"
+    pieces = Pieces("endgame-nested", recipe, keep=full, part=part)
+    rows, curves, solved = compare(table, pieces)
     notes = (
         f"{spec}: {chosen[3]} iterations for the base, {chosen[4]} for each of {solved:,} endgames a method. mbb/g, the mean "
-        "of what the opponent's best response earns in either seat, which is exact.",
+        f"of what the opponent's best response earns in either seat, which is exact. {pieces.note}",
         "The least margin is over all hands of all endgames, also those that are hardly ever reached; gifts are in it for "
         "reach-maxmargin. Only where it is not negative is nested play an equilibrium of the larger game.",
         "Before the flop an endgame has all flops in it, on the flop each board has its own. Inexpensive ones begin behind "
@@ -125,5 +191,5 @@ EXPERIMENT = Experiment(
     "60 s",
     "20 min",
     run,
-    ("ranks", "suits", "raises", "base", "iterations", "threads"),
+    ("ranks", "suits", "raises", "base", "iterations", "threads", "part"),
 )
