@@ -7,10 +7,17 @@ import pytest
 from tests.agents.test_searching import BOARD, base, places
 
 from riverboat.agents.searching import SearchingAgent
+from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.notation import parse_cards
 from riverboat.endgame.leaf_rollouts import CONTINUATIONS, Rollouts, groups_of
+from riverboat.endgame.leaf_ways import LEAVES
+from riverboat.endgame.limited_quality import Flop
 from riverboat.endgame.street_game import goes_on
 from riverboat.endgame.table_midgame import Midgame, MidPosition
+from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import SearchSettings
+from riverboat.errors import InputError
+from riverboat.games.places import Places
 from riverboat.strategy.blueprint_values import blueprint_values
 from riverboat.testing.agents import check_agent
 
@@ -19,8 +26,8 @@ def agent(method: str = "unsafe", **more) -> SearchingAgent:
     return SearchingAgent(base(), SearchSettings("flop", method, **({"iterations": 20} | more)))
 
 
-def midgame(seat: int = 0, line: str = "cc/") -> Midgame:
-    position = agent(iterations=1).search.positions(places(line), [seat])[0]
+def midgame(seat: int = 0, line: str = "cc/", **more) -> Midgame:
+    position = agent(**({"iterations": 1} | more)).search.positions(places(line), [seat])[0]
     assert isinstance(position, MidPosition)
     return position.subgame
 
@@ -98,3 +105,85 @@ def test_ranges_of_the_turn_are_what_the_flop_played() -> None:
     before[flop.subgame.hands] = flop.subgame.ranges[0]
     np.testing.assert_allclose(own[live], (before * flop.strategy[:, check])[live], rtol=1e-9)
     assert BOARD[:6] == "AsKhQh"
+
+
+# --- gadgets, other values, and the street before the flop --------------------------------------
+
+
+def test_what_the_blueprint_plays_on_a_street_is_what_stands_in_its_table() -> None:
+    """Asked for all hands as at a table, against the table that walks fill."""
+    here = midgame()
+    by_table = Flop.of(base().strategy, "cc/", parse_cards(BOARD[:6])).blueprint_play()
+    for node, play in here.blueprint_play().items():
+        np.testing.assert_allclose(play, by_table[node], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["resolve", "maxmargin"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_no_hand_of_the_opponent_gains_behind_a_gadget(method: str, seat: int) -> None:
+    here = midgame(seat, method=method)
+    pot = here.entry.state.pot
+    solved = here.solve(300, until=0.02, seconds=None)
+    margins = solved.solution.margins
+    assert margins is not None
+    known = margins[~np.isnan(margins)]
+    assert known.min() > -0.02 * pot
+    assert known.max() > 0.02 * pot  # and some lose
+    assert Explanation(solved).facts()["margins"]["least"] == known.min()
+    if method == "maxmargin":  # which makes the least of them as large as it can
+        other = midgame(seat, method="resolve").solve(300, until=0.02, seconds=None).solution.margins
+        assert known.min() > np.nanmin(other) - 0.005 * pot
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leaves", LEAVES)
+def test_exits_may_be_valued_in_each_way(leaves: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # what is learnt is kept there
+    solved = midgame(leaves=leaves).solve(100, until=0.5, seconds=None)
+    assert solved.solution.exploitability <= 0.5
+    assert Explanation(solved).facts()["values"] == LEAVES[leaves]
+
+
+def test_other_streets_have_no_exits() -> None:
+    with pytest.raises(InputError, match=r"leaves=table.*search=flop"):
+        SearchSettings("turn", leaves="table")
+
+
+@pytest.mark.slow
+def test_before_the_flop_exits_are_worth_what_the_blueprint_makes_of_all_flops() -> None:
+    """Sampled, so to a few per cent of the pot for the whole of two ranges."""
+    found = SearchingAgent(base(), SearchSettings("preflop", iterations=1))
+    here = found.search.positions(Places.from_lines(found.rules, [""], [()]), [1])[0].subgame
+    assert isinstance(here, Midgame)
+    exits = here.exits()
+    e = next(k for k, end in enumerate(exits) if end.node >= 0)
+    leaves = Rollouts.draw(here.around.base, exits, (), here.hands, 1, runouts=600, ways=("blueprint",))
+    reach = np.random.default_rng(1).random((2, len(exits), len(here.hands)))
+    ranges = np.zeros((2, 1326))
+    ranges[1, here.hands], ranges[0, here.hands] = reach[0, e], reach[1, e]
+    line, won, met = here.around.base.tree.line(exits[e].node), 0.0, 0.0
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        flop = tuple(int(c) for c in rng.choice(found.rules.deck.cards, 3, replace=False))
+        live = ranges * ~np.isin(HAND_CARDS, flop).any(axis=1)
+        values = blueprint_values(here.around.base, line, flop, [*live])
+        won += float(np.nansum(live[0] * values.met[0] * np.nan_to_num(values.self_play[0])))
+        met += float((live[0] * values.met[0]).sum())
+    by_leaves = float(reach[1, e] @ leaves.chooser(reach)[e, 0])
+    pairs = float(reach[1, e] @ leaves.beside(reach[0])[e])
+    assert by_leaves / pairs == pytest.approx(won / met, abs=0.03 * exits[e].pot)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["unsafe", "resolve"])
+def test_it_searches_before_the_flop(method: str) -> None:
+    found = SearchingAgent(base(), SearchSettings("preflop", method, iterations=5, floor=0.0))
+    check_agent(found, tables=8)
+    flop = found.search.positions(places("cc/"), [0])[0]
+    first = found.search.positions(Places.from_lines(found.rules, ["c"], [()]), [0])[0]
+    assert isinstance(flop, MidPosition)
+    assert isinstance(first, MidPosition)
+    live = flop.subgame.entry.ranges[0] > 0
+    np.testing.assert_allclose(
+        flop.subgame.entry.ranges[0][live], first.strategy[:, first.moves.index(0)][live], rtol=1e-9
+    )

@@ -12,7 +12,7 @@ from tests.agents.test_searching import SMALL, base
 from riverboat.agents.searching import LibraryAgent
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.endgame.library import GRID, POT, RUNGS, Kept, Key, Library, distance, kept_of, rung_betting, rung_spot
-from riverboat.endgame.library_build import build, load_library, reached_rivers
+from riverboat.endgame.library_build import build, load_library, reached
 from riverboat.endgame.library_play import READS, Reading
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError
@@ -138,7 +138,7 @@ def test_bets_are_read_by_their_share_of_the_pot() -> None:
 
 
 def test_rivers_are_those_that_are_reached() -> None:
-    source = reached_rivers(base().strategy, 3)
+    source = reached(base().strategy, 3)
     rivers = [next(source) for _ in range(50)]
     assert all(r.line.count("/") == 3 for r in rivers)
     assert all(r.pot + 2 * r.stack == 2 * 1500 for r in rivers)

@@ -12,7 +12,7 @@ from riverboat.cards.notation import parse_cards
 from riverboat.endgame.leaf_kinds import FixedLeaves, Learnt, features
 from riverboat.endgame.leaf_rollouts import SHOWN, Exit, Rollouts, groups_of
 from riverboat.endgame.library import Library
-from riverboat.endgame.library_build import reached_rivers, solve_some
+from riverboat.endgame.library_build import reached, solve_some
 from riverboat.endgame.library_leaves import LibraryLeaves, RiverLeaves
 from riverboat.endgame.limited_quality import Flop
 from riverboat.endgame.street_game import StreetSolver, goes_on
@@ -118,7 +118,7 @@ def test_a_solver_that_goes_on_learns_the_turn(seat: int) -> None:
 
 def test_a_solver_that_stops_reads_values_that_sum_to_the_pot() -> None:
     here = turn()
-    source = reached_rivers(here.strategy, 5)
+    source = reached(here.strategy, 5)
     library = Library.of(solve_some([next(source) for _ in range(12)], here.strategy))
     states = [here.street.states[node] for node in here.street.exits]
     reach = np.random.default_rng(3).random((2, len(states), len(here.hands)))

@@ -20,7 +20,7 @@ move of a hand is left as it is; yes with `new`); `translation=rand-pshar` and `
 With `search`, endgames are solved against the range of the model: `agents.endgame_learning`. `safe=20` risks no more than 20
 mbb a hand and what was given: `agents.safe`. `notice=200` forgets what was before the opponent changed: `agents.changing`.
 
-`search=flop`, `turn` or `river` lets a blueprint solve what is left of a hand: `agents.search_options` has the rest.
+`search=preflop`, `flop`, `turn` or `river` lets a blueprint solve a hand from there on: `agents.search_options` has the rest.
 `endgames=DIR` lets it play rivers by the nearest of a library of solved endgames: `riverboat endgames build DIR`.
 """
 

@@ -1,8 +1,8 @@
 """Options of an agent that searches, as users write them: `demo?search=turn&method=resolve&iterations=200`.
 
-search=turn          the first street that is solved: flop, turn or river
+search=turn          the first street that is solved: preflop, flop, turn or river
 method=unsafe        unsafe, resolve, maxmargin, reach_maxmargin, estimate
-iterations=100       of a solve, at most; without it 100 on a flop or turn, 300 on a river
+iterations=100       of a solve, at most; without it 300 on a river, 100 before it
 until=0.4            % of the pot, at which fewer do
 time=2s              that a solve may take, instead of iterations
 menu=50%,100%,a      sizes of bets; without it they are chosen by what is left behind and the time there is
@@ -10,6 +10,7 @@ nested=expensive     how a bet that is not in the tree is met: inexpensive or ex
 floor=0.01           the least weight of a hand of the opponent
 model=0.05           moves of the blueprint that are less likely are never made by the opponent
 play=0.05            moves of a solution that are less likely are never made
+leaves=continuations how exits of a flop (or preflop) are valued: continuations, simulation, table, learnt
 spread=1             of method=estimate: values are drawn around what they are, with so many times their known error
 threads=1
 device=cpu           cpu, cuda, or auto for what there is
@@ -28,7 +29,7 @@ from riverboat.words import duration
 
 _WHOLE = ("iterations", "threads")
 _NUMBERS = ("until", "floor", "model", "play", "spread")
-_WORDS = ("method", "nested", "device")
+_WORDS = ("method", "nested", "leaves", "device")
 SEARCH_OPTIONS = ("search", *_WORDS, *_WHOLE, *_NUMBERS, "time", "menu")
 
 

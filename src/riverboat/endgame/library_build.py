@@ -45,7 +45,7 @@ DRAWN = 2048  # deals at a time
 
 
 class Reached(NamedTuple):
-    """A river that was reached."""
+    """A street that was reached."""
 
     board: tuple[int, ...]
     pot: float
@@ -63,8 +63,8 @@ class Progress(NamedTuple):
     made: int  # by this run
 
 
-def reached_rivers(strategy: BlueprintStrategy, seed: int | list[int]) -> Iterator[Reached]:
-    """Rivers that a blueprint reaches against itself with chips behind, as often as it does, without end."""
+def reached(strategy: BlueprintStrategy, seed: int | list[int], street: int = RIVER) -> Iterator[Reached]:
+    """Rivers that a blueprint reaches against itself with chips behind, as often as it does, without end; or turns."""
     rules, tree, rng = strategy.rules, strategy.tree, np.random.default_rng(seed)
     if rules.limit or rules.board != (0, 3, 1, 1) or rules.hole != 2 or rules.stacks is None:
         raise InputError(f"{rules.name}: endgames are rivers of no-limit hold'em")
@@ -73,14 +73,15 @@ def reached_rivers(strategy: BlueprintStrategy, seed: int | list[int]) -> Iterat
         dealt = rng.permuted(deck, axis=1)[:, :9].astype(np.uint8)
         buckets = strategy.cards.buckets(dealt, players=2, check=False)
         node = np.zeros(DRAWN, np.int64)
-        while len(going := np.flatnonzero((tree.actor[node] >= 0) & (tree.street[node] < RIVER))):
+        while len(going := np.flatnonzero((tree.actor[node] >= 0) & (tree.street[node] < street))):
             here = node[going]
             shares = strategy.decisions(here, buckets[going, tree.actor[here], tree.street[here]])
             move = (rng.random((len(going), 1)) > np.cumsum(shares, axis=1)).sum(axis=1)
             node[going] = tree.first[here] + np.minimum(move, tree.count[here] - 1)
         for i in np.flatnonzero(tree.actor[node] >= 0).tolist():
             spent = tree.spent[node[i]].tolist()
-            board, stack = tuple(dealt[i, 4:].tolist()), min(rules.stacks) - max(spent)
+            board = tuple(dealt[i, 4 : 4 + rules.board_sizes[street]].tolist())
+            stack = min(rules.stacks) - max(spent)
             place = at_line(strategy, tree.line(int(node[i])), board)
             held = np.zeros((2, 1326))
             held[:, hand_numbers(place.hands)] = place.reach
@@ -133,7 +134,7 @@ def build(
     began, made, number = time.perf_counter(), 0, len(parts)
     while done < count:
         size = min(part, count - done)
-        source = reached_rivers(strategy, [seed, number])
+        source = reached(strategy, [seed, number])
         rivers = [next(source) for _ in range(size)]
         shelves = Library.of(solve_some(rivers, strategy, threads)).shelves
         arrays = {

@@ -11,7 +11,7 @@ Both come with the blueprint's ranges. The pair is exploitable for half of what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS
-from riverboat.endgame.street_game import StreetTree, street_tree
+from riverboat.endgame.street_game import Play, StreetTree, street_tree
 from riverboat.games.betting import Betting
 from riverboat.solving.boards import STAKES_SCHEDULE, quality_of, step_rows
 from riverboat.strategy.blueprint import BlueprintStrategy
@@ -31,7 +31,6 @@ from riverboat.walks.board_walk import BoardWalker
 from riverboat.walks.tables import allocate, block, hold, table_format
 
 FORM = "float32"
-Play = Mapping[int, Array]  # float64 [moves, hands] by node of the street
 
 
 @dataclass(frozen=True, eq=False)

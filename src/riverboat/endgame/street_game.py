@@ -12,7 +12,7 @@ against all of them. What these are worth comes from `Leaves`, which are asked f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -27,8 +27,10 @@ from riverboat.games.betting import Betting
 from riverboat.games.menus import Choices, Menu
 from riverboat.games.moves import show_move
 from riverboat.solving.boards import STAKES_SCHEDULE
+from riverboat.solving.schedules import Step
 
 DECISION, FOLD, EXIT = 0, 1, 2
+Play = Mapping[int, Array]  # float64 [moves, hands] by node: what is played on a street
 MOST_NODES = 20_000
 
 
@@ -103,6 +105,32 @@ class Leaves(Protocol):
         ...
 
 
+class RootChoice(Protocol):
+    """What the other seat may do in front of a street, so that what is solved is safe to play (`street_gadgets`)."""
+
+    total: float  # what gains are divided by
+
+    def shares(self) -> Array:
+        """What it does now."""
+        ...
+
+    def average(self) -> Array:
+        """What it has done on average."""
+        ...
+
+    def reach(self, shares: Array) -> Array:
+        """How often it comes with each hand. float64 [hands]"""
+        ...
+
+    def learn(self, entered: Array, now: Step) -> None:
+        """From what hands have won on the street, times the weight of the hands beside them. float64 [hands]"""
+        ...
+
+    def gain(self, best: Array, entered: Array) -> float:
+        """What it could win more than by its average, with the best and with the average behind it."""
+        ...
+
+
 class Beside:
     """Sums over the hands that share no card with each of some hands."""
 
@@ -136,12 +164,14 @@ class StreetSolver:
         leaves: Leaves,
         seat: int,
         buckets: Sequence[Array] | None = None,
+        choice: RootChoice | None = None,
     ) -> None:
         """`hands`: numbers of those that the board leaves; `ranges`: how often each seat comes with each of them.
 
         `buckets`: of each seat's hands, where those of one bucket must play alike. Qualities are those of all hands still.
+        `choice`: what the other seat may do in front of the street, in place of coming with its range.
         """
-        self.buckets = buckets
+        self.buckets, self.choice = buckets, choice
         self.tree, self.hands, self.leaves, self.seat = tree, hands, leaves, seat
         self.ranges = tuple(np.asarray(held, float) for held in ranges)
         self.beside = Beside(hands)
@@ -150,8 +180,10 @@ class StreetSolver:
         self.nodes = [n for n, kind in enumerate(tree.kind) if kind == DECISION]
         n = len(hands)
         self.actor = {node: tree.states[node].actor for node in self.nodes}
-        self.regret = {node: np.zeros((len(tree.moves[node]), n)) for node in self.nodes}
-        self.sums = {node: np.zeros((len(tree.moves[node]), n)) for node in self.nodes}
+        rows = (n, n) if buckets is None else tuple(int(part.max()) + 1 for part in buckets)
+        shape = {node: (len(tree.moves[node]), rows[seat]) for node, seat in self.actor.items()}
+        self.regret = {node: np.zeros(shape[node]) for node in self.nodes}
+        self.sums = {node: np.zeros(shape[node]) for node in self.nodes}
         self.weight = {node: _stakes(tree, node) ** STAKES_SCHEDULE.stakes for node in self.nodes}
         self.way_regret = np.zeros((len(self.exits), leaves.choices, n))
         self.way_sums = np.zeros_like(self.way_regret)
@@ -167,28 +199,49 @@ class StreetSolver:
             self.iterations += 1
             self.now = STAKES_SCHEDULE.step(self.iterations)
             for player in (0, 1):
-                play = {n: _shares(self.weight[n] * np.maximum(self.regret[n], 0.0), 0) for n in self.nodes}
-                self._values(player, play, _shares(np.maximum(self.way_regret, 0.0), 1), learn=True)
+                self._learn(player)
 
     def learn(self, player: int, ranges: Array) -> Array:
         """A player's half of an iteration where both come with such ranges; its values at the root. float64 [hands]"""
         self.ranges = (ranges[0], ranges[1])
         self.iterations += player == 0
         self.now = STAKES_SCHEDULE.step(max(self.iterations, 1))
-        play = {n: _shares(self.weight[n] * np.maximum(self.regret[n], 0.0), 0) for n in self.nodes}
-        return self._values(player, play, _shares(np.maximum(self.way_regret, 0.0), 1), learn=True)
+        return self._learn(player)
+
+    def _learn(self, player: int) -> Array:
+        if self.choice is not None:
+            self._come(self.choice.reach(self.choice.shares()))
+        play = {n: self._hands(n, shares(self.weight[n] * np.maximum(self.regret[n], 0.0), 0)) for n in self.nodes}
+        value = self._values(player, play, shares(np.maximum(self.way_regret, 0.0), 1), learn=True)
+        if self.choice is not None and player != self.seat:
+            self.choice.learn(value, self.now)
+        return value
+
+    def _come(self, other: Array) -> None:
+        """The other seat comes with such weights."""
+        own = self.ranges[self.seat]
+        self.ranges = (own, other) if self.seat == 0 else (other, own)
+
+    def _hands(self, node: int, rows: Array) -> Array:
+        """Rows of a decision's table for hands. float64 [moves, rows] -> [moves, hands]"""
+        return rows if self.buckets is None else rows[:, self.buckets[self.actor[node]]]
+
+    @property
+    def numbers(self) -> int:
+        """Kept: regrets and averages."""
+        return sum(2 * table.size for table in self.regret.values())
 
     def average(self, node: int) -> Array:
         """What is played on average at a decision. float64 [moves, hands]"""
-        return _shares(self.sums[node], axis=0)
+        return self._hands(node, shares(self.sums[node], axis=0))
 
     def averages(self) -> tuple[dict[int, Array], Array]:
         """At all decisions, and what the other seat chooses at exits."""
-        return {node: self.average(node) for node in self.nodes}, _shares(self.way_sums, axis=1)
+        return {node: self.average(node) for node in self.nodes}, shares(self.way_sums, axis=1)
 
     # --- values ---------------------------------------------------------------------------------
 
-    def reach(self, play: dict[int, Array]) -> dict[int, Array]:
+    def reach(self, play: Play) -> dict[int, Array]:
         """How often both come to each node. float64 [2, hands] by node"""
         reach = {0: np.stack(self.ranges)}
         for node in self.nodes:
@@ -197,22 +250,26 @@ class StreetSolver:
                 reach[child][self.actor[node]] *= share
         return reach
 
-    def values(self, player: int, play: dict[int, Array], ways: Array, *, respond: bool = False) -> Array:
+    def values(self, player: int, play: Play, ways: Array, *, respond: bool = False) -> Array:
         """What each hand of a player wins from the root on, times the weight of the hands beside it. float64 [hands]"""
         return self._values(player, play, ways, respond=respond)
 
     def exploitability(self) -> float:
         """Of the averages inside this game: half of what both could gain, in chips a deal."""
         play, ways = self.averages()
+        if self.choice is not None:
+            self._come(self.choice.reach(self.choice.average()))
         gain = 0.0
         for player in (0, 1):
             best, now = (self.values(player, play, ways, respond=r) for r in (True, False))
-            gain += float(self.ranges[player] @ (best - now))
-        return gain / 2 / max(float(self.ranges[0] @ self.beside(self.ranges[1])), 1e-300)
+            if self.choice is not None and player != self.seat:
+                gain += self.choice.gain(best, now)
+            else:
+                gain += float(self.ranges[player] @ (best - now))
+        met = float(self.ranges[0] @ self.beside(self.ranges[1])) if self.choice is None else self.choice.total
+        return gain / 2 / max(met, 1e-300)
 
-    def _values(
-        self, player: int, play: dict[int, Array], ways: Array, *, learn: bool = False, respond: bool = False
-    ) -> Array:
+    def _values(self, player: int, play: Play, ways: Array, *, learn: bool = False, respond: bool = False) -> Array:
         tree, other = self.tree, 1 - player
         reach = self.reach(play)
         at_exits = np.stack([reach[e] for e in self.exits], axis=1)  # [2, exits, hands]
@@ -239,23 +296,18 @@ class StreetSolver:
                 else:
                     value[node] = (play[node] * after).sum(axis=0)
                     if learn:
-                        self.regret[node] = self._discounted(self.regret[node]) + self._tied(
-                            after - value[node], player
-                        )
-                        self.sums[node] = self.now.decay * self.sums[node] + reach[node][player] * play[node]
+                        more = self._tied(after - value[node], node, self.ranges[player])
+                        self.regret[node] = discounted(self.regret[node], self.now) + more
+                        played = self._tied(reach[node][player] * play[node], node)
+                        self.sums[node] = self.now.decay * self.sums[node] + played
         return value[0]
 
-    def _tied(self, regret: Array, player: int) -> Array:
-        """Regrets of hands that play alike are added up, each as often as the hand is held."""
+    def _tied(self, numbers: Array, node: int, weight: Array | float = 1.0) -> Array:
+        """Numbers of hands that play alike, added up by the weights of the hands. [moves, hands] -> [moves, rows]"""
         if self.buckets is None:
-            return regret
-        bucket = self.buckets[player]
-        sums = [np.bincount(bucket, self.ranges[player] * row)[bucket] for row in regret]
-        return np.stack(sums)
-
-    def _discounted(self, regret: Array) -> Array:
-        less: Array = regret * np.where(regret > 0, self.now.positive, self.now.negative)
-        return less
+            return numbers
+        bucket, rows = self.buckets[self.actor[node]], self.regret[node].shape[1]
+        return np.stack([np.bincount(bucket, weight * row, minlength=rows) for row in numbers])
 
     def _at_exits(self, player: int, reach: Array, ways: Array, *, learn: bool, respond: bool) -> Array:
         """Values at the exits. float64 [exits, hands]"""
@@ -267,7 +319,7 @@ class StreetSolver:
             return best
         value: Array = (each * ways).sum(axis=1)
         if learn:
-            self.way_regret = self._discounted(self.way_regret) + each - value[:, None]
+            self.way_regret = discounted(self.way_regret, self.now) + each - value[:, None]
             self.way_sums = self.now.decay * self.way_sums + reach[1][:, None] * ways
         return value
 
@@ -284,7 +336,14 @@ def _stakes(tree: StreetTree, node: int) -> Array:
     return shares[:, None]
 
 
-def _shares(weights: Array, axis: int) -> Array:
+def discounted(regret: Array, now: Step) -> Array:
+    """Regrets as they count in an iteration."""
+    less: Array = regret * np.where(regret > 0, now.positive, now.negative)
+    return less
+
+
+def shares(weights: Array, axis: int) -> Array:
+    """Of their sum along an axis; all alike where that is zero."""
     total = weights.sum(axis=axis, keepdims=True)
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / weights.shape[axis])
 

@@ -1,7 +1,9 @@
 """Search on a street that more streets follow: it is solved alone, with values where it ends.
 
 The seat that searches goes on as its blueprint behind the street; the opponent chooses among several ways to go on
-(`leaf_rollouts`). Entries and places are those of later streets (`table_subgames`): a line leads from one into the next.
+(`leaf_ways`). A method other than unsafe puts a gadget in front (`street_gadgets`): what hands of the opponent could win
+against the blueprint is worked out with the same values at exits. Entries and places are those of later streets
+(`table_subgames`): a line leads from one into the next.
 """
 
 from __future__ import annotations
@@ -18,20 +20,23 @@ from riverboat.arrays import Array
 from riverboat.blas import one_thread
 from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.notation import show_cards
-from riverboat.endgame.leaf_rollouts import CONTINUATIONS, RUNOUTS, SHOWN, Exit, Rollouts
-from riverboat.endgame.street_game import StreetSolver, StreetTree, goes_on, street_tree
-from riverboat.endgame.table_subgames import Entry, scaled, unfloored
+from riverboat.endgame.leaf_rollouts import RUNOUTS, SHOWN, Exit
+from riverboat.endgame.leaf_ways import LEAVES, Street, exit_values
+from riverboat.endgame.street_gadgets import gadget_solver
+from riverboat.endgame.street_game import StreetTree, goes_on, street_tree
+from riverboat.endgame.table_subgames import METHODS, Entry, scaled, unfloored
 from riverboat.games.base import CHANCE
 from riverboat.games.betting import Betting
 from riverboat.games.menus import SEATS, Menu
-from riverboat.games.moves import show_move
+from riverboat.games.moves import CALL, END, show_move
 from riverboat.games.places import Places
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.place_node import hand_numbers
 from riverboat.strategy.played import Played
 
 CHECK_EVERY = 20  # iterations between two looks at the clock or at the exploitability
 NO_VALUES = "none: before this street hands had no values of their own"
-DEPTH_LIMITED = "the opponent chooses how to go on where the street ends; no guarantee"
+RUNOUTS_BY_CARDS = {0: 2 * RUNOUTS, 3: RUNOUTS}  # played out, by cards on the board: five to come vary more than two
 
 
 class Around(NamedTuple):
@@ -52,6 +57,8 @@ class Midgame:
     around: Around
     floor: float  # the least weight of a hand of the opponent
     least: float  # the same of an own hand
+    method: str = "unsafe"  # one of `table_subgames.METHODS`
+    leaves: str = "continuations"  # one of `leaf_ways.LEAVES`
 
     @cached_property
     def tree(self) -> StreetTree:
@@ -86,23 +93,48 @@ class Midgame:
         nodes = [SHOWN] * len(states)
         going = [k for k, state in enumerate(states) if goes_on(state)]
         if going:
-            after = [states[k].next_street() for k in going]
-            card = int(np.setdiff1d(self.entry.state.rules.deck.cards, self.entry.board)[0])  # cards make no difference
-            places = Places.of(after, [(*self.entry.board, card)] * len(after))
+            after, rules = [states[k].next_street() for k in going], self.entry.state.rules
+            left = np.setdiff1d(rules.deck.cards, self.entry.board).tolist()  # which are dealt makes no difference
+            board = (*self.entry.board, *left)[: rules.board_sizes[after[0].street]]
+            places = Places.of(after, [board] * len(after))
             read = self.around.reader.read_as(places, np.full(len(after), self.seat))
             for k, node in zip(going, read.tolist(), strict=True):
                 if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == self.entry.state.street + 1:
                     nodes[k] = node
         return [Exit(node, float(state.pot)) for node, state in zip(nodes, states, strict=True)]
 
-    def solve(self, iterations: int, until: float, seconds: float | None, runouts: int = RUNOUTS) -> MidPosition:
+    def blueprint_play(self) -> dict[int, Array]:
+        """What the blueprint plays; of sizes that the tree lacks the nearest that it has. float64 [moves, n] by node"""
+        tree = self.tree
+        nodes = [node for node, moves in enumerate(tree.moves) if moves]
+        places = Places.of([tree.states[node] for node in nodes], [self.entry.board] * len(nodes))
+        answers = self.around.reader.strategies(places)
+        at = np.full(HANDS, -1)
+        at[hand_numbers(self.entry.state.rules.deck.hands)] = np.arange(answers.probabilities.shape[1])
+        out = {}
+        for i, node in enumerate(nodes):
+            shares = np.zeros((len(tree.moves[node]), len(self.hands)))
+            for move, column in zip(answers.moves[i].tolist(), answers.probabilities[i].T, strict=True):
+                if move != END:
+                    shares[_nearest(tree.moves[node], move)] += column[at[self.hands]]
+            out[node] = shares
+        return out
+
+    @property
+    def street(self) -> Street:
+        """Whose exits are valued."""
+        return Street(
+            self.around.base, self.tree, self.exits(), self.entry.board, self.hands, self.ranges, self.blueprint_play
+        )
+
+    def solve(self, iterations: int, until: float, seconds: float | None) -> MidPosition:
         """Its root, solved: so many iterations, or fewer where % of the pot are reached or the time is over."""
         began, pot = perf_counter(), self.entry.state.pot
         with one_thread():
-            leaves = Rollouts.draw(
-                self.around.base, self.exits(), self.entry.board, self.hands, self.seat, runouts=runouts
+            values = exit_values(self.leaves, self.street, self.seat, runouts=RUNOUTS_BY_CARDS[len(self.entry.board)])
+            solver, margins = gadget_solver(
+                self.method, self.tree, self.hands, self.ranges, values, self.seat, self.blueprint_play
             )
-            solver = StreetSolver(self.tree, self.hands, self.ranges, leaves, self.seat)
             while solver.iterations < iterations:
                 before = perf_counter()
                 solver.step(min(CHECK_EVERY, iterations - solver.iterations))
@@ -112,7 +144,19 @@ class Midgame:
                 if solver.exploitability() <= until / 100 * pot:
                     break
             exploitability = 100 * solver.exploitability() / pot
-        return MidPosition(self, MidSolution.of(self, solver, exploitability), 0)
+        gained = np.full(HANDS, np.nan)
+        gained[self.hands] = margins()
+        play = {node: solver.average(node) for node in solver.nodes}
+        solution = MidSolution(play, solver.iterations, exploitability, None if self.method == "unsafe" else gained)
+        return MidPosition(self, solution, 0)
+
+
+def _nearest(moves: tuple[int, ...], move: int) -> int:
+    """The place of a move among some; of a raise that is not there, the nearest."""
+    if move in moves:
+        return moves.index(move)
+    raises = [m for m in moves if m > CALL] if move > CALL else []
+    return moves.index(min(raises, key=lambda m: abs(m - move)) if raises else CALL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +166,7 @@ class MidSolution:
     play: dict[int, Array]  # float64 [moves, n] by node
     iterations: int
     exploitability: float  # % of the pot, where the values of the exits are right
-
-    @staticmethod
-    def of(midgame: Midgame, solver: StreetSolver, exploitability: float) -> MidSolution:
-        play = {node: solver.average(node) for node in solver.nodes}
-        return MidSolution(play, solver.iterations, exploitability)
+    margins: Array | None  # float64 [1326]: how much less the opponent can win than before; None without a gadget
 
     @property
     def nbytes(self) -> int:
@@ -141,18 +181,18 @@ class MidPosition:
     subgame: Midgame
     solution: MidSolution
     node: int
-    card: int | None = None  # the next one, once it is dealt
+    cards: tuple[int, ...] = ()  # of the next street, once they are dealt
 
     @property
     def state(self) -> Betting:
         """The real betting."""
         state = self.subgame.tree.states[self.node]
-        return state if self.card is None else state.next_street()
+        return state.next_street() if self.cards else state
 
     @property
     def board(self) -> tuple[int, ...]:
         """The cards that lie."""
-        return self.subgame.entry.board if self.card is None else (*self.subgame.entry.board, self.card)
+        return (*self.subgame.entry.board, *self.cards)
 
     @property
     def moves(self) -> tuple[int, ...]:
@@ -162,7 +202,7 @@ class MidPosition:
     @property
     def deals(self) -> bool:
         """Whether the next street is dealt here."""
-        return self.card is None and self.state.actor == CHANCE
+        return not self.cards and self.state.actor == CHANCE
 
     @property
     def nbytes(self) -> int:
@@ -174,9 +214,9 @@ class MidPosition:
         child = self.subgame.tree.child(self.node, move)
         return None if child is None else replace(self, node=child)
 
-    def dealt(self, card: int) -> MidPosition:
+    def dealt(self, cards: tuple[int, ...]) -> MidPosition:
         """Behind the deal of the next street."""
-        return replace(self, card=card)
+        return replace(self, cards=cards)
 
     @cached_property
     def strategy(self) -> Array:
@@ -210,7 +250,7 @@ class MidPosition:
         ranges[own, hands] = unfloored(ranges[own, hands], subgame.true_ranges[own], subgame.ranges[own])
         ranges[:, np.isin(HAND_CARDS, self.board).any(axis=1)] = 0.0
         entry = Entry(self.state, self.board, ranges, None, NO_VALUES)
-        return entry if self.card is None else self.subgame.around.valued(entry, self.subgame.seat)
+        return subgame.around.valued(entry, subgame.seat) if self.cards else entry
 
     def facts(self) -> dict[str, Any]:
         """The midgame in figures, with their units: the entries of `table_report`."""
@@ -222,9 +262,9 @@ class MidPosition:
             "pot": state.pot,
             "behind": list(state.behind),
             "for": SEATS[subgame.seat],
-            "method": "depth-limited",
-            "guarantee": DEPTH_LIMITED,
-            "values": f"{RUNOUTS} runouts by the blueprint; the opponent may {', '.join(list(CONTINUATIONS)[1:])} more",
+            "method": f"depth-limited, {subgame.method}",
+            "guarantee": f"{METHODS[subgame.method]}; as far as values are right where the street ends",
+            "values": LEAVES[subgame.leaves],
             "betting_nodes": len(subgame.tree.kind),
             "boards": 1,
             "hands": [int(np.count_nonzero(held)) for held in subgame.ranges],

@@ -28,7 +28,9 @@ class Explanation:
     @cached_property
     def margins(self) -> Array | None:
         """How much less than before each hand of the opponent can win; None without a gadget. float64 [1326]"""
-        if isinstance(self.position, MidPosition) or self.position.subgame.spot.gadget is None:
+        if isinstance(self.position, MidPosition):
+            return self.position.solution.margins
+        if self.position.subgame.spot.gadget is None:
             return None
         return self.position.solution.margins()
 
@@ -56,7 +58,7 @@ class Explanation:
         """The subgame in figures, with their units."""
         position = self.position
         if isinstance(position, MidPosition):
-            return position.facts()
+            return self._with_margins(position.facts())
         subgame = position.subgame
         entry, spot, provenance = subgame.entry, subgame.spot, position.solution.provenance
         facts: dict[str, Any] = {
@@ -75,6 +77,9 @@ class Explanation:
             "exploitability": provenance["exploitability"],
             "unit": provenance["unit"],
         }
+        return self._with_margins(facts)
+
+    def _with_margins(self, facts: dict[str, Any]) -> dict[str, Any]:
         if self.margins is not None:
             known = self.margins[~np.isnan(self.margins)]
             facts["margins"] = {"least": float(known.min()), "mean": float(known.mean()), "unit": "chips"}

@@ -26,6 +26,7 @@ import numpy as np
 from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS
 from riverboat.cards.notation import show_cards
+from riverboat.endgame.leaf_ways import LEAVES
 from riverboat.endgame.table_menus import table_menu, with_total
 from riverboat.endgame.table_midgame import NO_VALUES, Around, Midgame, MidPosition
 from riverboat.endgame.table_subgames import METHODS, Entry, Position, Subgame
@@ -44,17 +45,17 @@ from riverboat.strategy.played import Played
 from riverboat.strategy.public_cache import PublicCache
 from riverboat.walks.devices import CPU, choose
 
-STREETS = ("flop", "turn", "river")
+STREETS = ("preflop", "flop", "turn", "river")
 NESTED = ("inexpensive", "expensive")
 KEPT = 1 << 30  # bytes of solutions that are kept
 WORK = 5.5e6  # nodes × boards × hands: about a second of one core for a hundred iterations
 WORK_A_SECOND = 5e6  # of one core, so that some sixty iterations are made
 LEAST_SECONDS = 0.05
-ITERATIONS = {"flop": 100, "turn": 100, "river": 300}
+ITERATIONS = {"preflop": 100, "flop": 100, "turn": 100, "river": 300}
 MOST = 1_000_000  # iterations, where time decides
 CHECK_EVERY = 10  # iterations: a look costs half of one on a turn, and three on a river
 MOST_SPREAD = 10.0
-MIDGAME = 1  # the street that is solved alone, with values where it ends: the flop
+MIDGAME = 1  # the last street that is solved alone, with values where it ends: the flop
 LEAST = 1e-4  # the least weight of an own hand: one that should not be there is played for what it is
 
 
@@ -72,6 +73,7 @@ class SearchSettings:
     floor: float = 0.01  # the least weight of a hand of the opponent
     model: float = 0.0  # moves of the blueprint that are less likely are never made by the opponent
     play: float = 0.0  # moves of a solution that are less likely are never made
+    leaves: str = "continuations"  # how the exits of a flop, or of the street before it, are valued
     spread: float = 0.0  # `estimate`: values are drawn around what they are, with so many times their known error
     threads: int = 1
     device: str = CPU
@@ -81,6 +83,10 @@ class SearchSettings:
             raise unknown("street", self.street, STREETS)
         if self.method not in METHODS:
             raise unknown("method", self.method, METHODS)
+        if self.leaves not in LEAVES:
+            raise unknown("leaves", self.leaves, LEAVES)
+        if self.leaves != "continuations" and STREETS.index(self.street) > MIDGAME:
+            raise InputError(f"leaves={self.leaves}: a {self.street} is solved to the end; give search=flop or preflop")
         if self.nested not in (None, *NESTED):
             raise unknown("nested", str(self.nested), NESTED)
         if self.nested == "inexpensive" and self.method == "unsafe":
@@ -212,11 +218,15 @@ class Search:
             ranges[other, hand_numbers(model.hands)] = model.reach[other]
             if not ranges[seat].any():
                 ranges[seat, hand_numbers(model.hands)] = model.reach[seat]
-        entry = Entry(state, board, ranges, None, NO_VALUES)
-        return entry if state.street == MIDGAME else self.valued(entry, seat)
+        return self.valued(Entry(state, board, ranges, None, NO_VALUES), seat)
 
     def valued(self, entry: Entry, seat: int) -> Entry:
-        """An entry with what the opponent's hands are worth there against the blueprint, where the method needs that."""
+        """An entry with what the opponent's hands are worth there against the blueprint, where the method needs that.
+
+        Midgames work that out themselves, with the values of their exits.
+        """
+        if entry.state.street <= MIDGAME:
+            return entry
         if self.settings.method == "unsafe":
             return replace(entry, source="none: unsafe search needs none")
         state, other = entry.state, 1 - seat
@@ -249,13 +259,13 @@ class Search:
         """The subgame of an outset, once it is known who comes there with what."""
         known = entry if outset.behind is None else entry.after(outset.behind, 1 - seat)
         s = self.settings
-        if known.state.street == MIDGAME:
-            return Midgame(seat, known, outset.menu, self._around, s.floor, LEAST)
+        if known.state.street <= MIDGAME:
+            return Midgame(seat, known, outset.menu, self._around, s.floor, LEAST, s.method, s.leaves)
         return Subgame.make(known, seat, outset.menu, s.method, s.floor, LEAST, s.spread)
 
     def _menu(self, state: Betting, total: int | None = None) -> Menu:
         menu = self.settings.menu
-        if menu is None and state.street == MIDGAME:
+        if state.street < MIDGAME or (menu is None and state.street == MIDGAME):
             menu = self.played.strategy.menu  # the exits of its own street are what the blueprint knows
         if menu is None:
             return table_menu(state, self.settings.work, total)
@@ -330,6 +340,7 @@ class _Way:
             self.position = after
             self.moves.pop(0)
             if after.deals:
-                river = after.dealt(self._shown(after.state.next_street())[-1])
-                self._begin(river.state, river.entry)
+                dealt = self._shown(after.state.next_street())[self.rules.board_sizes[after.state.street] :]
+                after = after.dealt(dealt)
+                self._begin(after.state, after.entry)
                 return

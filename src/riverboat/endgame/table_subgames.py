@@ -164,9 +164,9 @@ class Position:
         state = self.state.play(show_move(move, self.state.rules))
         return replace(self, line=f"{self.line}-{label}".removeprefix("-"), state=state, inside=inside)
 
-    def dealt(self, card: int) -> Position:
+    def dealt(self, cards: tuple[int, ...]) -> Position:
         """Behind the deal of the next street."""
-        line = f"{self.line}/{show_cards((card,))}"
+        line = f"{self.line}/{show_cards(cards)}"
         return replace(self, line=line, state=self.state.next_street(), inside=self.inside.next_street())
 
     @property

@@ -64,7 +64,7 @@ def build(
 
 
 def _estimate(folder: Path, strategy: BlueprintStrategy, count: int, seed: int, threads: int, json: bool) -> None:
-    source = library_build.reached_rivers(strategy, seed)
+    source = library_build.reached(strategy, seed)
     rivers = [next(source) for _ in range(2 * TRIED)]
     library_build.solve_some(rivers[:1], strategy)  # compiles
     began = clock.process_time()

@@ -21,7 +21,7 @@ from riverboat.endgame.library import (
     rung_betting,
     rung_spot,
 )
-from riverboat.endgame.library_build import Reached, reached_rivers, solve_some
+from riverboat.endgame.library_build import Reached, reached, solve_some
 from riverboat.endgame.library_leaves import LibraryLeaves, RiverLeaves
 from riverboat.endgame.limited_quality import Flop
 from riverboat.endgame.street_game import StreetSolver
@@ -154,9 +154,9 @@ def run(full: bool, seed: int) -> Report:
     strategy = base_agent(seed).strategy
     sizes = (125, 250, 500, 1000, 2000, 4000) if full else (20, 40, 80, 160)
     held_out, count, seconds = (100, 12, 4 * SECONDS) if full else (15, 2, SECONDS)
-    source = reached_rivers(strategy, [seed, 0])
+    source = reached(strategy, [seed, 0])
     entries = solve_some([next(source) for _ in range(sizes[-1])], strategy)
-    other = reached_rivers(strategy, [seed, 1])
+    other = reached(strategy, [seed, 1])
     rivers = [next(other) for _ in range(held_out)]
     spots = [rung_spot(Key.of(r.board, r.pot, r.stack, r.ranges).rung, r.board, r.ranges) for r in rivers]
     solutions = solve_many(spots, iterations=600, until=0.2, check_every=20)
@@ -202,7 +202,7 @@ def _uniform(solutions: list[Solution]) -> float:
 
 def _stopping(count: int, seconds: float, seed: int, entries: int) -> list[Row]:
     strategy = blueprint(40_000, seed)
-    source = reached_rivers(strategy, [seed, 4])
+    source = reached(strategy, [seed, 4])
     library = Library.of(solve_some([next(source) for _ in range(entries)], strategy))
     figures = turns(strategy, library, count, seconds, seed)
     return [new(f"turn: {what}", float(np.mean(values))) for what, values in figures.items()]

@@ -17,7 +17,7 @@ from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import hand_strengths
 from riverboat.endgame.library import equities
-from riverboat.endgame.library_build import Reached, reached_rivers
+from riverboat.endgame.library_build import Reached, reached
 from riverboat.endgame.street_game import ShownLeaves, StreetSolver, street_tree
 from riverboat.errors import InputError
 from riverboat.games.betting import Betting
@@ -157,7 +157,7 @@ def by_buckets(
 def run(full: bool, seed: int) -> Report:
     """A few rivers; with `full` more of them."""
     strategy = base_agent(seed).strategy
-    source = reached_rivers(strategy, [seed, 2])
+    source = reached(strategy, [seed, 2])
     rivers = [next(source) for _ in range(60 if full else 12)]
     rows, played = refined(rivers, seed)
     more, curves = by_buckets(strategy, rivers[: 10 if full else 3], COUNTS if full else COUNTS[::2])

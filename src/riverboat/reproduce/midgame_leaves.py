@@ -8,42 +8,50 @@ responses are exact, as is what the searched street wins of the blueprint.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 from riverboat.abstraction.perfect_recall import percentile_abstraction
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.searching import SearchingAgent
 from riverboat.arrays import Array
 from riverboat.blas import one_thread
-from riverboat.cards.dealing import without_shared
-from riverboat.cards.deck import HANDS
 from riverboat.cards.notation import show_cards
-from riverboat.endgame.leaf_kinds import FixedLeaves, Learnt, LearntLeaves, PairEquities, features
-from riverboat.endgame.leaf_rollouts import CONTINUATIONS, SHOWN, Exit, Rollouts, groups_of
+from riverboat.endgame.leaf_kinds import Learnt
+from riverboat.endgame.leaf_learning import learn
+from riverboat.endgame.leaf_rollouts import SHOWN, Exit, groups_of
+from riverboat.endgame.leaf_ways import Street, exit_values
 from riverboat.endgame.limited_quality import Flop
-from riverboat.endgame.street_game import Beside, Leaves, StreetSolver, goes_on
+from riverboat.endgame.street_gadgets import gadget_solver
+from riverboat.endgame.street_game import goes_on
+from riverboat.endgame.table_search import SearchSettings
+from riverboat.evaluation.aivat import Aivat
+from riverboat.evaluation.matches import play_match
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import parse_menu
 from riverboat.reproduce.framework import Experiment, Report
 from riverboat.reproduce.rows import Row, finding, new
 from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.boards import STAKES_SCHEDULE, step_rows
 from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.blueprint_game import line_game
-from riverboat.trees.boards import BoardTree
-from riverboat.walks.board_walk import BoardWalker
-from riverboat.walks.tables import table_format
 
 GAME = Rules(blinds=(100, 50), stacks=(1_500, 1_500), board=(0, 3, 1, 1), ranks=5, suits=3, name="15 cards")
 MENU = parse_menu('preflop = ["2.5x", "a"]\nflop = ["100%, a", "a"]\nmost_raises = [2, 2, 2, 2]')
 LINES = ("cc/", "cr250c/")
 SECONDS = 0.25  # of a processor for a searched street
-LEARNT_FROM = 24  # solved subgames
+LEARNT_FROM = 60  # solved turns
 DEALS = 400_000  # of the blueprint's training
+HANDS = 400  # of a match
 SAMPLED = 24  # runouts, with one continuation four times as many
 FULL_ITERATIONS = 150
+WAYS = {  # how exits are valued, and what stands in front of the street
+    "four continuations": ("continuations", "unsafe"),
+    "simulation": ("simulation", "unsafe"),
+    "table from the blueprint": ("table", "unsafe"),
+    "learnt value": ("learnt", "unsafe"),
+    "four continuations, re-solved": ("continuations", "resolve"),
+    "four continuations, maxmargin": ("continuations", "maxmargin"),
+}
 
 
 def blueprint(deals: int, seed: int) -> BlueprintStrategy:
@@ -66,79 +74,36 @@ def exits(flop: Flop) -> list[Exit]:
     return out
 
 
-# --- four ways ------------------------------------------------------------------------------------
-
-
-def rollouts(flop: Flop, seat: int, ways: tuple[str, ...], runouts: int | None, seed: int = 0) -> Rollouts:
-    """Exits by rollouts; on so small a deck each hand is a group."""
-    groups = groups_of(flop.strategy, flop.board, flop.hands, 1)
-    return Rollouts.draw(
-        flop.strategy, exits(flop), flop.board, flop.hands, seat, groups=groups, runouts=runouts, ways=ways, seed=seed
-    )
-
-
-def from_table(flop: Flop, seat: int) -> FixedLeaves:
-    """A table from the blueprint: what hands are worth at exits when it plays itself."""
-    all_out = rollouts(flop, seat, ("blueprint",), 4 * SAMPLED)
-    solver = StreetSolver(flop.street, flop.hands, flop.ranges, all_out, seat)
-    reach = solver.reach(flop.blueprint_play())
-    both = np.stack([reach[node] for node in flop.street.exits], axis=1)
-    return FixedLeaves.of(all_out, flop.hands, both if seat == 0 else both[::-1])
-
-
-def from_model(model: Learnt, flop: Flop, seat: int) -> LearntLeaves:
-    """A learnt value."""
-    ends = exits(flop)
-    shown = next(k for k, end in enumerate(ends) if end.node == SHOWN)
-    pairs = PairEquities.of(rollouts(flop, seat, ("blueprint",), 4 * SAMPLED), shown)
-    states = [flop.street.states[node] for node in flop.street.exits]
-    stacks = np.array([min(s.behind) / s.pot if goes_on(s) else 0.0 for s in states])
-    return LearntLeaves(model, pairs, flop.hands, np.array([end.pot for end in ends]), stacks, seat)
-
-
-def learn(strategy: BlueprintStrategy, count: int, seed: int) -> Learnt:
-    """Solve what follows some exits for ranges at random, and fit what hands are worth there."""
-    rng, inputs, targets, weights = np.random.default_rng(seed), [], [], []
-    for _ in range(count):
-        flop = Flop.of(strategy, LINES[int(rng.integers(len(LINES)))], _board(rng))
-        ends = exits(flop)
-        going = [k for k, end in enumerate(ends) if end.node != SHOWN]
-        end = ends[going[int(rng.integers(len(going)))]]
-        ranges = np.zeros((2, HANDS))
-        ranges[:, flop.hands] = rng.random((2, len(flop.hands))) ** rng.uniform(0.5, 4.0, (2, 1))
-        game = line_game(strategy, end.node, flop.board, ranges)
-        walker = BoardWalker.learner(BoardTree(game), table_format("float32"), stakes=STAKES_SCHEDULE.stakes)
-        walker.learn(step_rows(STAKES_SCHEDULE, 0, 0.0, FULL_ITERATIONS // 2)[0])
-        pairs = PairEquities.of(rollouts(flop, 1, ("blueprint",), 4 * SAMPLED), len(ends) - 1)
-        stack = (GAME.stack - end.pot / 2) / end.pot
-        for seat in (0, 1):
-            value = walker.evaluate(seat)[0][walker.tree.row_of[0, seat][flop.hands]]
-            met = without_shared(ranges[1 - seat])[flop.hands]
-            apart = Beside(flop.hands).apart
-            share = pairs.share if seat == 0 else 1.0 - pairs.share.T
-            equity = (share * apart) @ ranges[1 - seat][flop.hands] / met
-            held = ranges[seat][flop.hands] * met
-            mean = np.array((held * equity).sum() / held.sum())
-            inputs.append(features(equity, mean, np.array(stack), float(seat == 0)))
-            targets.append(value / met / end.pot)
-            weights.append(held / held.sum())
-    return Learnt.fit(inputs, targets, weights)
+# --- the comparison ---------------------------------------------------------------------------------
 
 
 def _board(rng: np.random.Generator) -> tuple[int, ...]:
     return tuple(int(c) for c in np.sort(rng.choice(GAME.deck.cards, 3, replace=False)))
 
 
-# --- the comparison ---------------------------------------------------------------------------------
-
-
-def searched(flop: Flop, leaves: Callable[[Flop, int], Leaves], seconds: float | None) -> list[dict[int, Array]]:
+def searched(
+    flop: Flop,
+    kind: str,
+    seconds: float | None,
+    *,
+    model: Learnt,
+    runouts: int | None = SAMPLED,
+    method: str = "unsafe",
+) -> list[dict[int, Array]]:
     """The street of each seat: values and iterations take so much of a processor together, or as many as it takes."""
+    ends, groups = (
+        exits(flop),
+        groups_of(flop.strategy, flop.board, flop.hands, 1),
+    )  # on so small a deck each hand is one
+    street = Street(
+        flop.strategy, flop.street, ends, flop.board, flop.hands, (flop.ranges[0], flop.ranges[1]), flop.blueprint_play
+    )
     plays = []
     for seat in (0, 1):
         began = time.thread_time()
         with one_thread():
-            solver = StreetSolver(flop.street, flop.hands, flop.ranges, leaves(flop, seat), seat)
+            leaves = exit_values(kind, street, seat, runouts=runouts, groups=groups, model=model)
+            solver, _ = gadget_solver(method, flop.street, flop.hands, flop.ranges, leaves, seat, flop.blueprint_play)
             solver.step(2)
             while solver.iterations < FULL_ITERATIONS if seconds is None else time.thread_time() - began < seconds:
                 solver.step(2)
@@ -146,16 +111,12 @@ def searched(flop: Flop, leaves: Callable[[Flop, int], Leaves], seconds: float |
     return plays
 
 
-def compare(flops: int, seconds: float, seed: int, deals: int) -> tuple[list[Row], dict[str, list[float]]]:
+def compare(
+    strategy: BlueprintStrategy, flops: int, seconds: float, seed: int
+) -> tuple[list[Row], dict[str, list[float]]]:
     """All ways on the same flops."""
-    strategy, rng = blueprint(deals, seed), np.random.default_rng([seed, 1])
+    rng = np.random.default_rng([seed, 1])
     model = learn(strategy, LEARNT_FROM, seed)
-    ways: dict[str, Callable[[Flop, int], Leaves]] = {
-        "table from the blueprint": from_table,
-        "simulation": lambda flop, seat: rollouts(flop, seat, ("blueprint",), 4 * SAMPLED),
-        "four continuations": lambda flop, seat: rollouts(flop, seat, tuple(CONTINUATIONS), SAMPLED),
-        "learnt value": partial(from_model, model),
-    }
     figures: dict[str, list[float]] = {}
 
     def note(name: str, value: float) -> None:
@@ -167,10 +128,10 @@ def compare(flops: int, seconds: float, seed: int, deals: int) -> tuple[list[Row
         own = flop.blueprint_play()
         note("blueprint on the flop, then solved", flop.exploitability(flop.nested([own, own], FULL_ITERATIONS)))
         note("all streets solved", flop.exploitability(flop.solved(None, FULL_ITERATIONS)))
-        exact = searched(flop, lambda f, seat: rollouts(f, seat, tuple(CONTINUATIONS), None), None)
+        exact = searched(flop, "continuations", None, model=model, runouts=None)
         note("four continuations, nothing sampled", flop.exploitability(flop.nested(exact, FULL_ITERATIONS)))
-        for name, leaves in ways.items():
-            plays = searched(flop, leaves, seconds)
+        for name, (kind, method) in WAYS.items():
+            plays = searched(flop, kind, seconds, model=model, method=method)
             after = flop.nested(plays, FULL_ITERATIONS)
             note(f"{name}", flop.exploitability(after))
             note(f"{name}, then the blueprint", flop.exploitability(flop.played(plays)))
@@ -183,10 +144,26 @@ def compare(flops: int, seconds: float, seed: int, deals: int) -> tuple[list[Row
     return rows, figures
 
 
+def matches(strategy: BlueprintStrategy, hands: int, seed: int) -> list[Row]:
+    """Each way at the table against the blueprint: `search=flop&leaves=`, later streets solved."""
+    base, rows = BlueprintAgent(strategy, name="blueprint", seed=seed), []
+    for name, (kind, method) in WAYS.items():
+        agent = SearchingAgent(base, SearchSettings("flop", method, leaves=kind))
+        played = play_match(agent, base, GAME, hands, seed, aivat=Aivat(agent, base, GAME))
+        won, half = played.mbb_per_game, played.ci95
+        note = f"{played.hands:,} duplicate hands, AIVAT"
+        rows.append(
+            new(f"match, {name}: won of the blueprint, mbb/g", won, (won - half, won + half), null=0.0, note=note)
+        )
+    return rows
+
+
 def run(full: bool, seed: int) -> Report:
     """A few flops; with `full` more of them, and more time for each."""
     flops, seconds = (24, 4 * SECONDS) if full else (4, SECONDS)
-    rows, figures = compare(flops, seconds, seed, DEALS)
+    strategy = blueprint(DEALS, seed)
+    rows, figures = compare(strategy, flops, seconds, seed)
+    rows += matches(strategy, 50 * HANDS if full else HANDS, seed)
     base, mine = (float(np.mean(figures[name])) for name in ("blueprint", "four continuations"))
     rows.insert(
         0,
@@ -204,8 +181,9 @@ def run(full: bool, seed: int) -> Report:
         "words later streets are solved for the ranges that the "
         "search leads to, as search=flop does at the table; `then the blueprint`: they are left to it.",
         "Won of the blueprint: the mean over both seats, exact: a match without luck. Intervals are over flops.",
-        f"The learnt value is a polynomial with 16 weights, fitted to {LEARNT_FROM} subgames that were solved "
-        "for random ranges; that time is not counted.",
+        f"The learnt value is a polynomial with 16 weights, fitted to {LEARNT_FROM} turns that were solved "
+        "for ranges around the blueprint's; that time is not counted.",
+        "Re-solved and maxmargin: with a gadget in front of the flop, whose values come from the same exits.",
     )
     return Report(tuple(rows), notes)
 
