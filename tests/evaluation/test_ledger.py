@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,14 @@ import pytest
 
 from random_blueprints import random_blueprint
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.registry import make_agent
 from riverboat.agents.yardsticks import Yardstick
 from riverboat.errors import InputError, RiverboatError
 from riverboat.evaluation.identity import about, identity
 from riverboat.evaluation.ledger import Ledger, read_ledger
 from riverboat.games.acpc import read_game
 from riverboat.interfaces.ledgers import as_page, ledger
+from riverboat.strategy.blueprint import save_blueprint
 
 DOCS = Path(__file__).parents[2] / "docs"
 RULES = read_game("leduc")
@@ -129,6 +132,20 @@ def test_a_fingerprint_is_of_what_is_played() -> None:
         "a",
         "y?purify",
     )
+
+
+def test_a_fingerprint_of_search_and_learning_is_of_the_blueprint_behind_it(tmp_path: Path) -> None:
+    first, other = (save_blueprint(random_blueprint("leduc", seed), tmp_path / str(seed)) for seed in (1, 2))
+    copy = shutil.copytree(first, tmp_path / "copy")
+    for how in ("{}?exploit=dbbr", "{}?exploit=dbbr&notice=20", "hedge:{},random", "switch:{},random"):
+        plain, again, unlike = (identity(make_agent(how.format(folder))) for folder in (first, copy, other))
+        assert plain["fingerprint"] != unlike["fingerprint"]
+        assert plain["fingerprint"] == again["fingerprint"]
+        assert plain["fingerprint"] != identity(make_agent(str(first)))["fingerprint"]
+    seeded = make_agent(f"{first}?exploit=dbbr&seed=3&memory={tmp_path / 'memory'}")
+    plain = identity(make_agent(f"{first}?exploit=dbbr"))
+    assert identity(seeded) == plain
+    assert (plain["name"], plain["kind"]) == ("1?exploit=dbbr", "blueprint")
 
 
 # --- files ------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from riverboat.agents.base import Agent
+from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.learning import LearningAgent, _own_name
 from riverboat.agents.mixing import MixedAgent, OfParts, PlaysAMixture
 from riverboat.arrays import Array
@@ -141,6 +142,11 @@ class NoticingLearner:
     def rules(self) -> Rules:
         """The game that it plays."""
         return self.learner.rules
+
+    @property
+    def made_of(self) -> tuple[BlueprintAgent]:
+        """The blueprint by which it is known."""
+        return self.learner.made_of
 
     @property
     def tables_at_once(self) -> int:

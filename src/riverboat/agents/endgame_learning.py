@@ -10,6 +10,7 @@ really played, the opponent's from the model. Nothing is promised against others
 from __future__ import annotations
 
 from riverboat.agents.base import Choice
+from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.learning import LearningAgent
 from riverboat.agents.searching import SearchingAgent
 from riverboat.arrays import Array
@@ -34,6 +35,11 @@ class EndgameLearner:
     def rules(self) -> Rules:
         """The game that it plays."""
         return self.learner.rules
+
+    @property
+    def made_of(self) -> tuple[BlueprintAgent]:
+        """The blueprint by which it is known."""
+        return self.learner.made_of
 
     @property
     def tables_at_once(self) -> int:

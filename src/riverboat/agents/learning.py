@@ -165,6 +165,11 @@ class LearningAgent:
         return self.first.rules
 
     @property
+    def made_of(self) -> tuple[BlueprintAgent]:
+        """The blueprint by which it is known."""
+        return (self.first,)
+
+    @property
     def tables_at_once(self) -> int:
         """As many as there are hands between two answers."""
         return self.settings.every

@@ -31,6 +31,11 @@ class OfParts:
     parts: tuple[Agent, ...]
 
     @property
+    def made_of(self) -> tuple[Agent, ...]:
+        """Agents by which it is known (`evaluation.identity`)."""
+        return self.parts
+
+    @property
     def rules(self) -> Rules | None:
         """The game that its parts play; None where they play any."""
         return rules_of(*self.parts)

@@ -44,6 +44,11 @@ class _Safe(PlaysAMixture):
         self.now: MixedAgent = MixedAgent((base,), (1.0,), base.name, base.seed)
 
     @property
+    def made_of(self) -> tuple[BlueprintAgent]:
+        """The blueprint by which it is known."""
+        return (self.base,)
+
+    @property
     def rules(self) -> Rules:
         """The game that it plays."""
         return self.base.rules
@@ -90,7 +95,12 @@ class SafeLearner(_Safe):
 
     def __init__(self, learner: LearningAgent, budget: float) -> None:
         super().__init__(learner.first, budget, learner.settings.every)
-        exact_risk(self.base.strategy, self.base.strategy)  # refuses games in which risks are not known
+        try:
+            exact_risk(self.base.strategy, self.base.strategy)
+        except InputError as error:
+            raise InputError(
+                f"agent {self.name!r}: what an answer risks is not known here ({error}); search=river knows it, add that"
+            ) from None
         self.learner = learner
         self.risk = Risk(0.0)  # of the answer
         self._answer: BlueprintAgent = self.base

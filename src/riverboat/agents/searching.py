@@ -99,6 +99,11 @@ class SearchingAgent:
         return self.base.name
 
     @property
+    def made_of(self) -> tuple[BlueprintAgent]:
+        """The blueprint by which it is known."""
+        return (self.base,)
+
+    @property
     def rules(self) -> Rules:
         """The game that it plays."""
         return self.base.rules

@@ -3,12 +3,14 @@
     facts | about("match", rules, first, second)      # adds the key `about`
 
 A fingerprint is of what an agent plays, whatever it is called and wherever it lies: a blueprint's tables, tree and cards with
-the options that change its play. Seeds are none of them.
+the options that change its play. Seeds are none of them. An agent that searches or learns is known by its options and
+the blueprint behind it (`made_of`), one that is made of several by all of them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 from riverboat import __version__
@@ -17,6 +19,7 @@ from riverboat.agents.yardsticks import Yardstick
 from riverboat.games.acpc import Rules, show_game
 from riverboat.strategy.blueprint import BlueprintStrategy
 
+ELSEWHERE = ("seed", "abstraction", "threads", "device", "memory")  # options that do not change what is played
 LENGTH = 12  # hexadecimal digits of a fingerprint that is written down
 
 
@@ -40,7 +43,9 @@ def identity(agent: Any) -> dict[str, Any]:
         return _of_blueprint(agent)
     if isinstance(agent, Yardstick):
         return {"name": agent.name, "fingerprint": _digest(f"yardstick {agent.name}"), "kind": "yardstick"}
-    name = str(getattr(agent, "name", agent))
+    name, behind = str(getattr(agent, "name", agent)), getattr(agent, "made_of", ())
+    if behind:
+        return _of_parts(agent, name, [identity(part) for part in behind])
     own = getattr(agent, "fingerprint", None) or f"{type(agent).__module__}:{type(agent).__qualname__} {name}"
     return {"name": name, "fingerprint": _digest(str(own)), "kind": "own"}
 
@@ -63,11 +68,18 @@ def _of_blueprint(agent: BlueprintAgent) -> dict[str, Any]:
     return facts
 
 
+def _of_parts(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    alone = len(parts) == 1
+    how = _options(name) if alone else ",".join(re.findall(r",(\w+=\d+)(?=,|$)", name))  # `deals=500` of a switch
+    mark = _digest(repr((type(agent).__qualname__, how, [part["fingerprint"] for part in parts])))
+    if not alone:
+        return {"name": name, "fingerprint": mark, "kind": "several"}
+    return {**parts[0], "fingerprint": mark}  # a blueprint is called by all options already
+
+
 def _options(name: str) -> str:
     """What stands behind the name of a folder and changes play."""
-    kept = [
-        part for part in name.partition("?")[2].split("&") if part and not part.startswith(("seed=", "abstraction="))
-    ]
+    kept = [part for part in name.partition("?")[2].split("&") if part and part.partition("=")[0] not in ELSEWHERE]
     return f"?{'&'.join(kept)}" if kept else ""
 
 
