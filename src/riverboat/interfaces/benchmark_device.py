@@ -18,7 +18,16 @@ from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
 from riverboat.interfaces.benchmark_spots import read
-from riverboat.solving.boards import BOARD_SCHEDULE, BoardCFR, qualities, step_rows
+from riverboat.solving.boards import (
+    BOARD_SCHEDULE,
+    LAST_STREET_SCHEDULE,
+    STAKES_SCHEDULE,
+    BoardCFR,
+    qualities,
+    step_rows,
+)
+from riverboat.solving.ladder import hopeful_check
+from riverboat.solving.schedules import AnySchedule
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.batches import alike_trees
 from riverboat.walks.devices import CPU, CUDA, choose
@@ -50,11 +59,15 @@ def run(device: str) -> dict[str, list[Row]]:
         iteration("3bet_pot", [pot], speed),
         iteration("turn", [turn], speed),
     ]
-    report["device_targets"] = targets("3bet_pot", pot)
+    report["device_targets"] = [
+        row
+        for rule, dtype in ((BOARD_SCHEDULE, "compact"), (STAKES_SCHEDULE, "compact"), (STAKES_SCHEDULE, "16-bit"))
+        for row in targets("3bet_pot", pot, rule, dtype)
+    ]
     report["device_batches"] = [
-        batch("4,000 rivers, 20 pots behind", endgames(4000, 5, 20.0, "75%", "3x"), 0.3),
-        batch("64 turns, 5 pots behind", endgames(64, 4, 5.0, "75%", "3x"), 0.3),
-        batch("64 turns, 40 pots behind", endgames(64, 4, 40.0, "75%", "3x"), 0.3),
+        batch("4,000 rivers, 20 pots behind", endgames(4000, 5, 20.0, "75%", "3x"), 0.3, LAST_STREET_SCHEDULE),
+        batch("64 turns, 5 pots behind", endgames(64, 4, 5.0, "75%", "3x"), 0.3, STAKES_SCHEDULE),
+        batch("64 turns, 40 pots behind", endgames(64, 4, 40.0, "75%", "3x"), 0.3, STAKES_SCHEDULE),
     ]
     return report
 
@@ -109,42 +122,48 @@ def iteration(name: str, trees: Sequence[BoardTree], speed: float, count: int = 
     }
 
 
-def targets(name: str, tree: BoardTree, every: int = 20) -> list[Row]:
-    """Seconds to some exploitabilities."""
-    solver = BoardCFR(tree, BOARD_SCHEDULE, device=CUDA)
+def targets(name: str, tree: BoardTree, rule: AnySchedule, dtype: str, every: int = 5) -> list[Row]:
+    """Seconds to some exploitabilities, looked at whenever one could be reached."""
+    solver = BoardCFR(tree, rule, dtype=dtype, device=CUDA)
     solver.warm()
     rows: list[Row] = []
+    goals, due = list(GOALS), every
     start = clock.perf_counter()
-    goals = list(GOALS)
     while goals and clock.perf_counter() - start < 60:
-        solver.step(every)
+        solver.step(due - solver.iteration)
         gap, spent = solver.exploitability(), clock.perf_counter() - start
         while goals and gap <= goals[0]:
             facts = {"iterations": solver.iteration, "exploitability": round(gap, 4), "seconds": round(spent, 3)}
-            rows.append({"spot": name, "goal": goals.pop(0), **facts})
+            rows.append({"spot": name, "schedule": str(rule), "tables": dtype, "goal": goals.pop(0), **facts})
+        due = hopeful_check(solver.iteration, gap, goals[0], every) if goals else due
     return rows
 
 
-def batch(name: str, spots: Sequence[Spot], goal: float, every: int = 25, most: int = 1000) -> Row:
-    """Solve many at once, set-up apart."""
+def batch(name: str, spots: Sequence[Spot], goal: float, rule: AnySchedule, every: int = 10, most: int = 1000) -> Row:
+    """Solve many at once as `solve_many` does, set-up apart."""
     from riverboat.walks.cuda_walk import CudaBatch
 
     start = clock.perf_counter()
     trees = alike_trees(spots)
     middle = clock.perf_counter()
-    walker = CudaBatch(trees, table_format("compact"))
+    walker = CudaBatch(trees, table_format("compact"), stakes=rule.stakes)
     walker.warm()
     ready = clock.perf_counter()
-    left, done, weight = list(range(len(trees))), 0, 0.0
+    left, due, done, weight = list(range(len(trees))), [every] * len(trees), 0, 0.0
     while left and done < most:
-        steps, weight = step_rows(BOARD_SCHEDULE, done, weight, every)
+        steps, weight = step_rows(rule, done, weight, min(due[g] for g in left) - done)
         walker.learn(steps, left)
-        done += every
-        left = [g for g, q in zip(left, qualities(walker, left), strict=True) if q.exploitability > goal]
+        done += len(steps)
+        looked = [g for g in left if due[g] == done]
+        for g, quality in zip(looked, qualities(walker, looked), strict=True):
+            due[g] = hopeful_check(done, quality.exploitability, goal, every)
+            if quality.exploitability <= goal:
+                left.remove(g)
     seconds = clock.perf_counter() - ready
     return {
         "spots": name,
         "goal": goal,
+        "schedule": str(rule),
         "left": len(left),
         "iterations": done,
         "seconds": round(seconds, 3),
