@@ -99,6 +99,20 @@ def test_turn_cards_of_a_flop(board: str, turns: int) -> None:
     assert tree.street_at[3] - tree.street_at[2] == len(classes)
 
 
+@pytest.mark.parametrize(("ip", "shared"), [("QQ,JTs", True), ("QQ,JTs,99", False)])
+def test_players_with_the_same_hands_have_one_layout(ip: str, shared: bool) -> None:
+    tree = spot("AsKsTs", oop="QQ,JTs", ip=ip)
+    for player in (0, 1):  # every row goes up to the row of the hand that stands for it, whoever's layout it is
+        for board in range(1, len(tree.rows)):
+            at, above = tree.boards.up_at[board, player], int(tree.deals.parents[board])
+            up = tree.boards.up[at : at + tree.rows[board, player]]
+            assert up.tolist() == tree.row_of[above, player][tree.reps(board, player)].tolist()
+    assert np.shares_memory(tree.row_of[:, 0], tree.row_of[:, 1]) == shared
+    assert len(tree.boards.up) == tree.rows[:, : 1 if shared else 2].sum()
+    rows_of = tree.row_of[:, 0].size + (0 if shared else tree.row_of[:, 1].size)
+    assert tree.layout_bytes == sum(a.nbytes for a in tree.boards) + 2 * rows_of + tree.rep_hand.nbytes
+
+
 def test_ranges_break_symmetries() -> None:
     assert len(spot("AsKsTs").deals.card_maps) == 6
     assert len(spot("AsKsTs", oop="QQ,JcTc").deals.card_maps) == 2

@@ -107,6 +107,7 @@ class Result:
     recalls: bool = True  # whether no player forgets its own moves; of one who does, gains are upper bounds
     threads: int = 1  # that were used
     table_bytes: int = 0  # memory of the tables that were learnt in
+    layout_bytes: int = 0  # and of what lies beside them: boards and their hands
 
     @property
     def guarantee(self) -> str | None:
@@ -427,6 +428,7 @@ class Run(RunLoop[Progress]):
             recalls=quality.recalls,
             threads=self.solver.threads,
             table_bytes=bytes_of_tables(self.tree, self.solver.schedule, self.solver.dtype),
+            layout_bytes=getattr(self.tree, "layout_bytes", 0),
         )
 
 

@@ -13,7 +13,7 @@ from riverboat.strategy.solution import Solution
 
 def facts_of_spot(solution: Solution, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Those of any result, begun with what a spot has. EVs in chips, equities as shares, memory in millions of bytes."""
-    tree, spot, root = solution.tree, solution.tree.game, summary(solution[""])
+    spot, root = solution.tree.game, summary(solution[""])
     assert isinstance(spot, Spot)
     told = {
         "exploitability_pct": facts["exploitability"],
@@ -22,7 +22,7 @@ def facts_of_spot(solution: Solution, facts: Mapping[str, Any]) -> dict[str, Any
         "ev_oop": root.ev[0],
         "ev_ip": root.ev[1],
         "equity_oop": root.equity[0],
-        "memory_mb": (facts["table_bytes"] + tree.layout_bytes) / 1e6,
+        "memory_mb": (facts["table_bytes"] + facts["layout_bytes"]) / 1e6,
         "threads": facts["threads"],
         "equity_ip": root.equity[1],
         "eqr_oop": root.eqr[0],

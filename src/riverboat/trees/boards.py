@@ -16,6 +16,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.hand_rules import STANDARD
@@ -107,21 +108,22 @@ class BoardTree:
 
     def _place_rows(self, grown: Growth) -> None:
         """Number each player's hands on each board."""
-        count = len(self.deals.masks)
-        self.row_of = np.empty((count, 2, HANDS), np.uint16)  # NOWHERE where a hand cannot be held
-        self.rows = np.zeros((count, 2), np.int32)
-        self.hand_counts = np.zeros((count, 2), np.int32)
+        count, seats = len(self.deals.masks), self.seats_apart
+        row_of = np.empty((count, seats, HANDS), np.uint16)  # NOWHERE where a hand cannot be held
+        rows, hand_counts = np.zeros((count, seats), np.int32), np.zeros((count, seats), np.int32)
         reps: list[Array] = []
         room = np.empty(HANDS, np.uint16)
         for b in range(count):
             grown(b)
             images = self.deals.hand_maps[self.deals.groups[b]]
-            for p in (0, 1):
-                self.rows[b, p], self.hand_counts[b, p] = kernels.place_rows(
-                    self.held[p], HAND_CARDS, self.deals.masks[b], images, self.row_of[b, p], room
+            for p in range(seats):
+                rows[b, p], hand_counts[b, p] = kernels.place_rows(
+                    self.held[p], HAND_CARDS, self.deals.masks[b], images, row_of[b, p], room
                 )
-                reps.append(room[: self.rows[b, p]].copy())
-        self.rep_at = _starts(self.rows)
+                reps.append(room[: rows[b, p]].copy())
+        self.row_of = _seen_twice(row_of)  # uint16 [boards, 2, 1326]
+        self.rows, self.hand_counts = _both(rows), _both(hand_counts)  # int32 [boards, 2]
+        self.rep_at = _both(_starts(rows))
         self.rep_hand: Array = np.concatenate(reps)  # uint16: the hand that stands for each row of each board
 
     def reps(self, board: int, player: int) -> Array:
@@ -134,24 +136,24 @@ class BoardTree:
         d, rows, count = self.deals, self.rows, len(self.deals.masks)
         table = self._table_sizes()
         self.table = int(table.sum())  # numbers in a table: one for each information set and action
-        members = np.repeat(rows[d.parents], np.diff(d.member), axis=0)  # rows of the board before, for each member
-        members[0] = 0  # the root has none
-        seats = 1 if self.alike else 2  # whose showdowns are laid out: those of alike seats once
+        seats = self.seats_apart
         hands, shown = self.hand_counts[:, :seats], rows[:, :seats]
+        members = np.repeat(shown[d.parents], np.diff(d.member), axis=0)  # rows of the board before, for each member
+        members[0] = 0  # the root has none
         boards = Boards(
             rows=rows,
             base=_starts(table),
             child=d.child,
             up_at=self.rep_at,
-            up=np.zeros(int(rows.sum()), np.uint16),
+            up=np.zeros(int(shown.sum()), np.uint16),
             member=d.member,
-            down_at=_starts(members),
+            down_at=_both(_starts(members)),
             down=np.zeros(int(members.sum()), np.uint16),
             chance=d.chance,
             hand_at=_both(_starts(hands)),
             hands=self.hand_counts,
             hand=np.zeros((int(hands.sum()), 3), np.uint16),
-            rep_at=_both(_starts(shown)),
+            rep_at=self.rep_at,
             rep=np.zeros((int(shown.sum()), 7), np.uint16),
             group_at=np.zeros((0, 2), np.int64),
             groups=np.zeros((0, 2), np.int32),
@@ -179,9 +181,9 @@ class BoardTree:
         )
 
     @cached_property
-    def alike(self) -> bool:
-        """Whether both players hold the same hands: then their rows are the same on every board."""
-        return np.array_equal(self.held[0], self.held[1])
+    def seats_apart(self) -> int:
+        """Whose rows, maps and showdowns are laid out: players who hold the same hands have them in common."""
+        return 1 if np.array_equal(self.held[0], self.held[1]) else 2
 
     def _table_sizes(self) -> Array:
         """Numbers of each player on each board in a table. int64 [boards, 2]"""
@@ -192,7 +194,7 @@ class BoardTree:
     def _map(self, boards: Boards, b: int) -> None:
         """Where the rows of a board come from, and where those of the board before go."""
         d, above = self.deals, int(self.deals.parents[b])
-        for p in (0, 1):
+        for p in range(self.seats_apart):
             at, n = self.rep_at[b, p], self.rows[b, p]
             kernels.map_up(self.reps(b, p), self.row_of[above, p], boards.up[at : at + n])
             for m in range(d.member[b], d.member[b + 1]):
@@ -227,15 +229,17 @@ class BoardTree:
         """Showdowns for engines that keep running sums of all hands and of the hands of each card.
 
         int64 [boards, 2]: where player p's hands begin. uint16 [hands, 3]: from weak to strong: row, places in the sums of
-        its two cards. uint16 [rows, 10]: row, the opponent's row with the same cards; then places in the opponent's sums: of
-        all hands and of each card up to those that lose to mine, up to those that do not beat mine, and of each card in all.
+        its two cards. uint16 [rows, 10], player p's from `rep_at` on: row, the opponent's row with the same cards; then
+        places in the opponent's sums: of all hands and of each card up to those that lose to mine, up to those that do not
+        beat mine, and of each card in all.
         """
-        hand_at = _starts(self.hand_counts)
-        hand = np.zeros((int(self.hand_counts.sum()), 3), np.uint16)
-        rep = np.zeros((int(self.rows.sum()), 10), np.uint16)
+        seats = self.seats_apart
+        hand_at = _both(_starts(self.hand_counts[:, :seats]))
+        hand = np.zeros((int(self.hand_counts[:, :seats].sum()), 3), np.uint16)
+        rep = np.zeros((int(self.rows[:, :seats].sum()), 10), np.uint16)
         start, fill = np.zeros(53, np.int32), np.zeros(52, np.int32)
         for b, order, strength in self._orders():
-            for p in (0, 1):
+            for p in range(seats):
                 at, n = self.rep_at[b, p], self.rows[b, p]
                 begin, hands = hand_at[b, 1 - p], self.hand_counts[b, 1 - p]
                 kernels.order_hands(
@@ -281,7 +285,8 @@ class BoardTree:
     @cached_property
     def layout_bytes(self) -> int:
         """Memory of the arrays that describe the tree."""
-        return sum(a.nbytes for a in self.boards) + self.row_of.nbytes + self.rep_hand.nbytes
+        rows = 2 * len(self.row_of) * self.seats_apart * HANDS  # bytes of `row_of`
+        return sum(a.nbytes for a in self.boards) + rows + self.rep_hand.nbytes
 
     @cached_property
     def weights(self) -> tuple[Array, Array]:
@@ -386,6 +391,13 @@ class BoardTree:
 def _both(numbers: Array) -> Array:
     """Numbers of both seats, where those of one may stand for both. [boards, 2]"""
     return np.repeat(numbers, 3 - numbers.shape[1], axis=1)
+
+
+def _seen_twice(numbers: Array) -> Array:
+    """The same for vectors, without a copy. [boards, 2, …]"""
+    boards, seats, size = numbers.shape
+    apart, between, step = numbers.strides
+    return as_strided(numbers, (boards, 2, size), (apart, between if seats == 2 else 0, step))
 
 
 @cache
