@@ -94,3 +94,17 @@ def test_bad_input() -> None:
     small = alike_trees([spots()[3]])[0].shape
     with pytest.raises(InputError, match="do not fit the shape"):
         BoardTree(spots()[0], small)
+
+
+def test_turns_learn_in_sixteen_bits_but_for_locks() -> None:
+    turn = spots()[-1]
+    locked = turn.lock("", {"x": 1.0}, "AA")
+    both = solve_many([turn, locked], iterations=20)
+    assert [solution.provenance["dtype"] for solution in both] == ["16-bit", "compact"]
+    for solution, spot in zip(both, (turn, locked), strict=True):
+        alone = solve_many([spot], iterations=20)[0]
+        assert np.array_equal(solution.table, alone.table)
+        assert solution.provenance["exploitability"] == alone.provenance["exploitability"]
+    wide = solve_many([turn], iterations=20, dtype="float64")[0]
+    assert wide.provenance["dtype"] == "float64"
+    assert wide.provenance["exploitability"] == pytest.approx(both[0].provenance["exploitability"], rel=0.1)

@@ -15,6 +15,7 @@ from riverboat.games.spot import Spot
 from riverboat.solving import schedules
 from riverboat.solving.boards import LAST_STREET_SCHEDULE, STAKES_SCHEDULE, qualities, step_rows
 from riverboat.solving.ladder import hopeful_check
+from riverboat.solving.response import Quality
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
@@ -25,6 +26,7 @@ from riverboat.walks.tables import table_bytes, table_format
 
 CARDS = {"board", "ranges", "locks", "deck", "name", "gadget", "unit", "joiner"}  # fields that betting does not look at
 SHAPES, ROWS = 1024, 64  # bettings that are kept, and for hands in steps of how many
+SIX_BYTES, SIXTEEN_BITS = "compact", "16-bit"
 DEVICE_SHARE = 0.7  # of a device's free memory, for tables and boards: vectors of walks need some too
 
 
@@ -37,7 +39,7 @@ def solve_many(
     check_every: int = 50,
     schedule: str | AnySchedule | None = None,
     threads: int = 1,
-    dtype: str = "compact",
+    dtype: str | None = None,
     memory: int | None = None,
     device: str = CPU,
 ) -> list[Solution]:
@@ -47,8 +49,9 @@ def solve_many(
     the boards of one that is alone; each answer is the one that the spot would get alone, to the bit. Every spot gets
     `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at after `check_every`
     iterations and then, in steps of as many, whenever it could be there), or where `seconds` for each spot are over:
-    what it has learnt by then is its answer. The provenance of a solution says how many, and how exploitable it is. On
-    a GPU (`device`) spots of as many streets are solved side by side, whatever their betting, as many as its memory
+    what it has learnt by then is its answer. The provenance of a solution says how many, and how exploitable it is.
+    Without `dtype`, spots with deals to come learn in 16 bits on processors: their tables are more than a core keeps at
+    hand. On a GPU (`device`) spots of as many streets are solved side by side, whatever their betting, as many as its memory
     holds; answers are those of the processor to rounding.
     """
     if iterations < 0:
@@ -62,16 +65,18 @@ def solve_many(
     where = choose(device)
     groups = _alike(spots)
     trees = _trees(spots, groups) if where != CPU else {}
-    bundles = _bundles(trees, dtype, where) if trees else list(groups.values())
+    bundles = _bundles(trees, dtype or SIX_BYTES, where) if trees else list(groups.values())
     solutions: list[Solution | None] = [None] * len(spots)
     side_by_side = threads if where == CPU and len(bundles) > 1 else 1
 
     def solve(numbers: list[int]) -> None:
-        rule = given or (STAKES_SCHEDULE if spots[numbers[0]].deals else LAST_STREET_SCHEDULE)
+        first = spots[numbers[0]]
+        rule = given or (STAKES_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
+        kind = dtype or (SIXTEEN_BITS if where == CPU and first.deals and not first.locks else SIX_BYTES)
         walker = batch_learner(
             where,
             [trees[n] for n in numbers] if trees else alike_trees([spots[n] for n in numbers], _shaped),
-            table_format(dtype),
+            table_format(kind),
             predictive=rule.predictive,
             simultaneous=not rule.alternating,
             threads=1 if side_by_side > 1 else threads,
@@ -79,7 +84,7 @@ def solve_many(
             memory=memory,
             stakes=rule.stakes,
         )
-        for n, solution in zip(numbers, _solve(walker, rule, goal, dtype), strict=True):
+        for n, solution in zip(numbers, _solve(walker, rule, goal, kind), strict=True):
             solutions[n] = solution
 
     if side_by_side > 1:
@@ -92,10 +97,10 @@ def solve_many(
 
 
 def _alike(spots: Sequence[Spot]) -> dict[Any, list[int]]:
-    """The spots of each betting."""
+    """The spots of each betting, with locks and without: those with locks cannot learn in 16 bits."""
     groups: dict[Any, list[int]] = {}
     for number, spot in enumerate(spots):
-        groups.setdefault(_betting_key(spot), []).append(number)
+        groups.setdefault((_betting_key(spot), bool(spot.locks)), []).append(number)
     return groups
 
 
@@ -171,7 +176,7 @@ def _solve(batch: AnyBatch, rule: AnySchedule, goal: _Goal, dtype: str) -> list[
     open_, done, began = list(range(len(batch.trees))), 0, time.perf_counter()
     ended, due = [0] * len(open_), [goal.iterations if goal.until is None else goal.check_every] * len(open_)
     seconds = (goal.seconds or 0.0) * len(open_)
-    weight = 0.0
+    weight, seen = 0.0, dict[int, Quality]()  # what the last look at each told, if it has not learnt since
     while open_ and (count := goal.next(done, min(due[k] for k in open_), time.perf_counter() - began, seconds)):
         if goal.seconds is not None:  # in pieces, so that a slow one is noticed
             count = max(1, count // 4)
@@ -180,12 +185,16 @@ def _solve(batch: AnyBatch, rule: AnySchedule, goal: _Goal, dtype: str) -> list[
         done += count
         for k in open_:
             ended[k] = done
+            seen.pop(k, None)
         looked = [k for k in open_ if due[k] == done < goal.iterations]
         for k, quality in zip(looked, qualities(batch, looked) if looked else (), strict=True):
             assert goal.until is not None
+            seen[k] = quality
             due[k] = hopeful_check(done, quality.exploitability, goal.until, goal.check_every)
             if quality.exploitability <= goal.until:
                 open_.remove(k)
+    rest = [k for k in range(len(batch.trees)) if k not in seen]
+    seen.update(zip(rest, qualities(batch, rest) if rest else (), strict=True))
     return [
         Solution(
             tree,
@@ -203,7 +212,7 @@ def _solve(batch: AnyBatch, rule: AnySchedule, goal: _Goal, dtype: str) -> list[
             },
             root,
         )
-        for tree, (average, root), iterations, quality in zip(
-            batch.trees, batch.averages(), ended, qualities(batch), strict=True
+        for tree, (average, root), iterations, (_, quality) in zip(
+            batch.trees, batch.averages(), ended, sorted(seen.items()), strict=True
         )
     ]
