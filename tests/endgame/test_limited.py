@@ -13,7 +13,7 @@ from riverboat.endgame.leaf_kinds import FixedLeaves, Learnt, features
 from riverboat.endgame.leaf_rollouts import SHOWN, Exit, Rollouts, groups_of
 from riverboat.endgame.library import Library
 from riverboat.endgame.library_build import reached, solve_some
-from riverboat.endgame.library_leaves import LibraryLeaves, RiverLeaves
+from riverboat.endgame.library_leaves import LibraryLeaves, RiverLeaves, Turn
 from riverboat.endgame.limited_quality import Flop
 from riverboat.endgame.street_game import StreetSolver, goes_on
 from riverboat.errors import InputError
@@ -106,7 +106,7 @@ def test_a_solver_that_goes_on_learns_the_turn(seat: int) -> None:
     """All rivers at every question: CFR on the turn and what follows, so its street is nearly unexploitable."""
     here = turn()
     states = [here.street.states[node] for node in here.street.exits]
-    on = RiverLeaves(MENU, states, here.board, here.hands, seat, cards=99)
+    on = RiverLeaves(Turn(states, here.board, here.hands, seat, cards=99), MENU)
     solver = StreetSolver(here.street, here.hands, here.ranges, on, seat)
     solver.step(60)
     play = solver.averages()[0]
@@ -122,7 +122,7 @@ def test_a_solver_that_stops_reads_values_that_sum_to_the_pot() -> None:
     library = Library.of(solve_some([next(source) for _ in range(12)], here.strategy))
     states = [here.street.states[node] for node in here.street.exits]
     reach = np.random.default_rng(3).random((2, len(states), len(here.hands)))
-    one = LibraryLeaves(library, states, here.board, here.hands, 0, cards=99)
+    one = LibraryLeaves(Turn(states, here.board, here.hands, 0, cards=99), library)
     other = one.chooser(reach)[:, 0]
     mine = one.searcher(reach, reach[1][:, None])
     pots = np.array([state.pot for state in states], float)
@@ -130,6 +130,25 @@ def test_a_solver_that_stops_reads_values_that_sum_to_the_pot() -> None:
     met = (one.beside(reach[1]) * reach[0]).sum(axis=1)
     np.testing.assert_allclose(both, pots * met, rtol=1e-5)
     assert one.read > 0
+
+
+def test_hands_of_a_bucket_play_alike_and_buckets_are_all_that_is_kept() -> None:
+    here = turn()
+    states = [here.street.states[node] for node in here.street.exits]
+    end = Turn(states, here.board, here.hands, 0)
+    few = RiverLeaves(end, MENU, 3)
+    rows = end.buckets(4)
+    solver = StreetSolver(here.street, here.hands, here.ranges, few, 0, rows)
+    solver.step(6)
+    moves = sum(len(some) for some in here.street.moves)
+    assert solver.numbers == 2 * moves * 4
+    assert {table.shape[1] for river in few.rivers.values() for table in river.regret.values()} == {3}
+    assert len(few.rivers) == sum(goes_on(state) for state in states)  # not one for each card
+    for play in solver.averages()[0].values():
+        for bucket in range(4):
+            assert np.ptp(play[:, rows[0] == bucket], axis=1).max() < 1e-12
+    strongest = np.argmax(sum(end.beaten.values()))
+    assert rows[0][strongest] == 3
 
 
 @pytest.mark.parametrize("tremble", [0.0, 0.5, float("nan")])

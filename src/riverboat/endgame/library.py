@@ -36,7 +36,7 @@ POT = 1000  # chips of an endgame that is solved for a library
 SIZES = {"bet": "50%, 100%, a", "raise": "100%, a"}
 MOST_RAISES = 2  # raises after a bet
 WHOLE = 255  # of a probability that is kept in a byte
-_PIVOTS = 256
+_CELLS, _SAMPLE, _ROUNDS = 128, 8192, 4  # of the index
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,26 +200,49 @@ class Match(NamedTuple):
 
 
 class Index(NamedTuple):
-    """Entries around pivots: the triangle inequality bounds a distance by those to the pivot."""
+    """Entries in cells around centres: the triangle inequality bounds a distance by those to the centre of the cell.
 
-    pivots: Array  # int64 [pivots]: entries
-    order: Array  # int64 [n]: entries, pivot by pivot, each at the pivot that it is next to
-    radius: Array  # float32 [n]: the distance of each of those to its pivot, times GRID
-    first: Array  # int64 [pivots + 1]: where those of a pivot begin
+    Entries stand cell by cell, those of a cell by their distance to its centre; distances are times GRID.
+    """
+
+    centres: Array  # float32 [cells, 2, GRID]
+    reach: Array  # float32 [cells]: the largest radius; below zero where nobody lives
+    first: Array  # int64 [cells + 1]: where entries of a cell begin
+    order: Array  # int64 [n]: their numbers on the shelf
+    radius: Array  # float32 [n]
     coarse: Array  # float32 [n, 2, 10]: sums over tenths of the grid: their differences bound a distance too
+    cdf: Array  # float32 [n, 2, GRID]
 
     @staticmethod
     def of(cdf: Array) -> Index:
-        """float32 [n, 2, GRID]"""
+        """Cells are those of k-means on a sample, by tenths. float32 [n, 2, GRID]"""
         n = len(cdf)
-        pivots = np.linspace(0, n - 1, min(_PIVOTS, n)).astype(np.int64)
-        coarse = np.ascontiguousarray(cdf.reshape(n, 2, 10, GRID // 10).sum(axis=3))
+        coarse = cdf.reshape(n, 2, 10, GRID // 10).sum(axis=3)
         flat = coarse.reshape(n, 20)
-        home = (flat @ flat[pivots].T - (flat[pivots] ** 2).sum(axis=1) / 2).argmax(axis=1)
-        radius = np.abs(cdf - cdf[pivots[home]]).sum(axis=2).max(axis=1)
-        order = np.argsort(home, kind="stable")
-        first = np.searchsorted(home[order], np.arange(len(pivots) + 1))
-        return Index(pivots, order, radius[order], first, coarse)
+        sample = flat[np.linspace(0, n - 1, min(_SAMPLE, n)).astype(np.int64)]
+        middle = sample[np.linspace(0, len(sample) - 1, min(_CELLS, len(sample))).astype(np.int64)]
+        for _ in range(_ROUNDS):
+            home = _home(sample, middle)
+            sums = np.stack([np.bincount(home, column, minlength=len(middle)) for column in sample.T], axis=1)
+            count = np.bincount(home, minlength=len(middle))[:, None]
+            middle = np.where(count > 0, sums / np.maximum(count, 1), middle).astype(np.float32)
+        home = _home(flat, middle)
+        centres = np.zeros((len(middle), 2, GRID), np.float32)
+        radius, reach = np.zeros(n, np.float32), np.full(len(middle), -np.inf, np.float32)
+        for cell in np.unique(home).tolist():
+            some = cdf[home == cell]
+            centres[cell] = some.mean(axis=0)
+            far = np.abs(some - centres[cell]).sum(axis=2).max(axis=1)
+            radius[home == cell], reach[cell] = far, far.max()
+        order = np.lexsort((radius, home))
+        first = np.searchsorted(home[order], np.arange(len(middle) + 1))
+        return Index(centres, reach, first, order, radius[order], coarse[order], cdf[order])
+
+
+def _home(rows: Array, centres: Array) -> Array:
+    """The centre that is nearest to each row, by squares. int64 [n]"""
+    nearest: Array = (rows @ centres.T - (centres**2).sum(axis=1) / 2).argmax(axis=1)
+    return nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,11 +266,11 @@ class Shelf:
         index, best = self.index, np.array([0.0, np.inf])
         cdf = np.ascontiguousarray(cdf, np.float32)
         tenths = cdf.reshape(2, 10, GRID // 10).sum(axis=2)
-        far = np.abs(self.cdf[index.pivots] - cdf).sum(axis=2).max(axis=1)
+        far = np.abs(index.centres - cdf).sum(axis=2).max(axis=1)
         kernels.nearest(
-            np.argsort(far), far, index.first, index.order, index.radius, self.cdf, index.coarse, cdf, tenths, best
+            np.argsort(far), far, index.reach, index.first, index.radius, index.coarse, index.cdf, cdf, tenths, best
         )
-        return int(best[0]), float(best[1]) / GRID
+        return int(index.order[int(best[0])]), float(best[1]) / GRID
 
 
 @dataclass(frozen=True, eq=False)
