@@ -166,6 +166,8 @@ def test_classes_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("{run}?abstraction=", "abstraction= names no folder"),
         ("{run}?endgames", "endgames= names no folder"),
         ("{run}?exploit=dbbr&memory=", "memory= names no folder"),
+        ("{run}?exploit=dbbr&memory={run}/manifest.json", "manifest.json is a file; name another folder"),
+        ("{run}?exploit=dbbr&memory={run}/manifest.json/x", "manifest.json is a file; name another folder"),
         ("{run}?exploit=dbbr&notice=3", "notice='3': write a number of hands from 10 on"),
         ("os:nothing", "no class 'nothing', and no other that acts, in os"),
     ],

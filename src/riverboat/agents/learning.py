@@ -17,6 +17,7 @@ on one thread for each seat, and taken when `every` more hands are over. Whoever
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -133,6 +134,14 @@ def known_answer(agent: BlueprintAgent, opponent: Acting, settings: LearnSetting
     return replace(agent, strategy=responder.strategy())
 
 
+def _check_folder(folder: Path) -> None:
+    """Refuse now what could not be written after the first hands."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        why = "cannot be written to" if there.is_dir() else "is a file"
+        raise InputError(f"memory {folder}: {there} {why}; name another folder")
+
+
 @dataclass(eq=False)
 class LearningAgent:
     """A blueprint that learns. What it plays changes only when it is shown hands."""
@@ -154,6 +163,8 @@ class LearningAgent:
         self._work: Future[BlueprintStrategy | None] | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._responder: Responder | None = None
+        if self.settings.memory is not None:
+            _check_folder(self.settings.memory)
         if self.settings.memory is not None and self.settings.memory.is_dir():
             self._recall(self.settings.memory)
             if self.hands >= self.settings.every:
