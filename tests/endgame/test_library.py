@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from riverboat.endgame.library_play import READS, Reading
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError
 from riverboat.games.betting import Betting
+from riverboat.interfaces.endgames import query
 from riverboat.solving.batches import solve_many
 from riverboat.testing.agents import check_agent
 
@@ -99,7 +101,7 @@ def test_what_is_kept_is_what_was_solved() -> None:
     np.testing.assert_allclose(played @ weight, np.nan_to_num(root.strategy) @ weight, atol=0.01)
 
 
-def test_a_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_build_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     strategy = base().strategy
     whole = build(strategy, tmp_path / "whole", 6, part=3)
     build(strategy, tmp_path / "parts", 3, part=3)
@@ -113,6 +115,11 @@ def test_a_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
         np.testing.assert_array_equal(shelf.play, parts.shelves[rung].play)
     with pytest.raises(InputError, match="no endgames"):
         load_library(tmp_path)
+    # Of the real stack and pot: with s pots behind, who has the nuts or nothing wins (1 + s / (1 + s)) / 2 of the pot.
+    query(tmp_path / "whole", "2c2d2h7s9c", "KsKd", "AsAd,QsJd", pot=30, stack=75, exact=True, json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["exact"]["ip"] == pytest.approx((1 + 2.5 / 3.5) / 2, abs=0.002)
+    assert list(told["first"]) == ["x", "b15", "b30", "a"]
 
 
 def test_it_plays_rivers(tmp_path: Path) -> None:

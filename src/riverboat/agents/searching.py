@@ -197,6 +197,12 @@ class LibraryAgent(SearchingAgent):
     def __repr__(self) -> str:
         return f"<LibraryAgent {self.name}: {len(self.library):,} endgames>"
 
+    def explain(self, views: Views) -> Explanation | None:
+        """Nothing is solved here."""
+        raise InputError(
+            f"agent {self.name!r} solves nothing: --explain is for search; `riverboat endgames query` has what is nearest"
+        )
+
     @cached_property
     def search(self) -> Searching:
         """What looks up."""

@@ -94,11 +94,14 @@ def distance(one: Array, other: Array) -> float:
 # --- the betting that entries share -------------------------------------------------------------
 
 
-def rung_spot(rung: int, board: Sequence[int], ranges: Sequence[Array], deck: Deck = FULL_DECK) -> Spot:
-    """An endgame as it is solved for a library."""
+def rung_spot(
+    rung: int, board: Sequence[int], ranges: Sequence[Array], deck: Deck = FULL_DECK, pots: float | None = None
+) -> Spot:
+    """An endgame as it is solved for a library; with `pots` behind, where they are not those of the rung."""
+    behind = RUNGS[rung] if pots is None else pots
     held = [Range(np.asarray(weights) / max(float(np.max(weights)), 1e-300)) for weights in ranges]
     return Spot.make(
-        board=tuple(int(c) for c in board), pot=POT, stack=int(POT * RUNGS[rung]), oop=held[0], ip=held[1],
+        board=tuple(int(c) for c in board), pot=POT, stack=round(POT * behind), oop=held[0], ip=held[1],
         bets={"river": SIZES}, raise_cap=MOST_RAISES, deck=deck, name="endgame",
     )  # fmt: skip
 

@@ -130,14 +130,16 @@ def query(folder: Path, board: str, oop: str, ip: str, pot: float, stack: float,
     first = library.play(match, 0, key.equity[0])
     held = weight[0] / weight[0].sum()
     known = weight[0] > 0
-    moves = dict(zip(rung_betting(match.rung).moves(0), (first[:, known] @ held[known]).tolist(), strict=True))
+    labels = [_in_chips(move, pot) for move in rung_betting(match.rung).moves(0)]
+    moves = dict(zip(labels, (first[:, known] @ held[known]).tolist(), strict=True))
     facts: dict[str, Any] = {
         "board": show_cards(cards), "stack_in_pots": stack / pot, "rung": RUNGS[match.rung], "entry": match.number,
         "distance": match.distance, "microseconds": micros,
         "value": dict(zip(PLAYERS, mean, strict=True)), "first": moves, "unit": "pots",
     }  # fmt: skip
     if exact:
-        solution = solve_many([rung_spot(key.rung, cards, ranges)], iterations=1000, until=0.1)[0]
+        real = rung_spot(key.rung, cards, ranges, pots=stack / pot)
+        solution = solve_many([real], iterations=1000, until=0.1)[0]
         root = solution[""]
         facts["exact"] = {name: root.mean(s, root.ev(s)) / POT for s, name in enumerate(PLAYERS)}
     if json:
@@ -152,3 +154,8 @@ def query(folder: Path, board: str, oop: str, ip: str, pot: float, stack: float,
     if exact:
         rows.insert(3, ("solved", ", ".join(f"{name} {v:.3f}" for name, v in facts["exact"].items()) + " pots"))
     plain_console().print(ReportTable("", (Column("endgame"), Column("", PROSE)), tuple(rows)))
+
+
+def _in_chips(move: str, pot: float) -> str:
+    """A move of a library's endgames, `b500`, in a pot of other chips: `b50`."""
+    return f"b{round(int(move[1:]) * pot / POT, 2):g}" if move[1:].isdigit() else move
