@@ -57,16 +57,16 @@ def test_changes_are_noticed_and_noise_is_not() -> None:
     steady = NoticingLearner(lambda: LearningAgent(base("learner"), settings), 100)
     play_match(steady, base("other", 7), steady.rules, 800, seed=3)
     assert steady.noticed == []
-    assert steady.learner.hands == 800
+    assert steady.now.hands == 800
     changed = NoticingLearner(lambda: LearningAgent(base("learner"), settings), 100)
     switch = SwitchingAgent((Yardstick("always-call"), Yardstick("always-raise")), 300)
     play_match(changed, switch, changed.rules, 1000, seed=3)
     assert 600 < changed.noticed[0] <= 700
     assert f"{changed.noticed[0]:,}" in changed.account()
     assert steady.account() == "no change was noticed"
-    assert changed.learner.hands <= 500  # what was before is forgotten
+    assert changed.now.hands <= 500  # what was before is forgotten
     with pytest.raises(InputError, match="at least 10 hands"):
-        Watch(changed.learner.first.strategy.tree, 2)
+        Watch(changed.now.first.strategy.tree, 2)
 
 
 @pytest.mark.slow

@@ -16,8 +16,9 @@ import numpy as np
 
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.learning import LearningAgent, _own_name
+from riverboat.agents.learning import LearningAgent, own_name
 from riverboat.agents.mixing import MixedAgent, OfParts, PlaysAMixture
+from riverboat.agents.playing_as import ChoosesAs
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.exploit.changes import Watch
@@ -28,7 +29,7 @@ from riverboat.games.places import Places
 from riverboat.games.records import Hands, join
 from riverboat.games.views import Views
 from riverboat.strategy.place_node import hand_numbers
-from riverboat.strategy.public_answers import Answering, Strategies, reach
+from riverboat.strategy.public_answers import Answering, reach
 
 
 class SwitchingAgent(OfParts):
@@ -95,7 +96,7 @@ class HedgeAgent(OfParts, PlaysAMixture):
 
     def estimates(self, hands: Hands) -> Array:
         """Chips that each part would have won in each hand, estimated. float64 [n, parts]"""
-        mine = _own_name(self.name, hands)
+        mine = own_name(self.name, hands)
         seats, hole = hands.seat_of(mine), hands.rules.hole
         board = np.array(hands.cards[:, 2 * hole :])
         places = Places(hands.rules, hands.moves, hands.length, board)
@@ -125,49 +126,29 @@ def _places_of(cards: Array, rules: Rules) -> Array:
     return place[cards[:, 0]]
 
 
-class NoticingLearner:
+class NoticingLearner(ChoosesAs):
     """A learner that begins anew when its opponent has changed, with the hands since then."""
 
     def __init__(self, make: Callable[[], LearningAgent], window: int) -> None:
-        self._make, self.learner = make, make()
-        if self.learner.settings.memory is not None:
+        self._make = make
+        self.now: LearningAgent = make()
+        if self.now.settings.memory is not None:
             raise InputError("notice and memory: what is forgotten cannot be kept; give one of them")
-        self.name = self.learner.name
-        self.watch = Watch(self.learner.first.strategy.tree, window)
+        self.name = self.now.name
+        self.watch = Watch(self.now.first.strategy.tree, window)
         self.hands = 0
         self.noticed: list[int] = []  # after how many hands
         self._recent: deque[Hands] = deque()
 
     @property
-    def rules(self) -> Rules:
-        """The game that it plays."""
-        return self.learner.rules
-
-    @property
     def made_of(self) -> tuple[BlueprintAgent]:
         """The blueprint by which it is known."""
-        return self.learner.made_of
+        return self.now.made_of
 
     @property
     def tables_at_once(self) -> int:
         """Few: a change is noticed between two batches."""
-        return max(2, min(self.learner.tables_at_once, self.watch.window // 4))
-
-    def check_rules(self, rules: Rules) -> None:
-        """Only its own rules."""
-        self.learner.check_rules(rules)
-
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        return self.learner.act(views)
-
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What it plays now with all hands at public places."""
-        return self.learner.strategies(places, draw)
-
-    def reach(self, places: Places, seat: int) -> Array:
-        """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
-        return self.learner.reach(places, seat)
+        return max(2, min(self.now.tables_at_once, self.watch.window // 4))
 
     def account(self) -> str:
         """When a change was noticed."""
@@ -176,16 +157,16 @@ class NoticingLearner:
 
     def observe(self, hands: Hands) -> None:
         """Learn, or forget what was before a change and learn from the last hands."""
-        first = self.learner.first
+        first = self.now.first
         reading = read_in(first.strategy.tree, hands, first.translation, first.seed + self.hands)
-        theirs = reading.player != hands.names.index(_own_name(self.name, hands))
+        theirs = reading.player != hands.names.index(own_name(self.name, hands))
         self.hands += len(hands)
         self._recent.append(hands)
         while sum(map(len, self._recent)) - len(self._recent[0]) >= self.watch.window:
             self._recent.popleft()
         if self.watch.add(reading, theirs, len(hands)):
             self.noticed.append(self.hands)
-            self.learner = self._make()
-            self.learner.observe(join(self._recent))
+            self.now = self._make()
+            self.now.observe(join(self._recent))
         else:
-            self.learner.observe(hands)
+            self.now.observe(hands)

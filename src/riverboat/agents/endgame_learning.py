@@ -9,32 +9,22 @@ really played, the opponent's from the model. Nothing is promised against others
 
 from __future__ import annotations
 
-from riverboat.agents.base import Choice
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.learning import LearningAgent
+from riverboat.agents.playing_as import ChoosesAs
 from riverboat.agents.searching import SearchingAgent
-from riverboat.arrays import Array
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.exploit.tree_models import fit_model
-from riverboat.games.acpc import Rules
-from riverboat.games.places import Places
 from riverboat.games.records import Hands
-from riverboat.games.views import Views
-from riverboat.strategy.public_answers import Strategies
 
 
-class EndgameLearner:
+class EndgameLearner(ChoosesAs):
     """A learner with search. What it plays changes only when it is shown hands."""
 
     def __init__(self, learner: LearningAgent, settings: SearchSettings) -> None:
         self.learner, self.settings, self.name = learner, settings, learner.name
-        self.now = SearchingAgent(learner.now, settings)
+        self.now: SearchingAgent = SearchingAgent(learner.now, settings)
         self._made = 0  # hands that the model was made of
-
-    @property
-    def rules(self) -> Rules:
-        """The game that it plays."""
-        return self.learner.rules
 
     @property
     def made_of(self) -> tuple[BlueprintAgent]:
@@ -45,22 +35,6 @@ class EndgameLearner:
     def tables_at_once(self) -> int:
         """As many as search likes."""
         return min(self.now.tables_at_once, self.learner.tables_at_once)
-
-    def check_rules(self, rules: Rules) -> None:
-        """Only its own rules."""
-        self.learner.check_rules(rules)
-
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        return self.now.act(views)
-
-    def probabilities(self, views: Views) -> list[Choice]:
-        """Moves and their probabilities."""
-        return self.now.probabilities(views)
-
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What it plays now with all hands at public places."""
-        return self.now.strategies(places, draw)
 
     def observe(self, hands: Hands) -> None:
         """Learn; a new model, and a new search, with every answer."""

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from riverboat import artefact
-from riverboat.agents.base import Choice
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.playing_as import ChoosesAs
 from riverboat.arrays import Array
 from riverboat.errors import InputError, shown, unknown
 from riverboat.exploit.model_kinds import MODELS, TIED, make_model
@@ -39,13 +39,9 @@ from riverboat.exploit.responses import Responder, confidence
 from riverboat.exploit.tied_models import evidence
 from riverboat.exploit.tree_models import PRIOR, Counts, count_moves
 from riverboat.exploit.tree_reading import read_in
-from riverboat.games.acpc import Rules
 from riverboat.games.moves import HIDDEN
-from riverboat.games.places import Places
 from riverboat.games.records import Hands
-from riverboat.games.views import Views
 from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.public_answers import Strategies
 
 METHODS = {
     "dbbr": "the best response to the model",
@@ -143,7 +139,7 @@ def _check_folder(folder: Path) -> None:
 
 
 @dataclass(eq=False)
-class LearningAgent:
+class LearningAgent(ChoosesAs):
     """A blueprint that learns. What it plays changes only when it is shown hands."""
 
     first: BlueprintAgent
@@ -152,7 +148,7 @@ class LearningAgent:
 
     def __post_init__(self) -> None:
         self.name = self.first.name
-        self.now = self.first  # what is played
+        self.now: BlueprintAgent = self.first  # what is played
         self.told = 0.0  # nats by which models have told better than the blueprint what was done next
         self.judged = 0  # decisions by which they were judged
         self._seen = Counts({})
@@ -169,11 +165,6 @@ class LearningAgent:
             self._recall(self.settings.memory)
             if self.hands >= self.settings.every:
                 self._take(self._answer(self._seen, []))
-
-    @property
-    def rules(self) -> Rules:
-        """The game that it plays."""
-        return self.first.rules
 
     @property
     def made_of(self) -> tuple[BlueprintAgent]:
@@ -195,28 +186,6 @@ class LearningAgent:
         """Whether the opponent is another player than the blueprint, beyond doubt."""
         return self.told > SURE + LEAST_GAIN * self.judged
 
-    # --- playing --------------------------------------------------------------------------------
-
-    def check_rules(self, rules: Rules) -> None:
-        """Only its own rules."""
-        self.first.check_rules(rules)
-
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        return self.now.act(views)
-
-    def probabilities(self, views: Views) -> list[Choice]:
-        """Moves and their probabilities."""
-        return self.now.probabilities(views)
-
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What it plays now with all hands at public places."""
-        return self.now.strategies(places, draw)
-
-    def reach(self, places: Places, seat: int) -> Array:
-        """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
-        return self.now.reach(places, seat)
-
     # --- learning -------------------------------------------------------------------------------
 
     def observe(self, hands: Hands) -> None:
@@ -224,7 +193,7 @@ class LearningAgent:
         strategy, every = self.first.strategy, self.settings.every
         # Bets are read as the agent reads them at the table: a model of other readings would be one of another player.
         reading = read_in(strategy.tree, hands, self.first.translation, self.first.seed + self.hands)
-        theirs = reading.player != hands.names.index(_own_name(self.name, hands))
+        theirs = reading.player != hands.names.index(own_name(self.name, hands))
         part = (self.hands + reading.hand) // max(every // 2, 1)
         for k in np.unique(part).tolist():
             new = count_moves(reading, strategy.tree, theirs & (part == k), hands, strategy.cards)
@@ -302,7 +271,7 @@ class LearningAgent:
             "told": self.told,
             "judged": self.judged,
             "fingerprint": self.first.strategy.tree.fingerprint,
-            "game": self.rules.name,
+            "game": self.first.rules.name,
         }
         arrays = {"places": np.array(places, np.int64).reshape(-1, 2), "moves": moves}
         artefact.write(folder, MEMORY, arrays, facts)
@@ -332,7 +301,7 @@ class LearningAgent:
         self._seen = Counts(known, shown)
 
 
-def _own_name(name: str, hands: Hands) -> str:
+def own_name(name: str, hands: Hands) -> str:
     """Which player of a record somebody is: who always sees its own cards; by name where all cards were seen."""
     hole = hands.rules.hole
     for k, who in enumerate(hands.names):

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riverboat.agents.base import Agent, rules_of
+from riverboat.agents.playing_as import PlaysAs
 from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
@@ -134,7 +135,7 @@ class MixedAgent(OfParts):
         return part
 
 
-class PlaysAMixture:
+class PlaysAMixture(PlaysAs):
     """What is played is a mixture, which changes between batches of `every` hands alone: what it rests on is for so many."""
 
     now: MixedAgent
@@ -144,15 +145,3 @@ class PlaysAMixture:
     def tables_at_once(self) -> int:
         """As many as there are hands between two mixtures."""
         return self.every
-
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        return self.now.act(views)
-
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What it plays now with all hands at public places."""
-        return self.now.strategies(places, draw)
-
-    def reach(self, places: Places, seat: int) -> Array:
-        """Probability that it makes its moves of the line, as it plays now. float64 [n, hands]"""
-        return self.now.reach(places, seat)

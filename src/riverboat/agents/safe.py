@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.learning import LearningAgent, _own_name
+from riverboat.agents.learning import LearningAgent, own_name
 from riverboat.agents.mixing import MixedAgent, PlaysAMixture
 from riverboat.agents.safe_endgames import SafeEndgames
 from riverboat.endgame.table_search import SearchSettings
@@ -25,7 +25,6 @@ from riverboat.exploit.relative import Risk, exact_risk
 from riverboat.exploit.street_gifts import street_gifts
 from riverboat.exploit.tree_models import Counts, count_moves, fit_model
 from riverboat.exploit.tree_reading import read_in
-from riverboat.games.acpc import Rules
 from riverboat.games.places import Places
 from riverboat.games.records import Hands
 
@@ -48,21 +47,12 @@ class _Safe(PlaysAMixture):
         """The blueprint by which it is known."""
         return (self.base,)
 
-    @property
-    def rules(self) -> Rules:
-        """The game that it plays."""
-        return self.base.rules
-
-    def check_rules(self, rules: Rules) -> None:
-        """Only its own rules."""
-        self.base.check_rules(rules)
-
     def account(self) -> str:
         """What was given and risked so far."""
-        mbb, bank = 1000 / self.rules.big_blind / max(self.shown, 1), self.bank
+        mbb, bank = 1000 / self.base.rules.big_blind / max(self.shown, 1), self.bank
         return (
             f"{bank.given * mbb:,.0f} mbb a hand of proven gifts, {bank.risked * mbb:,.0f} of them risked beyond a budget of "
-            f"{bank.budget * 1000 / self.rules.big_blind:,.0f}; {bank.chips:,.0f} chips are left in the bank"
+            f"{bank.budget * 1000 / self.base.rules.big_blind:,.0f}; {bank.chips:,.0f} chips are left in the bank"
         )
 
     def observe(self, hands: Hands) -> None:
@@ -71,7 +61,7 @@ class _Safe(PlaysAMixture):
             raise InputError(
                 f"agent {self.name!r}: {len(hands):,} hands at once, and its bank allows for {self.every:,}: give every="
             )
-        mine = _own_name(self.name, hands)
+        mine = own_name(self.name, hands)
         self.shown += len(hands)
         self._charge(hands, mine)
         for other in hands.names:
@@ -145,19 +135,9 @@ class SafeSearcher(_Safe):
         strategy = self.base.strategy
         reading = read_in(strategy.tree, hands, self.base.translation, self.base.seed + self.hands)
         theirs = reading.player != hands.names.index(mine)
-        self.counts = joined(self.counts, count_moves(reading, strategy.tree, theirs, hands, strategy.cards))
+        self.counts += count_moves(reading, strategy.tree, theirs, hands, strategy.cards)
         self.hands += len(hands)
 
     def _renew(self, allowed: float) -> None:
         model = fit_model(self.base.strategy, self.counts, "l1")
         self.now = SafeEndgames(self.base, self.settings, model, allowed)
-
-
-def joined(first: Counts, second: Counts) -> Counts:
-    """All that was counted by two."""
-    moves, shown = dict(first.moves), dict(first.shown)
-    for node, seen in second.moves.items():
-        moves[node] = moves[node] + seen if node in moves else seen
-    for place, seen in second.shown.items():
-        shown[place] = shown[place] + seen if place in shown else seen
-    return Counts(moves, shown)

@@ -35,6 +35,7 @@ MODULES: dict[str, str] = {
     "restricted-nash-holdem": "restricted_nash_holdem",
     "exploit-endgames": "exploit_endgames",
     "exploit-many-players": "exploit_many_players",
+    "safe-holdem": "safe_holdem",
     "changing-opponents": "changing_opponents",
     "propositions": "propositions",
     "coin-toss": "coin_toss",
