@@ -3,7 +3,7 @@
 No paper has these figures: Ganzfried & Sandholm (2015) play Kuhn poker, where the value is known. The game is no-limit
 hold'em of three streets with 20 cards, in five percentile buckets of E[HS²] a street with perfect recall, so that what a
 blueprint and a mixture guarantee is known exactly, in the abstract game. Opponents call always, play the blueprint with a
-third of its moves by lot, play the blueprint itself, fold always (which proves no gift, since no cards are shown), or give
+third of its moves by lot, play the blueprint itself, fold always (which proves hardly a gift, as few cards are shown), or give
 and then take: they call always in the first half, and in the second half they are a best response to the answer to that.
 """
 
@@ -140,7 +140,7 @@ EXPERIMENT = Experiment(
     id="safe-holdem",
     title="A safe learner in hold'em: what it wins, and what could be won from it at any time",
     source="Ganzfried & Sandholm 2015, in kind",
-    cost="1 min",
-    full_cost="10 min",
+    cost="2 min",
+    full_cost="30 min",
     run=run,
 )
