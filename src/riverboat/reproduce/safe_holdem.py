@@ -3,8 +3,8 @@
 No paper has these figures: Ganzfried & Sandholm (2015) play Kuhn poker, where the value is known. The game is no-limit
 hold'em of three streets with 20 cards, in five percentile buckets of E[HS²] a street with perfect recall, so that what a
 blueprint and a mixture guarantee is known exactly, in the abstract game. Opponents call always, play the blueprint with a
-third of its moves by lot, play the blueprint itself, fold always (which proves hardly a gift, as few cards are shown), or give
-and then take: they call always in the first half, and in the second half they are a best response to the answer to that.
+third of its moves by lot, play the blueprint itself, fold always (which proves hardly a gift, as few cards are shown), or
+give and then take: they call always in the first half, and in the second half they are a best response to the answer to that.
 """
 
 from __future__ import annotations
