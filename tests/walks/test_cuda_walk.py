@@ -7,14 +7,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import riverboat as rb
+from riverboat.agents.yardsticks import Yardstick
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError
 from riverboat.games.spot import Spot
-from riverboat.interfaces import exploiting, solving
+from riverboat.interfaces import device_notes
 from riverboat.interfaces.cli import main
 from riverboat.solving.batches import solve_many
 from riverboat.walks import devices
@@ -83,7 +85,7 @@ def test_other_words_and_games() -> None:
 
 
 def test_the_command_says_where_it_runs(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    for module in (devices, solving):
+    for module in (devices, device_notes):
         monkeypatch.setattr(module, "why_not", lambda: "no CUDA device is there")
     flags = [x for key, value in SMALL.items() for x in (f"--{key}", str(value))]
     for device, code, said in (
@@ -96,11 +98,21 @@ def test_the_command_says_where_it_runs(monkeypatch: pytest.MonkeyPatch, capfd: 
         assert (ended.value.code or 0, said in capfd.readouterr().err) == (code, True)
 
 
+def test_agents_that_search_say_where(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    for module in (devices, device_notes):
+        monkeypatch.setattr(module, "why_not", lambda: "no CUDA device is there")
+    for agents, said in ((["cpu"], ""), (["auto", "auto"], "device auto: cpu; no CUDA device is there\n")):
+        device_notes.tell_agents([SimpleNamespace(settings=SearchSettings(device=d)) for d in agents])  # type: ignore[misc]
+        assert capfd.readouterr().err == said
+    device_notes.tell_agents([Yardstick("random")])
+    assert capfd.readouterr().err == ""
+
+
 def test_other_commands_know_devices(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Where there is none it is refused by name, or `auto` takes the processor and says so."""
-    for module in (devices, solving, exploiting):
+    for module in (devices, device_notes):
         monkeypatch.setattr(module, "why_not", lambda: "no CUDA device is there")
     rb.solve(Spot.make(**SMALL), iterations=10, out=tmp_path / "run")
     rb.solve("kuhn", iterations=10, out=tmp_path / "kuhn")

@@ -34,7 +34,7 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.place_node import hand_numbers
 from riverboat.strategy.played import drawn
 from riverboat.strategy.public_answers import Strategies
-from riverboat.walks.devices import CPU
+from riverboat.walks.devices import CPU, choose
 
 TABLES, DEVICE_TABLES = 128, 4096  # asked about together: a GPU solves a thousand subgames in the time of ten
 
@@ -115,7 +115,7 @@ class SearchingAgent:
     @property
     def tables_at_once(self) -> int:
         """That it likes to be asked about: solutions of all of them are kept while their hands go on."""
-        return TABLES if self.settings.device == CPU else DEVICE_TABLES
+        return TABLES if choose(self.settings.device) == CPU else DEVICE_TABLES
 
     # --- tables -------------------------------------------------------------------------------
 

@@ -10,12 +10,12 @@ from rich.console import Console
 from riverboat.abstraction import estimate
 from riverboat.abstraction.recipe import Recipe, load_recipe, presets
 from riverboat.errors import InputError, check_threads
+from riverboat.interfaces import device_notes
 from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.verbs import abstracting as verbs
 from riverboat.verbs.abstracting import Abstracted
-from riverboat.walks.devices import AUTO, why_not
 from riverboat.words import quote, show_bytes
 
 
@@ -47,8 +47,7 @@ def abstract(
         raise InputError("no --out: say in which folder the abstraction shall live, or give --estimate")
     if not json:
         _show_plan(plain_console(stderr=True), planned)
-    if device == AUTO and (reason := why_not()) is not None:
-        say(f"device auto: cpu; {reason}")
+    device_notes.tell(device)
     built = _build(source, recipe, out, threads, resume, stages, device)
     if json:
         emit(built.to_dict())

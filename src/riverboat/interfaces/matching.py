@@ -18,7 +18,7 @@ from riverboat.evaluation.matches import Match, RoundRobin
 from riverboat.evaluation.settling import LEAST
 from riverboat.games.acpc import Rules
 from riverboat.games.records import Hands
-from riverboat.interfaces import acpc_match
+from riverboat.interfaces import acpc_match, device_notes
 from riverboat.interfaces.hand_reviews import print_reviews
 from riverboat.interfaces.progress import Bar, LateBar
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -88,6 +88,7 @@ def _pair(first: str, second: str, options: Options) -> None:
         raise InputError(f"--worst {options.worst}: needs --aivat, which knows what moves are worth")
     made = [make_agent(name, options.seed) for name in (first, second)]
     rules = rules_for(made, options.game)
+    device_notes.tell_agents(made)
     with (
         _written(options.histories) as write,
         LateBar("values for AIVAT, once") as values,

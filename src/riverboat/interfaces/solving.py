@@ -13,7 +13,7 @@ from riverboat import disk
 from riverboat.errors import InputError, MemoryLimitError, UnsavedError, shown
 from riverboat.games.base import Game
 from riverboat.games.match_state import TAG
-from riverboat.interfaces import many_players, signals
+from riverboat.interfaces import device_notes, many_players, signals
 from riverboat.interfaces.progress import Live, ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions
 from riverboat.interfaces.terminal import emit, plain_console, say
@@ -35,7 +35,7 @@ from riverboat.solving.solvers import bytes_of_tables, caution
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
-from riverboat.walks.devices import AUTO, CPU, why_not
+from riverboat.walks.devices import CPU
 from riverboat.walks.rules import board_loops
 from riverboat.walks.tables import table_format
 from riverboat.words import quote, show_bytes, show_seconds
@@ -153,8 +153,8 @@ def start(game: Any, tree: AnyTree | None, schedule: str | None, options: SolveO
             raise MemoryLimitError(
                 f"{tree.name}: the tables need {show_bytes(size)}, and --memory allows {show_bytes(limit)}"
             )
-    if options.device == AUTO and tree is not None and (reason := why_not()) is not None:
-        say(f"device auto: cpu; {reason}")
+    if tree is not None:
+        device_notes.tell(options.device)
     return Run(
         game, schedule, options.traversal, seed=options.seed, threads=options.threads, dtype=options.dtype,
         device=options.device, out=options.out, resume=options.resume, log=options.log,
