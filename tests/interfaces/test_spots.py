@@ -415,6 +415,22 @@ def test_many_boards(run, files):
     assert "AsKd7h7c2d" in text
 
 
+def test_boards_side_by_side(run, files, monkeypatch):
+    """As a GPU is given them: the same figures as one by one, and what is done is not done again."""
+    (files / "boards.txt").write_text("Td9d6hQc2s 3\nAsKd7h7c2d\nAhKhQh4d4c\n")
+    words = ["solve", files / "river.toml", "--boards", files / "boards.txt", "--iterations", 64, "--json"]
+    alone = json.loads(run(*words)[1])
+    monkeypatch.setattr(many_boards, "_on_device", lambda options: True)
+    monkeypatch.setattr(many_boards, "CUDA", "cpu")
+    monkeypatch.setattr(many_boards, "TOGETHER", 2)
+    together = json.loads(run(*words, "--out", files / "run")[1])
+    for one, other in zip(alone["boards"], together["boards"], strict=True):
+        told = {key: other[key] for key in one if key not in ("seconds", "nodes", "history", "ended")}
+        assert told == {key: one[key] for key in told}
+    again = json.loads(run(*words, "--out", files / "run", "--resume")[1])
+    assert again == together
+
+
 def test_many_boards_at_a_line(run, files):
     """Figures of the node on each board, and means by how often it is played there."""
     (files / "boards.txt").write_text("Td9d6hQc 3\nAsKd7h7c\n")

@@ -35,6 +35,7 @@ from riverboat.solving.batches import solve_many
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_report import at_line
 from riverboat.strategy.place_node import hand_numbers
+from riverboat.walks.devices import CPU, choose
 
 KIND = "endgames"
 PART = 250  # endgames of a part
@@ -89,11 +90,13 @@ def reached(strategy: BlueprintStrategy, seed: int | list[int], street: int = RI
                 yield Reached(board, float(sum(spent)), float(stack), (held[0], held[1]), tree.line(int(node[i])))
 
 
-def solve_some(rivers: list[Reached], strategy: BlueprintStrategy, threads: int = 1) -> list[tuple[int, Kept]]:
+def solve_some(
+    rivers: list[Reached], strategy: BlueprintStrategy, threads: int = 1, device: str = CPU
+) -> list[tuple[int, Kept]]:
     """Solve rivers, each on its rung, and keep them by equity."""
     deck = strategy.rules.deck
     spots = [rung_spot(rung_of(r.stack / r.pot), r.board, r.ranges, deck) for r in rivers]
-    solutions = solve_many(spots, iterations=ITERATIONS, until=UNTIL, check_every=20, threads=threads)
+    solutions = solve_many(spots, iterations=ITERATIONS, until=UNTIL, check_every=20, threads=threads, device=device)
     entries = []
     for river, solution in zip(rivers, solutions, strict=True):
         key = Key.of(river.board, river.pot, river.stack, river.ranges, deck)
@@ -111,13 +114,17 @@ def build(
     *,
     seed: int = 0,
     threads: int = 1,
+    device: str = CPU,
     resume: bool = False,
     name: str = "",
     tell: Callable[[Progress], None] | None = None,
     part: int = PART,
 ) -> Library:
-    """Fill a folder with so many endgames. With `resume` what is there counts; it must be of the same blueprint and seed."""
+    """Fill a folder with so many endgames, solved by threads or on a GPU (`device`). With `resume` what is there counts; it
+    must be of the same blueprint and seed.
+    """
     check_threads(threads)
+    choose(device)
     place = Path(folder)
     if count < 1:
         raise InputError(f"count={count}: at least 1 endgame")
@@ -136,7 +143,7 @@ def build(
         size = min(part, count - done)
         source = reached(strategy, [seed, number])
         rivers = [next(source) for _ in range(size)]
-        shelves = Library.of(solve_some(rivers, strategy, threads)).shelves
+        shelves = Library.of(solve_some(rivers, strategy, threads, device)).shelves
         arrays = {
             f"{what}_{rung}": getattr(shelf, what)
             for rung, shelf in shelves.items()

@@ -16,11 +16,13 @@ from riverboat.cards.ranges import Range
 from riverboat.endgame import library_build
 from riverboat.endgame.library import POT, RUNGS, Key, Library, rung_betting, rung_spot
 from riverboat.errors import InputError
+from riverboat.interfaces import device_notes
 from riverboat.interfaces.progress import Bar
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.solving.batches import solve_many
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.walks.devices import CPU, choose
 from riverboat.words import show_bytes, show_seconds
 
 TRIED = 20  # endgames that an estimate solves
@@ -35,17 +37,21 @@ def _blueprint(agent: str) -> BlueprintStrategy:
 
 
 def build(
-    folder: Path, agent: str, count: int, resume: bool, estimate: bool, seed: int, threads: int, json: bool
+    folder: Path, agent: str, count: int, resume: bool, estimate: bool, seed: int, threads: int, device: str, json: bool
 ) -> None:
     """Solve and keep, or say how long that takes."""
+    choose(device)
+    device_notes.tell(device)
     strategy = _blueprint(agent)
+    if estimate and choose(device) != CPU:
+        raise InputError(f"--estimate --device {device}: an estimate is of processors; leave one of them out")
     if estimate:
         _estimate(folder, strategy, count, seed, threads, json)
         return
     began, spent = clock.perf_counter(), clock.process_time()
     with Bar("endgames") as bar:
         library = library_build.build(
-            strategy, folder, count, seed=seed, threads=threads, resume=resume, name=agent,
+            strategy, folder, count, seed=seed, threads=threads, device=device, resume=resume, name=agent,
             tell=lambda p: bar(p.done / p.wanted),
         )  # fmt: skip
     facts = {

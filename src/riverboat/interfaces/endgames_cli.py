@@ -22,12 +22,13 @@ def build(
     estimate: Annotated[bool, typer.Option("--estimate", help="Solve twenty and tell time and memory of all.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Of the cards.")] = 0,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads.")] = 1,
+    device: Annotated[str, typer.Option(help="cpu, cuda, or auto for what there is.")] = "cpu",
     json: Json = False,
 ) -> None:
     """Solve rivers that a blueprint reaches, and keep them by the equities of both ranges."""
     from riverboat.interfaces import endgames
 
-    endgames.build(folder, agent, count, resume, estimate, seed, threads, json)
+    endgames.build(folder, agent, count, resume, estimate, seed, threads, device, json)
 
 
 @app.command("show")

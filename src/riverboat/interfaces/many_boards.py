@@ -1,4 +1,5 @@
-"""`riverboat solve --boards`: a spot on many boards, one after the other, and one weighted table of them.
+"""`riverboat solve --boards`: a spot on many boards, and one weighted table of them: one after the other on processors, side
+by side on a GPU.
 
 Under `--out DIR`: `boards.jsonl` gets a line for each board that is done, `runs/BOARD` holds the checkpoints of the one
 that is not, and `aggregate.csv` and `aggregate.json` the table. `--resume` leaves out what is done.
@@ -10,6 +11,7 @@ import hashlib
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,19 +26,23 @@ from riverboat.errors import CorruptError, GameFileError, InputError
 from riverboat.fields import Fields
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
-from riverboat.interfaces import solving, spots
+from riverboat.interfaces import solving, spot_estimate, spots
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions
 from riverboat.interfaces.spot_reading import ROOT
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
+from riverboat.solving.many_results import solve_side_by_side
+from riverboat.solving.run import Result
 from riverboat.strategy import card_report, files
 from riverboat.strategy.card_report import weighted_means
 from riverboat.strategy.node_report import ALL
 from riverboat.strategy.solution import Solution
 from riverboat.texts import read_text
+from riverboat.walks.devices import CPU, CUDA, choose
 
 DONE = "boards.jsonl"
+TOGETHER = 32  # boards that a GPU is given at a time: as many are lost where a run is stopped
 _LINE = re.compile(r"(?P<cards>(?:[2-9TJQKA][cdhs][\s,]*)+?)(?:[\s,:]\s*(?P<weight>[+-]?\d[\d.e+-]*))?", re.IGNORECASE)
 _FIGURES = ("ev_oop", "ev_ip", "equity_oop", "equity_ip")
 
@@ -132,38 +138,71 @@ def place(spot: Spot, boards: list[Board], line: str = "") -> list[Spot]:
 def solve(
     spot: Spot, boards: list[Board], schedule: str | None, options: SolveOptions, *, keep: bool, line: str = ""
 ) -> tuple[list[dict[str, Any]], ReportTable]:
-    """Solve one after the other; what is done already under `--out` is not done again."""
+    """Solve them; what is done already under `--out` is not done again."""
     placed, out = place(spot, boards, line), options.out
-    unsaved = solving.Unsaved()
     done = _done(out, resume=options.resume) if out is not None else {}
-    rows = []
-    for number, (board, here) in enumerate(zip(boards, placed, strict=True), 1):
+    rows: list[dict[str, Any]] = []
+    marks = [_mark(here, schedule, options, line) for here in placed]
+    for board, mark in zip(boards, marks, strict=True):
         name = show_cards(board.cards)
-        mark = _mark(here, schedule, options, line)
-        if name in done:
-            if done[name]["mark"] != mark:
-                raise InputError(f"{out}: {name} was solved there from another spot or with other options")
-            rows.append(done[name] | {"weight": board.weight})
-            continue
-        say(f"board {number} of {len(boards)}: {name}")
-        folder = None if out is None else out / "runs" / name
-        result, facts = spots.solve(here, schedule, replace(options, out=folder), unsaved)
-        solving.finished([], [facts["reason"]], None, unsaved)
-        row = {"board": name, "weight": board.weight, "mark": mark} | facts
+        if name in done and done[name]["mark"] != mark:
+            raise InputError(f"{out}: {name} was solved there from another spot or with other options")
+        rows.append(done.get(name, {"board": name}) | {"weight": board.weight, "mark": mark})
+    todo = [k for k, row in enumerate(rows) if row["board"] not in done]
+    together = not keep and _on_device(options)
+    solved = (_side_by_side if together else _one_by_one)([placed[k] for k in todo], schedule, options)
+    for k, (result, facts) in zip(todo, solved, strict=True):
+        rows[k] |= facts
         if line:
             assert isinstance(result.strategy, Solution)
             with ProgressLine(f"figures of {line}"):
-                row["node"] = at_line(result.strategy, line)
-        rows.append(row)
-        if out is not None and folder is not None:
-            disk.append(out / DONE, json.dumps(row))
+                rows[k]["node"] = at_line(result.strategy, line)
+        if out is not None:
+            disk.append(out / DONE, json.dumps(rows[k]))
             if not keep:
-                shutil.rmtree(folder)
+                shutil.rmtree(out / "runs" / rows[k]["board"], ignore_errors=together)
     table = aggregate(rows, spot.name, line)
     if out is not None:
         disk.write_text(out / "aggregate.csv", table.to_csv())
         disk.write_text(out / "aggregate.json", json.dumps(to_dict(rows, table), indent=1) + "\n")
     return rows, table
+
+
+def _one_by_one(
+    placed: list[Spot], schedule: str | None, options: SolveOptions
+) -> Iterator[tuple[Result, dict[str, Any]]]:
+    unsaved = solving.Unsaved()
+    for number, here in enumerate(placed, 1):
+        name = show_cards(here.board)
+        say(f"board {number} of {len(placed)}: {name}")
+        folder = None if options.out is None else options.out / "runs" / name
+        result, facts = spots.solve(here, schedule, replace(options, out=folder), unsaved)
+        solving.finished([], [facts["reason"]], None, unsaved)
+        yield result, facts
+
+
+def _on_device(options: SolveOptions) -> bool:
+    """Whether boards can be solved side by side on a GPU: where each needs neither a clock nor a log of its own."""
+    plain = options.method == "cfr" and options.traversal == "full" and options.cards is None
+    own = (options.time, options.memory, options.log, options.check_every)
+    return plain and all(each is None for each in own) and choose(options.device) != CPU
+
+
+def _side_by_side(
+    placed: list[Spot], schedule: str | None, options: SolveOptions
+) -> Iterator[tuple[Result, dict[str, Any]]]:
+    if all(limit is None for limit in options.limits):
+        options = replace(options, target=spot_estimate.TARGET)
+    for low in range(0, len(placed), TOGETHER):
+        some = placed[low : low + TOGETHER]
+        with ProgressLine(f"boards {low + 1:,} to {low + len(some):,} of {len(placed):,}"):
+            results = solve_side_by_side(
+                some, CUDA, iterations=options.iterations, until=options.target, schedule=schedule, dtype=options.dtype
+            )
+        for result in results:
+            reason = solving.missed(result, options)
+            solving.finished([], [reason], None, solving.Unsaved())
+            yield result, result.to_dict() | {"reason": reason}
 
 
 def at_line(solution: Solution, line: str) -> dict[str, Any]:

@@ -60,13 +60,27 @@ def solve_many(
         raise InputError(f"seconds={seconds}: must be above zero")
     if check_every < 1:
         raise InputError(f"check_every={check_every}: must be at least 1")
+    goal = Goal(iterations, until, seconds, check_every)
+    return [solution for solution, _ in judged(spots, goal, schedule, dtype, device, threads=threads, memory=memory)]
+
+
+def judged(
+    spots: Sequence[Spot],
+    goal: Goal,
+    schedule: str | AnySchedule | None = None,
+    dtype: str | None = None,
+    device: str = CPU,
+    *,
+    threads: int = 1,
+    memory: int | None = None,
+) -> list[tuple[Solution, Quality]]:
+    """The same, with how good each is."""
     given = None if schedule is None else schedules.parse(schedule)
-    goal = _Goal(iterations, until, seconds, check_every)
     where = choose(device)
     groups = _alike(spots)
     trees = _trees(spots, groups) if where != CPU else {}
     bundles = _bundles(trees, dtype or SIX_BYTES, where) if trees else list(groups.values())
-    solutions: list[Solution | None] = [None] * len(spots)
+    answers: list[tuple[Solution, Quality] | None] = [None] * len(spots)
     side_by_side = threads if where == CPU and len(bundles) > 1 else 1
 
     def solve(numbers: list[int]) -> None:
@@ -84,8 +98,8 @@ def solve_many(
             memory=memory,
             stakes=rule.stakes,
         )
-        for n, solution in zip(numbers, _solve(walker, rule, goal, kind), strict=True):
-            solutions[n] = solution
+        for n, answer in zip(numbers, _solve(walker, rule, goal, kind), strict=True):
+            answers[n] = answer
 
     if side_by_side > 1:
         with ThreadPoolExecutor(side_by_side, thread_name_prefix="riverboat") as pool:
@@ -93,7 +107,7 @@ def solve_many(
     else:
         for numbers in bundles:
             solve(numbers)
-    return [solution for solution in solutions if solution is not None]
+    return [answer for answer in answers if answer is not None]
 
 
 def _alike(spots: Sequence[Spot]) -> dict[Any, list[int]]:
@@ -152,7 +166,7 @@ def _betting_key(spot: Spot) -> Any:
     return (len(spot.board), *facts)
 
 
-class _Goal(NamedTuple):
+class Goal(NamedTuple):
     """When a solve ends."""
 
     iterations: int
@@ -172,7 +186,7 @@ class _Goal(NamedTuple):
         return int(max(0, min(left, (seconds - spent) / one - 3)))
 
 
-def _solve(batch: AnyBatch, rule: AnySchedule, goal: _Goal, dtype: str) -> list[Solution]:
+def _solve(batch: AnyBatch, rule: AnySchedule, goal: Goal, dtype: str) -> list[tuple[Solution, Quality]]:
     open_, done, began = list(range(len(batch.trees))), 0, time.perf_counter()
     ended, due = [0] * len(open_), [goal.iterations if goal.until is None else goal.check_every] * len(open_)
     seconds = (goal.seconds or 0.0) * len(open_)
@@ -195,24 +209,22 @@ def _solve(batch: AnyBatch, rule: AnySchedule, goal: _Goal, dtype: str) -> list[
                 open_.remove(k)
     rest = [k for k in range(len(batch.trees)) if k not in seen]
     seen.update(zip(rest, qualities(batch, rest) if rest else (), strict=True))
+    answers = zip(batch.trees, batch.averages(), ended, sorted(seen.items()), strict=True)
     return [
-        Solution(
-            tree,
-            average,
-            {
-                "game": tree.name,
-                "method": "cfr",
-                "schedule": str(rule),
-                "traversal": "full",
-                "iterations": iterations,
-                "seed": 0,
-                "dtype": dtype,
-                "exploitability": quality.exploitability,
-                "unit": tree.unit,
-            },
-            root,
-        )
-        for tree, (average, root), iterations, (_, quality) in zip(
-            batch.trees, batch.averages(), ended, sorted(seen.items()), strict=True
-        )
+        (Solution(tree, average, _provenance(tree, rule, iterations, dtype, quality), root), quality)
+        for tree, (average, root), iterations, (_, quality) in answers
     ]
+
+
+def _provenance(tree: BoardTree, rule: AnySchedule, iterations: int, dtype: str, quality: Quality) -> dict[str, Any]:
+    return {
+        "game": tree.name,
+        "method": "cfr",
+        "schedule": str(rule),
+        "traversal": "full",
+        "iterations": iterations,
+        "seed": 0,
+        "dtype": dtype,
+        "exploitability": quality.exploitability,
+        "unit": tree.unit,
+    }

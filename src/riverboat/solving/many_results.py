@@ -1,0 +1,67 @@
+"""Results of spots that are solved side by side on a GPU: what a report over many boards needs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from riverboat.games.spot import Spot
+from riverboat.solving import schedules
+from riverboat.solving.batches import Goal, judged
+from riverboat.solving.boards import BOARD_SCHEDULE, table_bytes
+from riverboat.solving.response import Quality
+from riverboat.solving.run import Result
+from riverboat.solving.schedules import AnySchedule
+from riverboat.strategy.solution import Solution
+
+MOST = 100_000  # iterations, where exploitability decides
+CHECK_EVERY = 5
+
+
+def solve_side_by_side(
+    spots: Sequence[Spot],
+    device: str,
+    *,
+    iterations: int | None = None,
+    until: float | None = None,
+    schedule: str | AnySchedule | None = None,
+    dtype: str | None = None,
+) -> list[Result]:
+    """Each as `solve` would answer, to rounding; the seconds are shares of what all took."""
+    rule = schedules.parse(BOARD_SCHEDULE if schedule is None else schedule)
+    kind, began = dtype or "compact", time.perf_counter()
+    goal = Goal(MOST if iterations is None else iterations, until, None, CHECK_EVERY)
+    answers = judged(spots, goal, rule, kind, device)
+    seconds = (time.perf_counter() - began) / max(1, len(spots))
+    return [_result(solution, quality, rule, kind, until, seconds) for solution, quality in answers]
+
+
+def _result(
+    solution: Solution, quality: Quality, rule: AnySchedule, dtype: str, until: float | None, seconds: float
+) -> Result:
+    low, high = sorted(quality.bracket)
+    facts, tree = solution.provenance, solution.tree
+    return Result(
+        game=facts["game"],
+        method="cfr",
+        schedule=facts["schedule"],
+        traversal=facts["traversal"],
+        iterations=facts["iterations"],
+        seconds=seconds,
+        value=(low + high) / 2,
+        value_low=low,
+        value_high=high,
+        exploitability=quality.exploitability,
+        nash_conv=quality.nash_conv,
+        unit=tree.unit,
+        infosets=tree.infoset_count,
+        seed=0,
+        nodes=0,
+        reached=until is None or quality.exploitability <= until,
+        strategy=solution,
+        certified=quality.total is not None,
+        answer_iteration=facts["iterations"],
+        values=quality.values,
+        gains=quality.gains,
+        table_bytes=table_bytes(tree, rule, dtype),
+    )
