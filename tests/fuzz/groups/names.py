@@ -246,6 +246,11 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         ("endgames", "build", "library", "--count", "1", "--agent", "?"),
         {"typo": "dmo", "no blueprint": "always-call", "no folder": "runs/nowhere", "other game": "../world/blueprint"},
     ),
+    (
+        "endgames device",
+        ("endgames", "build", "library", "--count", "1", "--agent", "../world/blueprint", "--device", "?"),
+        {"unknown": "tpu", "two": "cpu,cuda"},
+    ),
     ("endgames folder", ("endgames", "show", "?"), {"nowhere": "nowhere", "a run": "../world/kuhn"}),
     (
         "endgames query",
