@@ -73,6 +73,7 @@ LATER = {
     "interfaces/match_cli.py": {"*": "as cli.py"},
     "interfaces/models_cli.py": {"*": "as cli.py"},
     "interfaces/practice_cli.py": {"*": "as cli.py"},
+    "interfaces/ledgers.py": {"interfaces.plots": "loads matplotlib"},
     "interfaces/matching.py": {"interfaces.plots": "loads matplotlib"},
     "interfaces/serve_cli.py": {"*": "as cli.py"},
     "interfaces/solving.py": {"interfaces.plots": "loads matplotlib"},

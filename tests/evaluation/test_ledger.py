@@ -208,7 +208,7 @@ def test_results_that_say_nothing_of_themselves(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     path.write_text('{"mbb_per_game": 3}')
     with pytest.raises(InputError, match="does not say what it is of"):
-        ledger(tmp_path / "ledger.jsonl", [path], None, False)
+        ledger(tmp_path / "ledger.jsonl", [path], None, None, False)
     assert not (tmp_path / "ledger.jsonl").exists()
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
@@ -85,20 +87,25 @@ def test_the_abstract_game_is_beside_the_real_one(tmp_path: Path, capsys: pytest
 def test_results_go_into_a_ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What match, lbr and exploitability print says of whom it is: one agent by one fingerprint, whatever was measured."""
+    """What commands print says of whom it is: one agent by one fingerprint, whatever was measured."""
     monkeypatch.chdir(tmp_path)
     save_blueprint(random_blueprint("leduc"), tmp_path / "learnt")
     asked = {
         "match": ("match", "learnt?seed=3", "always-call", "--hands", "400"),
         "lbr": ("lbr", "learnt", "--hands", "40"),
         "exploitability": ("exploitability", "learnt?purify"),
+        "cost": ("cost", "learnt?purify", "--hands", "8"),
     }
     for name, words in asked.items():
         assert run(*words, "--json") == 0
         (tmp_path / f"{name}.json").write_text(capsys.readouterr().out)
     adds = [word for name in asked for word in ("--add", f"{name}.json")]
-    assert run("ledger", *adds, "--write", "page.md", "--json") == 0
+    assert run("ledger", *adds, "--write", "page.md", "--plot", "cost.svg", "--json") == 0
     found = json.loads(capsys.readouterr().out)
+    assert "seconds a decision" in (tmp_path / "cost.svg").read_text()
+    timed = [agent["name"] for agent in found["agents"] if agent.get("decision_seconds", 0) > 0]
+    assert timed == ["learnt?purify"]  # a cost is no result of its own: it goes to the agent
+    assert all(agent["megabytes"] > 0 for agent in found["agents"] if agent["kind"] == "blueprint")
     names = {agent["fingerprint"]: agent["name"] for agent in found["agents"]}
     assert sorted(names.values()) == ["always-call", "learnt", "learnt?purify"]
     told = {result["result"]: [names[mark] for mark in result["agents"]] for result in found["results"]}
@@ -110,6 +117,23 @@ def test_results_go_into_a_ledger(
     shown = capsys.readouterr().out
     assert "ratings are about the mean of all" in shown
     assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_cost_counts_every_decision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One table at a time, the hands that were asked for and no more."""
+    monkeypatch.chdir(tmp_path)
+    save_blueprint(random_blueprint("leduc"), tmp_path / "learnt")
+    assert run("cost", "learnt", "--hands", "12", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["decisions"][0] >= 12  # everybody acts before the public card
+    assert 0 < told["median_seconds"] <= told["worst_seconds"] < 60
+    assert told["mean_seconds"] == pytest.approx(
+        np.average(told["street_seconds"], weights=told["decisions"]), rel=1e-9
+    )
+    assert run("cost", "learnt", "--hands", "12") == 0
+    assert re.search(rf"preflop +{told['decisions'][0]} ", capsys.readouterr().out)
 
 
 def test_litmus_fails_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,6 +60,7 @@ def _of_blueprint(agent: BlueprintAgent) -> dict[str, Any]:
         "kind": "blueprint",
         "cards": f"{strategy.cards.name} {'-'.join(map(str, strategy.buckets))}",
         "nodes": len(strategy.tree),
+        "megabytes": round(_bytes(strategy) / 1e6, 3),
     }
     if known.get("recipe") is not None:
         facts["recipe"] = str(known["recipe"])
@@ -75,6 +76,12 @@ def _of_parts(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, A
     if not alone:
         return {"name": name, "fingerprint": mark, "kind": "several"}
     return {**parts[0], "fingerprint": mark}  # a blueprint is called by all options already
+
+
+def _bytes(strategy: BlueprintStrategy) -> int:
+    """Of all that it plays from: its own tables and those of its cards."""
+    cards = sum(int(array.nbytes) for street in strategy.cards.streets for array in street.arrays().values())
+    return cards + sum(int(table.nbytes) for table in strategy.average)
 
 
 def _options(name: str) -> str:

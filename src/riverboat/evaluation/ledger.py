@@ -31,6 +31,8 @@ from riverboat.texts import read_text
 
 MATCH, LBR, EXPLOITABILITY = "match", "lbr", "exploitability"
 KINDS = (MATCH, LBR, EXPLOITABILITY)
+COST = "cost"  # what a result says of an agent alone: it goes to the agent's line
+COSTS = ("core_hours", "megabytes", "decision_seconds")
 LEAST_ERROR = 0.5  # mbb/g: standard error of matches in which nothing was left to chance
 MOST_LINES = 100_000
 _FIGURE = 1e15
@@ -119,12 +121,14 @@ class Ledger:
         entry, game, agents = _read_result(result, where)
         if self.game is not None:
             _alike(self.where, self.game, game, where)
-        entries = {e.key: e for e in self.entries} | {entry.key: entry}
+        entries = {e.key: e for e in self.entries} | ({} if entry is None else {entry.key: entry})
         known = dict(self.agents)
         for agent in agents:
             mark = agent["fingerprint"]
             facts = {key: value for key, value in agent.items() if key != "fingerprint"}
-            known[mark] = known.get(mark, facts)  # the name that it had first
+            newer = facts if entry is None else {}  # costs are measured again
+            fresh = {key: value for key, value in newer.items() if key in COSTS}
+            known[mark] = {**facts, **known.get(mark, {}), **fresh}  # with the name that it had first
         return Ledger(self.where, game, known, tuple(entries[key] for key in sorted(entries, key=repr)))
 
     # --- what is told ---------------------------------------------------------------------------
@@ -276,11 +280,11 @@ def read_result(path: str | Path) -> Any:
     return _parsed(read_text(path, "result"), f"result {str(path)!r}")
 
 
-def _read_result(result: Any, where: str) -> tuple[Entry, dict[str, Any], list[dict[str, Any]]]:
+def _read_result(result: Any, where: str) -> tuple[Entry | None, dict[str, Any], list[dict[str, Any]]]:
     if not isinstance(result, Mapping) or not isinstance(result.get("about"), Mapping):
         raise InputError(
-            f"{where}: does not say what it is of (`about`): give what `riverboat match`, `lbr` or `exploitability` of this "
-            "release print with --json"
+            f"{where}: does not say what it is of (`about`): give what `riverboat match`, `lbr`, `exploitability` or `cost` "
+            "of this release print with --json"
         )
     entries = Fields(where, result)
     of = Fields(f"{where}, about", entries["about"])
@@ -289,6 +293,8 @@ def _read_result(result: Any, where: str) -> tuple[Entry, dict[str, Any], list[d
     agents = []
     for each in of.tables("agents"):
         agents.append({"fingerprint": each.text("fingerprint"), **_agent(each)})
+    if of["result"] == COST:
+        return None, game, agents
     line = {key: entries[key] for key in ("mbb_per_game", "ci95", "hands", "seed", *_EXTRA) if key in entries}
     line |= {"result": of["result"], "agents": [agent["fingerprint"] for agent in agents]}
     line |= {key: round(entries.number(key), 3) for key in ("mbb_per_game", "ci95") if key in entries}
@@ -310,7 +316,7 @@ def _game(entries: Fields) -> dict[str, Any]:
 def _agent(entries: Fields) -> dict[str, Any]:
     facts: dict[str, Any] = {"name": entries.text("name"), "kind": entries.text("kind")}
     facts |= {key: entries.text(key) for key in ("recipe", "cards") if key in entries}
-    facts |= {key: entries.number(key, 0, _FIGURE) for key in ("core_hours",) if key in entries}
+    facts |= {key: entries.number(key, 0, _FIGURE) for key in COSTS if key in entries}
     return facts | {key: entries.whole(key, 0) for key in ("nodes",) if key in entries}
 
 

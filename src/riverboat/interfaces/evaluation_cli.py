@@ -78,4 +78,17 @@ def exploitability(
     exploiting.exploitability(folder, options, game)
 
 
-COMMANDS = (exploitability, lbr, litmus)
+def cost(
+    agent: Agent,
+    hands: Annotated[int, typer.Option(min=4, max=MANY, help="Hands that it plays, an even number.")] = 400,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards and of agents that draw.")] = 0,
+    game: Game = None,
+    json: Json = False,
+) -> None:
+    """What an agent costs: core-hours, megabytes, seconds to load and a decision."""
+    from riverboat.interfaces import costs
+
+    costs.cost(agent, hands, seed, game, json)
+
+
+COMMANDS = (exploitability, lbr, litmus, cost)

@@ -7,15 +7,31 @@ from typing import Any
 
 from riverboat import disk
 from riverboat.errors import InputError
-from riverboat.evaluation.ledger import EXPLOITABILITY, KINDS, LBR, MATCH, Entry, Ledger, read_ledger, read_result
+from riverboat.evaluation.ledger import (
+    COSTS,
+    EXPLOITABILITY,
+    KINDS,
+    LBR,
+    MATCH,
+    Entry,
+    Ledger,
+    read_ledger,
+    read_result,
+)
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
 
-UNITS = {"mbb_per_game": "mbb/g", "ci95": "mbb/g, half the width of a 95 % interval", "core_hours": "hours of one core"}
+UNITS = {
+    "mbb_per_game": "mbb/g",
+    "ci95": "mbb/g, half the width of a 95 % interval",
+    "core_hours": "hours of one core",
+    "megabytes": "10^6 bytes of tables",
+    "decision_seconds": "seconds of the clock, the mean of all decisions",
+}
 
 
-def ledger(file: Path, add: list[Path], page: Path | None, json: bool) -> None:
-    """Take results, show what is there, and write the page."""
+def ledger(file: Path, add: list[Path], page: Path | None, plot: Path | None, json: bool) -> None:
+    """Take results, show what is there, write the page and draw strength against cost."""
     book = read_ledger(file)
     for path in add:
         book = book.add(read_result(path), str(path))
@@ -27,6 +43,11 @@ def ledger(file: Path, add: list[Path], page: Path | None, json: bool) -> None:
     if page is not None:
         disk.write_text(page, as_page(book))
         say(f"page: {page}")
+    if plot is not None:
+        from riverboat.interfaces.plots import strength_per_cost
+
+        strength_per_cost(book, plot)
+        say(f"picture: {plot}")
     if json:
         emit(_facts(book))
         return
@@ -71,6 +92,7 @@ def _tables(book: Ledger) -> list[tuple[str, ReportTable]]:
         ("Matches", _matches(book)),
         ("What can be won of them", _bounds(book)),
         ("Agents", _agents(book)),
+        ("What they cost", _costs(book)),
     )
     return [(title, table) for title, table in tables if len(table)]
 
@@ -142,18 +164,23 @@ def _bounds(book: Ledger) -> ReportTable:
 def _agents(book: Ledger) -> ReportTable:
     names = book.names()
     rows = tuple(
-        (
-            names[mark],
-            mark,
-            str(facts.get("recipe", facts["kind"])),
-            str(facts.get("cards", "")),
-            f"{facts['core_hours']:g}" if "core_hours" in facts else "",
-        )
+        (names[mark], mark, str(facts.get("recipe", facts["kind"])), str(facts.get("cards", "")))
         for mark, facts in sorted(book.agents.items(), key=lambda item: (names[item[0]], item[0]))
     )
+    return ReportTable(
+        "", (Column("agent"), Column("fingerprint"), Column("recipe", rank=1), Column("cards", rank=2)), rows
+    )
+
+
+def _costs(book: Ledger) -> ReportTable:
+    names = book.names()
+    rows = tuple(
+        (names[mark], *(f"{facts[key]:.4g}" if key in facts else "" for key in COSTS))
+        for mark, facts in sorted(book.agents.items(), key=lambda item: (names[item[0]], item[0]))
+        if any(key in facts for key in COSTS)
+    )
     columns = (
-        Column("agent"), Column("fingerprint"), Column("recipe", rank=1), Column("cards", rank=2),
-        Column("core-hours", FIGURE, rank=3),
+        Column("agent"), Column("core-hours", FIGURE), Column("MB", FIGURE), Column("seconds a decision", FIGURE),
     )  # fmt: skip
     return ReportTable("", columns, rows)
 

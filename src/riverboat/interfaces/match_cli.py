@@ -103,15 +103,17 @@ def online(
 def ledger(
     file: Annotated[Path, typer.Argument(help="The ledger: a text file, one result in a line.")] = Path("ledger.jsonl"),
     add: Annotated[
-        list[Path] | None, typer.Option(help="Take a result: what match, lbr or exploitability print with --json.")
+        list[Path] | None,
+        typer.Option(help="Take a result: what match, lbr, exploitability or cost print with --json."),
     ] = None,
     write: Annotated[Path | None, typer.Option(help="Write it as a page in Markdown.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw strength against hours, megabytes and seconds.")] = None,
     json: Json = False,
 ) -> None:
     """Results that are kept: ratings over all matches, bounds, who was measured."""
     from riverboat.interfaces import ledgers
 
-    ledgers.ledger(file, add or [], write, json)
+    ledgers.ledger(file, add or [], write, plot, json)
 
 
 COMMANDS = (match, review, ledger, online)

@@ -12,6 +12,8 @@ from matplotlib import pyplot as plt
 from matplotlib.patches import Rectangle
 
 from riverboat import disk
+from riverboat.errors import InputError
+from riverboat.evaluation.ledger import COSTS, LBR, Ledger
 from riverboat.evaluation.matches import RoundRobin
 from riverboat.solving.run import Result
 
@@ -61,5 +63,56 @@ def crossed(matches: RoundRobin, path: Path) -> None:
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
     figure.supxlabel("won by the row of the column, mbb/g ± 95 %", fontsize=9)
+    disk.save_picture(figure, path)
+    plt.close(figure)
+
+
+COST_NAMES = {"core_hours": "core-hours", "megabytes": "MB", "decision_seconds": "seconds a decision"}
+
+
+def strength_per_cost(book: Ledger, path: Path) -> None:
+    """Ratings above and what local best responses win below, against what agents cost; agents of one name and menu of
+    options are points, joined where only the training is longer.
+    """
+    disk.check_picture(path)
+    names, ratings = book.names(), {rating.agent: rating for rating in book.ratings()}
+    asked = sorted({(str(e.more.get("actions")), str(e.more.get("from", "preflop"))) for e in book.of(LBR)})
+    shown = [key for key in COSTS if any(key in facts for facts in book.agents.values())]
+    if not shown:
+        raise InputError(
+            f"ledger {book.where!r}: no agent says what it cost; `riverboat cost AGENT --json` measures it"
+        )
+    figure, axes = plt.subplots(
+        2, len(shown), figsize=(4.6 * len(shown), 8), sharey="row", squeeze=False, layout="constrained"
+    )
+    for column, key in enumerate(shown):
+        top, below = axes[:, column]
+        for mark, facts in book.agents.items():
+            if key not in facts or not facts[key] > 0 or mark not in ratings:
+                continue
+            rating = ratings[mark]
+            top.errorbar(facts[key], rating.mbb_per_game, yerr=rating.ci95, marker="o", capsize=3, color=EVEN)
+            top.annotate(names[mark], (facts[key], rating.mbb_per_game), fontsize=8, xytext=(4, 4),
+                         textcoords="offset points")  # fmt: skip
+        for number, (actions, start) in enumerate(asked):
+            mine = [
+                (float(book.agents[e.agents[0]][key]), e)
+                for e in book.pooled(LBR)
+                if (str(e.more.get("actions")), str(e.more.get("from", "preflop"))) == (actions, start)
+                and book.agents[e.agents[0]].get(key, 0) > 0
+            ]
+            mine.sort(key=lambda point: point[0])
+            below.errorbar(
+                [x for x, _ in mine], [e.mbb_per_game for _, e in mine], yerr=[e.ci95 for _, e in mine], marker="o",
+                capsize=3, linestyle="", color=f"C{number}", label=f"{actions} from the {start}",
+            )  # fmt: skip
+        below.set(xscale="log", xlabel=COST_NAMES[key])
+        top.set(xscale="log")
+        for axis in (top, below):
+            axis.grid(visible=True, which="major", alpha=0.3)
+    axes[0, 0].set_ylabel("rating, mbb/g")
+    axes[1, 0].set_ylabel("won by a local best response, mbb/g")
+    if asked:
+        axes[1, 0].legend(fontsize=8)
     disk.save_picture(figure, path)
     plt.close(figure)

@@ -78,6 +78,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("match --seed", (*MATCH, "--hands", "4", "--seed", "?"), "whole"),
     ("match --threads", (*MATCH, "--hands", "4", "--aivat", "--threads", "?"), "count"),
     ("match --worst", (*MATCH, "--hands", "4", "--aivat", "--worst", "?"), "whole"),
+    ("cost --hands", ("cost", "always-fold", "--game", "leduc", "--hands", "?"), "count"),
     ("lbr --hands", (*LBR, "--hands", "?"), "count"),
     ("lbr --seed", (*LBR, "--hands", "4", "--seed", "?"), "whole"),
     ("litmus --seed", ("litmus", "always-fold", "--game", "leduc", "--seed", "?"), "whole"),
