@@ -1,10 +1,13 @@
-"""Choices of training on and off at equal time, and strength against time: variants are trained, matched, put on record.
+"""Choices of training and of play on and off at equal time: variants are trained, matched, put on record.
 
-    python bench/ablations.py --minutes 5 --hands 100000 --out runs/ablations
-    python bench/ablations.py --minutes 1,5,20 --only base --out runs/curve        # strength against core-minutes
-    riverboat ledger runs/ablations/ledger.jsonl                                   # ratings over all matches
+    python bench/ablations.py --list
+    python bench/ablations.py averages --minutes 5 --hands 100000 --out runs/ablations
+    python bench/ablations.py averages --iterations 16000000 --cards tiny --out runs/averages    # deals in place of minutes
+    python bench/ablations.py size --minutes 1,5,20 --out runs/curve                             # against core-minutes
+    riverboat ledger runs/ablations/ledger.jsonl --plot strength.svg                             # ratings over all matches
 
-Every variant is trained for so many minutes on --threads, all with the demo's bets, and plays the first of them with AIVAT.
+Every variant is trained for so many minutes on --threads and plays the first one. Variants with one betting tree are matched
+by duels, a million duplicate hands in seconds; others, and those that only differ in how they play, by matches with AIVAT.
 What is trained or played already is not done again, so that a run may be stopped and go on. Cards are made where they are
 missing.
 """
@@ -15,95 +18,236 @@ import argparse
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from riverboat.abstraction.build import build
-from riverboat.abstraction.recipe import load_recipe
+from riverboat.abstraction.recipe import Recipe, StreetRecipe, load_recipe
+from riverboat.abstraction.translation import MAPPINGS
+from riverboat.evaluation.duel import duel
 from riverboat.evaluation.ledger import read_ledger
+from riverboat.games.menus import parse_menu
 from riverboat.solving.blueprint_tables import Weighting
 from riverboat.solving.train_recipe import load_train_recipe
+from riverboat.strategy.blueprint import load_blueprint
 from riverboat.verbs.matching import match
 from riverboat.verbs.training import train
 
 BEGIN = 0.1  # of the time that goes to coarse cards, where a variant begins with them
+DUEL_HANDS = 1_000_000
+LARGE = """[menu]
+preflop = ["2x, 2.5x, 3x, a", "50%, 100%, a", "100%, a"]
+flop = ["33%, 66%, 100%, 200%, a", "100%, a", "100%, a"]
+turn = ["50%, 100%, 200%, a", "100%, a", "a"]
+river = ["50%, 100%, 200%, a", "100%, a", "a"]
+"""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What is trained otherwise than by the recipe `default`."""
+    """What is trained or played otherwise than by the recipe `default`."""
 
-    cards: str = "small"
-    weighting: str = "linear"
+    cards: str = ""  # --cards where nothing is said
+    weighting: str = ""  # that of the recipe
     runouts: int = 0
     begin: str | None = None
+    menu: str | None = None
+    cluster: str | None = None
+    options: str = ""  # of the agent: `?purify`
+    of: str | None = None  # the variant that is played with other options: it is not trained again
 
 
-VARIANTS = {
-    "base": Variant(),
-    "begun": Variant(begin="tiny"),
-    "tiny": Variant(cards="tiny"),
-    "medium": Variant(cards="medium"),
-    "standard": Variant(cards="standard"),
-    "potential": Variant(cards="potential"),
-    "runouts": Variant(runouts=8),
-    "unweighted": Variant(weighting="none"),
-    "dcfr": Variant(weighting="dcfr:alpha=1.5,beta=0,gamma=2"),
+def streets(flop: StreetRecipe, turn: StreetRecipe, river: StreetRecipe, first: StreetRecipe | None = None) -> Recipe:
+    """A recipe for cards."""
+    return Recipe((first or StreetRecipe(), flop, turn, river))
+
+
+# Cards that are no presets: of the size of a preset, otherwise made.
+OWN_CARDS = {
+    "flat": streets(*(StreetRecipe(how, 100, passes=1) for how in ("histogram", "histogram", "ochs"))),
+    "forgets5": streets(
+        *(
+            StreetRecipe(how, n, passes=1)
+            for how, n in zip(("histogram", "histogram", "ochs"), (25, 125, 625), strict=True)
+        )
+    ),
+    "potential100": streets(
+        StreetRecipe("potential", 100, passes=5),
+        StreetRecipe("histogram", 100, passes=1),
+        StreetRecipe("ochs", 100, passes=1),
+    ),
+    "potential-up": streets(
+        StreetRecipe("potential", 100, passes=5),
+        StreetRecipe("potential", 100, passes=2),
+        StreetRecipe("ochs", 100, passes=1),
+    ),
+}
+POST = ("purify", "threshold=0.1", "threshold=0.2", "new=0.1", "new=0.2")
+
+EXPERIMENTS: dict[str, tuple[str, dict[str, Variant]]] = {
+    "averages": (
+        "how fast averages forget the beginning: the power of the weights; regrets weighted linearly",
+        {"linear": Variant(weighting="linear")}
+        | {f"gamma{g}": Variant(weighting=f"linear:gamma={g}") for g in (0, 2, 4, 8, 16)},
+    ),
+    "regrets": (
+        "the power of the weights of regrets, averages with 8; none and DCFR",
+        {
+            "linear": Variant(weighting="linear:gamma=8"),
+            "alpha0": Variant(weighting="vanilla:gamma=8"),
+            "alpha0.5": Variant(weighting="dcfr:alpha=0.5,beta=0.5,gamma=8"),
+            "alpha2": Variant(weighting="dcfr:alpha=2,beta=2,gamma=8"),
+            "dcfr": Variant(weighting="dcfr:alpha=1.5,beta=0,gamma=8"),
+        },
+    ),
+    "size": (
+        "buckets a street",
+        {name: Variant(cards=name) for name in ("small", "tiny", "medium", "standard")},
+    ),
+    "sizes": (
+        "buckets against bet sizes: 500 buckets with the demo's bets, 100 with the larger menu of `laptop`",
+        {
+            "buckets": Variant(cards="small"),
+            "bets": Variant(cards="tiny", menu=LARGE),
+            "neither": Variant(cards="tiny"),
+        },
+    ),
+    "begin": ("coarse to fine against a cold start", {"cold": Variant(), "begun": Variant(begin="tiny")}),
+    "runouts": ("all-ins paid by the mean of eight boards", {"dealt": Variant(), "runouts": Variant(runouts=8)}),
+    "public": (
+        "hierarchical public flops against a flat abstraction of as many buckets",
+        {"flat": Variant(cards="flat"), "public": Variant(cards="tiny-public")},
+    ),
+    "recall": (
+        "perfect recall (percentiles of percentiles) against as many buckets that forget",
+        {"forgets": Variant(cards="forgets5"), "recalls": Variant(cards="percentile5")},
+    ),
+    "potential": (
+        "a potential-aware flop, and potential from the river up, against histograms of river strength",
+        {"flat": Variant(cards="flat"), "flop": Variant(cards="potential100"), "up": Variant(cards="potential-up")},
+    ),
+    "cluster": (
+        "head and blades in one process against shared memory at equal time, four public buckets",
+        {"shared": Variant(cards="tiny-public"), "blades": Variant(cards="tiny-public", cluster="none")},
+    ),
+    "post": (
+        "post-processing: both thresholds, purification",
+        {"plain": Variant()} | {each: Variant(options=f"?{each}", of="plain") for each in POST},
+    ),
+    "post-search": (
+        "post-processing where the river is searched",
+        {"plain": Variant(), "searched": Variant(options="?search=river", of="plain")}
+        | {f"{each}-searched": Variant(options=f"?{each}&search=river", of="plain") for each in POST},
+    ),
+    "translation": (
+        "the seven mappings against an agent with other bets, which all of them meet",
+        {"other": Variant(cards="tiny", menu=LARGE), "plain": Variant(cards="tiny")}
+        | {name: Variant(options=f"?translation={name}", of="plain") for name in MAPPINGS},
+    ),
 }
 
 
 def cards_of(name: str, out: Path, threads: int) -> Path:
-    """The card abstraction of a recipe, made once."""
-    build(load_recipe(name), out / "cards" / name, threads, resume=True)
+    """The card abstraction of a recipe, made once; a folder is taken as it is."""
+    if Path(name).is_dir():
+        return Path(name)
+    recipe = replace(OWN_CARDS[name], name=name) if name in OWN_CARDS else load_recipe(name)
+    build(recipe, out / "cards" / name, threads, resume=True)
     return out / "cards" / name
 
 
-def trained(name: str, minutes: float, out: Path, threads: int, seed: int) -> Path:
-    """The folder of a variant after so many minutes."""
-    variant, folder = VARIANTS[name], out / f"{name}-{minutes:g}"
+def trained(name: str, variant: Variant, minutes: float, given: argparse.Namespace) -> Path:
+    """The folder of a variant after so many minutes or iterations."""
+    out: Path = given.out
+    threads: int = given.threads
+    folder = out / (f"{name}-{minutes:g}" if given.iterations is None else f"{name}-{given.iterations}")
     if (folder / "strategy").is_dir():
         return folder
     recipe = load_train_recipe("default")
-    period = recipe.weighting.period
-    recipe = replace(recipe, runouts=variant.runouts, weighting=Weighting(variant.weighting, period))
-    how = {"threads": threads, "seed": seed, "check_seconds": 1e9}
+    weighting = Weighting(variant.weighting, recipe.weighting.period) if variant.weighting else recipe.weighting
+    menu = recipe.menu if variant.menu is None else parse_menu(variant.menu)
+    recipe = replace(recipe, runouts=variant.runouts, weighting=weighting, menu=menu)
+    how: dict[str, Any] = {"threads": threads, "seed": given.seed, "check_seconds": 1e9}
+    limit: dict[str, Any] = {"time": 60 * minutes} if given.iterations is None else {"iterations": given.iterations}
     begin = None
     if variant.begin is not None:
-        begin = out / f"{name}-{minutes:g}.begin"
+        begin = folder.with_name(f"{folder.name}.begin")
         coarse = cards_of(variant.begin, out, threads)
-        train(recipe, out=begin, abstraction=coarse, time=BEGIN * 60 * minutes, resume=begin.is_dir(), **how)
-    fine = cards_of(variant.cards, out, threads)
-    train(recipe, out=folder, abstraction=fine, time=60 * minutes, begin=begin, resume=folder.is_dir(), **how)
+        part = {key: type(value)(BEGIN * value) for key, value in limit.items()}
+        train(recipe, out=begin, abstraction=coarse, resume=begin.is_dir(), **part, **how)
+    fine = cards_of(variant.cards or given.cards, out, threads)
+    train(
+        recipe,
+        out=folder,
+        abstraction=fine,
+        begin=begin,
+        resume=folder.is_dir(),
+        cluster=variant.cluster,
+        **limit,
+        **how,
+    )
     return folder
+
+
+def played(agent: str, other: str, given: argparse.Namespace) -> dict[str, Any]:
+    """What an agent wins of another: by a duel where both are tables over one tree, else by a match with AIVAT."""
+    if "?" not in agent + other:
+        first, second = load_blueprint(agent), load_blueprint(other)
+        if first.tree.fingerprint == second.tree.fingerprint:
+            return {**duel(first, second, given.duel_hands, given.seed, given.threads).record(), "how": "duel"}
+    made = match(agent, other, hands=given.hands, aivat=True, threads=given.threads, seed=given.seed).to_dict()
+    return {**made, "how": "AIVAT"}
+
+
+def options() -> argparse.Namespace:
+    """What the command was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiment", nargs="?", choices=EXPERIMENTS, default="averages")
+    parser.add_argument("--list", action="store_true", help="say what there is")
+    parser.add_argument("--minutes", default="5", help="of training; a list for a curve")
+    parser.add_argument("--iterations", type=int, help="deals of training in place of minutes")
+    parser.add_argument("--cards", default="small", help="of variants that say nothing of them: a preset or a folder")
+    parser.add_argument("--only", help="some of the variants; the first is what the others play")
+    parser.add_argument("--hands", type=int, default=100_000, help="of matches with AIVAT")
+    parser.add_argument("--duel-hands", type=int, default=DUEL_HANDS)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    if given.out is None and not given.list:
+        parser.error("--out DIR: where runs and results go")
+    return given
 
 
 def main() -> None:
     """Train, match, write."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", default="5", help="of training; a list for a curve")
-    parser.add_argument("--only", default=",".join(VARIANTS), help="variants; the first is what the others play")
-    parser.add_argument("--hands", type=int, default=100_000)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    ledger_file = options.out / "ledger.jsonl"
-    folders = [
-        trained(name, float(minutes), options.out, options.threads, options.seed)
-        for minutes in options.minutes.split(",")
-        for name in options.only.split(",")
-    ]
-    for folder in folders[1:]:
-        result = options.out / f"{folder.name}.json"
+    given = options()
+    if given.list:
+        for name, (about, variants) in EXPERIMENTS.items():
+            print(f"{name:12} {about}: {', '.join(variants)}")
+        return
+    given.out.mkdir(parents=True, exist_ok=True)
+    variants = EXPERIMENTS[given.experiment][1]
+    chosen = given.only.split(",") if given.only else list(variants)
+    agents: list[tuple[str, Path, str]] = []
+    for minutes in map(float, given.minutes.split(",")):
+        for name in chosen:
+            variant = variants[name]
+            base = name if variant.of is None else variant.of
+            folder = trained(base, variants[base], minutes, given)
+            agents.append((f"{folder.name}{variant.options}", folder, variant.options))
+    first = f"{agents[0][1]}{agents[0][2]}"
+    for title, folder, more in agents[1:]:
+        result = given.out / f"{given.experiment}-{title.replace('?', '-').replace('=', '')}.json"
         if not result.exists():
-            played = match(str(folder), str(folders[0]), hands=options.hands, aivat=True, threads=options.threads)
-            result.write_text(json.dumps(played.to_dict()))
+            result.write_text(json.dumps(played(f"{folder}{more}", first, given)))
         told = json.loads(result.read_text())
-        read_ledger(ledger_file).add(told, str(result)).write()
+        if "about" in told:
+            ledger = read_ledger(given.out / "ledger.jsonl")
+            ledger.add({key: value for key, value in told.items() if key != "how"}, str(result)).write()
         size = sum(path.stat().st_size for path in (folder / "strategy").glob("*.npy")) / 1e6
-        core = float(folder.name.rpartition("-")[2]) * options.threads
         print(
-            f"{folder.name:>20} against {folders[0].name}: {told['mbb_per_game']:+8.1f} ± {told['ci95']:5.1f} mbb/g, "
-            f"{core:g} core-minutes, {size:.1f} MB",
+            f"{title:>28} against {agents[0][0]}: {told['mbb_per_game']:+8.1f} ± {told['ci95']:5.1f} mbb/g "
+            f"({told['how']}, {told['hands']:,} hands), {size:.1f} MB",
             flush=True,
         )
 

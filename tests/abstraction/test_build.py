@@ -8,7 +8,7 @@ import pytest
 from riverboat.abstraction import build as builder
 from riverboat.abstraction import points
 from riverboat.abstraction.build import build
-from riverboat.abstraction.card_abstraction import load_abstraction
+from riverboat.abstraction.card_abstraction import StreetBuckets, load_abstraction
 from riverboat.abstraction.recipe import CANONICAL, load_recipe, loads
 from riverboat.errors import InputError
 
@@ -162,3 +162,41 @@ def test_the_tiny_preset_on_real_features(tmp_path):
     strong, weak = ([51, 50], [49, 48, 0, 5, 10]), ([20, 5], [51, 46, 38, 33, 0])  # quad aces; seven high
     assert found.bucket(*strong) == 99
     assert found.bucket(*weak) < 20
+
+
+TWICE = """
+[flop]
+method = "potential"
+buckets = 4
+[turn]
+method = "potential"
+buckets = 3
+[river]
+method = "ochs"
+buckets = 2
+"""
+
+
+def test_potential_over_potential_compares_what_clusters_lead_to(tmp_path):
+    """With two clusters on the river, turn clusters are as far apart as the mass that must go from one to the other."""
+    recipe, rng = loads(TWICE), np.random.default_rng(4)
+    river, turn = np.zeros((2, 8), np.float32), np.array([[1, 0], [0.5, 0.5], [0.25, 0.75]], np.float32)
+    river[1] = 10.0
+    work = builder._Work(recipe, tmp_path, 1, None)
+    labels = rng.integers(0, 3, (1, CANONICAL["turn"])).astype(np.uint16)
+    work.done = {"river": StreetBuckets(2, centres=river), "turn": StreetBuckets(3, labels, centres=turn)}
+    far = float(np.sqrt(8 * 100))
+    ground = builder._ground(work, "turn", turn)
+    assert ground.distance == pytest.approx(far * np.abs(turn[:, :1] - turn[:, 0]), rel=1e-5)
+    some = np.arange(0, CANONICAL["flop"], 5000)
+    clusters, _ = builder._cluster(
+        work, "flop", recipe.street("flop"), some, np.ones(len(some)), 4, 1, lambda share: None, labels[0], turn
+    )
+    assert sorted(set(clusters.labels.tolist())) == [0, 1, 2, 3]
+    assert clusters.centres.shape == (4, 3)
+    assert clusters.centres.sum(axis=1) == pytest.approx(1.0, rel=1e-4)
+
+
+def test_potential_over_potential_is_not_for_public_buckets():
+    with pytest.raises(InputError, match=r"potential over potential inside \[public\] buckets"):
+        loads(TWICE + "[public]\nbuckets = 3\n")

@@ -241,9 +241,8 @@ def _cluster(
         assert after is not None
         assert centres is not None
         following = STREETS[STREETS.index(street) + 1]
-        metric = METRICS[work.recipe.street(following).method]
         here, then = (Indexer(rounds(s)) for s in (street, following))
-        spots, ground = potential.histograms(here, then, after, hands, work.threads), potential.ground(centres, metric)
+        spots, ground = potential.histograms(here, then, after, hands, work.threads), _ground(work, following, centres)
         clusters = potential.cluster(
             spots, weights, k, ground, seed, recipe.restarts, work.threads, sample, recipe.passes, progress=step
         )
@@ -262,6 +261,24 @@ def _cluster(
         named = [np.where(m >= 0, hands[m], -1) for m in (inside.nearest, inside.farthest)]
         inside = Members(inside.spread, *named)
     return clusters, inside
+
+
+def _ground(work: _Work, street: str, centres: Array) -> potential.Ground:
+    """Distances between the clusters of a street. Where these are potential-aware themselves, their centres are compared by
+    what they lead to in turn: the greedy distance, which is not quite symmetric, is taken both ways.
+    """
+    method = work.recipe.street(street).method
+    if method != "potential":
+        return potential.ground(centres, METRICS[method])
+    following = STREETS[STREETS.index(street) + 1]
+    beyond = _ground(work, following, work.done[following].centres)
+    k = len(centres)
+    pairs = potential.distances(
+        potential.sparse(centres), np.repeat(np.arange(k), k), np.asarray(centres), np.tile(np.arange(k), k), beyond
+    ).reshape(k, k)
+    apart = (pairs + pairs.T) / 2
+    np.fill_diagonal(apart, 0.0)
+    return potential.ground_from(apart)
 
 
 def _by_strength(work: _Work, recipe: StreetRecipe) -> StreetBuckets:

@@ -73,6 +73,8 @@ def _street(name: str, street: str, recipe: StreetRecipe, inside: int, about: st
         begin = BEGIN * inside * recipe.restarts * sample * dims * k**0.5
         seconds = begin + pairs * (recipe.passes + 1) * (STAY[recipe.method] + SEARCH[recipe.method] * k**0.5)
     memory = hands * (dims * (2 if street == "flop" else 1)) + pairs * 2 + pairs / inside * (dims + 20)
+    if recipe.method == "potential":
+        memory += ENTRY * pairs / inside * (47 if street == "flop" else 46)  # cards that may come
     return Stage(name, "buckets", seconds, int(memory), about)
 
 
@@ -89,4 +91,5 @@ BEGIN = 5e-8
 STAY = {"histogram": 3e-7, "ochs": 6e-8}
 SEARCH = {"histogram": 1.7e-8, "ochs": 9e-9}
 POTENTIAL = 3.5e-8
+ENTRY = 16  # bytes of a cluster that a hand leads to, while histograms are put together
 CUTS = {"preflop": 0.1, "flop": 2.0, "turn": 3.0, "river": 30.0}  # to count values by sequence

@@ -105,9 +105,13 @@ class Recipe:
                     f"[{plain[0]}]: inside public buckets hands are clustered; use histogram, potential or ochs"
                 )
         for street, recipe, following in zip(STREETS[1:], self.streets[1:], self.streets[2:], strict=False):
-            if recipe.method == "potential" and following.method not in ("histogram", "ochs"):
+            if recipe.method == "potential" and following.method not in ("histogram", "ochs", "potential"):
                 raise InputError(
                     f"[{street}] method = 'potential' needs clusters on the next street, not {following.method!r}"
+                )
+            if recipe.method == following.method == "potential" and self.public is not None:
+                raise InputError(
+                    f"[{street}] potential over potential inside [public] buckets: leave one of the two out"
                 )
 
     def street(self, name: str) -> StreetRecipe:
