@@ -64,6 +64,9 @@ def streets(flop: StreetRecipe, turn: StreetRecipe, river: StreetRecipe, first: 
 # Cards that are no presets: of the size of a preset, otherwise made.
 OWN_CARDS = {
     "flat": streets(*(StreetRecipe(how, 100, passes=1) for how in ("histogram", "histogram", "ochs"))),
+    "flat-l2": streets(
+        *(StreetRecipe("histogram", 100, passes=1, metric="l2") for _ in range(2)), StreetRecipe("ochs", 100, passes=1)
+    ),
     "forgets5": streets(
         *(
             StreetRecipe(how, n, passes=1)
@@ -120,6 +123,10 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Variant]]] = {
     "recall": (
         "perfect recall (percentiles of percentiles) against as many buckets that forget",
         {"forgets": Variant(cards="forgets5"), "recalls": Variant(cards="percentile5")},
+    ),
+    "distance": (
+        "earth mover's distance against L2 for histograms of flop and turn",
+        {"emd": Variant(cards="flat"), "l2": Variant(cards="flat-l2")},
     ),
     "potential": (
         "a potential-aware flop, and potential from the river up, against histograms of river strength",

@@ -40,6 +40,23 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
     solved = run(command)
     assert json.loads(solved.stdout)["exploitability"] < 1e-3
 
+    # The agent that comes along plays at once, with nothing in the user's folders.
+    assert wheel.stat().st_size < 20_000_000
+    alone = {**environment, "HOME": str(tmp_path / "home"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    table = "MATCHSTATE:1:30:cr300c/cr600c/r1200:|9s8h/8c8d5c/6s"
+    acted = subprocess.run(
+        [command[0], "act", "default", table, "--json"],
+        cwd=tmp_path,
+        env=alone,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    told = json.loads(acted.stdout)
+    assert told["action"] in told["probabilities"]
+    assert sum(told["probabilities"].values()) == pytest.approx(1)
+    assert not (tmp_path / "data").exists()
+
     script = tmp_path / "every_verb.py"
     script.write_text((ROOT / "tests" / "user" / "every_verb.py").read_text())
     checked = subprocess.run(

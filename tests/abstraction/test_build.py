@@ -164,6 +164,18 @@ def test_the_tiny_preset_on_real_features(tmp_path):
     assert found.bucket(*weak) < 20
 
 
+def test_histograms_by_another_distance(made_up, tmp_path):
+    """The usual one needs no name: recipes of before are the same recipes."""
+    usual, named, other = (loads(FLOP_ONLY.replace("passes = 2", f"passes = 2{more}")) for more in
+                           ("", '\nmetric = "emd"', '\nmetric = "l2"'))  # fmt: skip
+    assert "metric" not in usual.to_dict()["flop"]
+    emd, same, l2 = (build(recipe, tmp_path / str(k)) for k, recipe in enumerate((usual, named, other)))
+    assert same.fingerprint == emd.fingerprint != l2.fingerprint
+    assert l2.streets[1].facts["metric"] == "l2"
+    with pytest.raises(InputError, match=r"\[flop\] metric = 'l1': of histograms, emd or l2"):
+        loads(FLOP_ONLY.replace("passes = 2", 'passes = 2\nmetric = "l1"'))
+
+
 TWICE = """
 [flop]
 method = "potential"

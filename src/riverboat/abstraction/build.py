@@ -47,7 +47,6 @@ from riverboat.errors import CorruptError, InputError, check_threads
 
 Progress: TypeAlias = Callable[[Stage, float], None]  # the stage, and how much of it is done
 KIND = "abstraction stage"
-METRICS = {"histogram": "emd", "ochs": "l2"}
 UNITS = {"histogram": "bins", "ochs": "steps of 1/255", "potential": "ground distance"}
 _KNOWN = ("centres", "sizes", "spread", "nearest", "farthest")
 _SEEDS = {"preflop": 0, "flop": 1, "turn": 2, "river": 3, "base": 4, "public": 5}
@@ -209,6 +208,7 @@ def _street(work: _Work, street: str) -> StreetBuckets:
 def _facts(recipe: StreetRecipe, cost: float, square: float, iterations: int) -> dict[str, Any]:
     return {
         "method": recipe.method,
+        **({"metric": recipe.metric} if recipe.metric else {}),
         "unit": UNITS[recipe.method],
         "cost": cost,
         "square": square,
@@ -249,7 +249,7 @@ def _cluster(
         apart = potential.distances(spots, np.arange(len(weights)), clusters.centres, clusters.labels, ground)
         inside = extremes(apart, weights, clusters.labels, k)
     else:
-        metric = METRICS[recipe.method]
+        metric = recipe.distance
         table = work.points(street, recipe.method)
         some = table if hands is None else table[hands]
         clusters = kmeans.cluster(
@@ -267,9 +267,9 @@ def _ground(work: _Work, street: str, centres: Array) -> potential.Ground:
     """Distances between the clusters of a street. Where these are potential-aware themselves, their centres are compared by
     what they lead to in turn: the greedy distance, which is not quite symmetric, is taken both ways.
     """
-    method = work.recipe.street(street).method
-    if method != "potential":
-        return potential.ground(centres, METRICS[method])
+    recipe = work.recipe.street(street)
+    if recipe.method != "potential":
+        return potential.ground(centres, recipe.distance)
     following = STREETS[STREETS.index(street) + 1]
     beyond = _ground(work, following, work.done[following].centres)
     k = len(centres)

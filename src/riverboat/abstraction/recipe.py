@@ -46,6 +46,10 @@ METHODS = {
 }
 
 
+METRICS = {"histogram": "emd", "ochs": "l2"}  # by which hands are compared, where a recipe says nothing else
+DISTANCES = ("emd", "l2")
+
+
 @dataclass(frozen=True)
 class StreetRecipe:
     """How the hands of a street are put into buckets."""
@@ -58,6 +62,16 @@ class StreetRecipe:
     sample: int = 0  # hands on which clusters are begun; 0: by the number of buckets
     restarts: int = 1  # on the sample
     passes: int = 8  # over all hands, at most
+    metric: str = ""  # histogram: "emd" or "l2"; the usual one of the method where nothing is said
+
+    @property
+    def distance(self) -> str:
+        """By which hands are compared."""
+        return self.metric or METRICS.get(self.method, "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a TOML file would have it; the usual distance is not named."""
+        return {key: value for key, value in asdict(self).items() if key != "metric" or value}
 
     def sampled(self, buckets: int | None = None) -> int:
         """Hands on which clusters are begun."""
@@ -137,7 +151,7 @@ class Recipe:
         shown: dict[str, Any] = {"name": self.name, "about": self.about, "seed": self.seed}
         if self.public is not None:
             shown["public"] = asdict(self.public)
-        return shown | {street: asdict(recipe) for street, recipe in zip(STREETS, self.streets, strict=True)}
+        return shown | {street: recipe.to_dict() for street, recipe in zip(STREETS, self.streets, strict=True)}
 
     @property
     def fingerprint(self) -> str:
@@ -160,6 +174,8 @@ def _check_street(street: str, recipe: StreetRecipe) -> None:
         raise InputError(
             f"{where} buckets = {recipe.buckets}, but nothing is lost: name a method, or leave buckets out"
         )
+    if recipe.metric and (recipe.method != "histogram" or recipe.metric not in DISTANCES):
+        raise InputError(f"{where} metric = {shown(recipe.metric)}: of histograms, {' or '.join(DISTANCES)}")
     if recipe.value not in ("square", "mean"):
         raise unknown(f"value of {where}", recipe.value, ("square", "mean"))
     if recipe.sample < 0 or recipe.restarts < 1 or recipe.passes < 1:

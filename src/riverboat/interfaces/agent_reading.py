@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from riverboat.agents.base import Answering
-from riverboat.agents.registry import make_agent, names_agent
+from riverboat.agents.registry import DEFAULT, make_agent, names_agent
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
+from riverboat.interfaces import shipped_facts
 from riverboat.interfaces.blueprint_reading import need_board, show_place
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import ROOT, View
+from riverboat.interfaces.terminal import plain_console
 from riverboat.strategy.place_node import player_node
 from riverboat.verbs.seating import rules_for
 
@@ -27,7 +29,12 @@ def show(name: str, line: str | None, view: View, json: bool, game: str | None =
     moves = "" if line in (None, ROOT) else str(line)
     need_board(rules, settled(Betting.from_line(rules, moves)).street, moves, view.board)
     node = player_node(agent, rules, moves, view.board or "")
-    show_place(node, view, json, {"agent": name, "game": rules.name})
+    known = shipped_facts.lines() if name == DEFAULT and line is None else []
+    if known and not json:
+        for each in known:
+            plain_console().print(each, soft_wrap=True)
+    facts = {"agent": name, "game": rules.name}
+    show_place(node, view, json, facts | ({"known": known} if known else {}))
 
 
 def answering(name: str, game: str | None, seed: int = 0) -> tuple[Answering, Rules]:

@@ -16,9 +16,8 @@ from riverboat.abstraction.recipe import load_recipe
 from riverboat.agents import registry
 from riverboat.agents.yardsticks import YARDSTICKS
 from riverboat.errors import CorruptError, InputError
-from riverboat.evaluation.ledger import MATCH, read_ledger
 from riverboat.evaluation.matches import Match, play_match
-from riverboat.interfaces import abstracting, training
+from riverboat.interfaces import abstracting, shipped_facts, training
 from riverboat.interfaces.matching import results, watched
 from riverboat.interfaces.terminal import duration, plain_console, say
 from riverboat.solving.train_recipe import load_train_recipe
@@ -56,8 +55,8 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
         f"{pairs:,} duplicate pairs against each; the true figure is within ± of the one shown in 95 cases of 100. "
         f"{clock.perf_counter() - started:,.0f} s in all",
     )
-    for line in _known_of_default():
-        console.print(line, soft_wrap=True)
+    for line in shipped_facts.lines():
+        console.print(f"on record, {line}", soft_wrap=True)
     for what, command in (
         ("play against the agent that comes with Riverboat", f"riverboat play {registry.DEFAULT}"),
         ("play against it", f"riverboat play {registry.DEMO}"),
@@ -120,16 +119,6 @@ def _apart(pairs: int, seed: int) -> Match:
     first, second = (registry.make_agent(name, seed) for name in (registry.DEFAULT, registry.DEMO))
     with watched(f"{registry.DEFAULT} against {registry.DEMO}") as progress:
         return play_match(first, second, rules_for([first, second], None), 2 * pairs, seed, progress=progress)
-
-
-def _known_of_default() -> list[str]:
-    """What longer matches have said of the agent that comes with Riverboat, a line each."""
-    if not registry.SHIPPED_LEDGER.is_file():
-        return []
-    ledger = read_ledger(registry.SHIPPED_LEDGER)
-    names = ledger.names()
-    matches = [entry for entry in ledger.entries if entry.kind == MATCH]
-    return [f"{names[e.agents[0]]} against {names[e.agents[1]]}, on record: {e.claim}" for e in matches]
 
 
 def _matches(pairs: int, seed: int) -> list[Match]:

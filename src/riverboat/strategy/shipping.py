@@ -58,7 +58,8 @@ def computed_cards(cards: CardAbstraction) -> CardAbstraction:
 def _computed(cards: CardAbstraction, street: int) -> StreetBuckets:
     here, shown = cards.streets[street], cards.shown[street]
     method = str(here.facts.get("method"))
-    able = METHODS.get(method) == shown and len(here.cuts) <= 1 and len(here.centres) == here.count
+    usual = here.facts.get("metric") in (None, "emd")
+    able = usual and METHODS.get(method) == shown and len(here.cuts) <= 1 and len(here.centres) == here.count
     if not able and not here.computed:
         ways = ", ".join(name for name, board in METHODS.items() if board == shown)
         raise InputError(

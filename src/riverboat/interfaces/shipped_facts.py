@@ -1,0 +1,31 @@
+"""What is known of the agent that comes with Riverboat: how it was made, and what matches and bounds have said."""
+
+from __future__ import annotations
+
+from riverboat.agents import registry
+from riverboat.evaluation.identity import identity
+from riverboat.evaluation.ledger import LBR, MATCH, Entry, read_ledger
+from riverboat.strategy.blueprint import load_blueprint
+
+
+def lines() -> list[str]:
+    """A line each; none where no agent is shipped."""
+    if not registry.SHIPPED_LEDGER.is_file():
+        return []
+    known = load_blueprint(registry.SHIPPED).provenance
+    made = identity(registry.make_agent(registry.DEFAULT))
+    told = [
+        f"{registry.DEFAULT}: recipe {known.get('recipe')}, cards {made['cards']}, seed {known.get('seed')}, "
+        f"{made.get('core_hours', 0):.2f} core-hours, fingerprint {made['fingerprint']}"
+    ]
+    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    names = ledger.names()
+    for entry in ledger.entries:
+        told.append(f"{names[entry.agents[0]]}{_what(entry, names)}: {entry.claim}")
+    return told
+
+
+def _what(entry: Entry, names: dict[str, str]) -> str:
+    if entry.kind == MATCH:
+        return f" against {names[entry.agents[1]]}"
+    return f", LBR {entry.more.get('actions')} from the {entry.more.get('from')}" if entry.kind == LBR else ""
