@@ -18,7 +18,7 @@ from riverboat.solving.sampled_boards import SampledBoards
 from riverboat.solving.schedules import AnySchedule, Schedule, dcfr
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree
-from riverboat.walks.devices import CPU, CUDA
+from riverboat.walks.devices import CPU, CUDA, check_device
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 
@@ -87,8 +87,11 @@ def make_solver(
     cards: CardAbstraction | None = None,
 ) -> CFR | BoardCFR | SampledBoards:
     """The solver for a tree."""
+    check_device(device)
     if isinstance(tree, BoardTree):
         if (how := sampling.parse(traversal)).sampled:
+            if device == CUDA:
+                raise InputError(f"{tree.name}: device 'cuda' walks in full, not {traversal!r}; take 'cpu' or 'auto'")
             kind = "float32" if dtype in ("compact", "float64") else dtype
             return SampledBoards(tree, schedule, how.name, seed=seed, threads=threads, dtype=kind, cards=cards)
         return BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device, cards=cards, **options)

@@ -32,10 +32,15 @@ def why_not() -> str | None:
     return answer()
 
 
-def choose(device: str) -> str:
-    """`cpu` or `cuda` for what was asked: `auto` takes what there is, `cuda` is refused where it is not."""
+def check_device(device: str) -> None:
+    """Refuse what is no device, wherever the work is done."""
     if device not in DEVICES:
         raise InputError(f"device {device!r}: one of {', '.join(DEVICES)}")
+
+
+def choose(device: str) -> str:
+    """`cpu` or `cuda` for what was asked: `auto` takes what there is, `cuda` is refused where it is not."""
+    check_device(device)
     if device == CPU:
         return CPU
     reason = why_not()

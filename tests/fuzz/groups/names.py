@@ -99,6 +99,12 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     ("dtype", (*KUHN, "--dtype", "?"), {"typo": "float46", "of spots": "compact", "whole": "int8", "object": "object"}),
     ("dtype of a spot", (*RIVER, "--dtype", "?"), {"typo": "float46", "half": "float16"}),
     ("device of a spot", (*RIVER, "--device", "?"), {"typo": "cdua", "number": "0"}),
+    ("device of a game", (*KUHN, "--device", "?"), {"typo": "gpu", "capitals": "CUDA"}),
+    (
+        "device of a sampler",
+        ("solve", "holdem:2-1,ranks=3,suits=3", "--traversal", "external", "--iterations", "2", "--device", "?"),
+        {"walks in full": "cuda"},
+    ),
     ("device of a bench", ("bench", "--device", "?"), {"typo": "cdua", "capitals": "CPU"}),
     ("trace game", ("trace", "?"), {"typo": "kuhnn", "no game": "objects:number", "spot": "../world/turn.toml"}),
     ("trace schedule", ("trace", "kuhn", "--schedule", "?"), {"typo": "dcfrr", "maker fails": "objects:fails"}),
