@@ -85,6 +85,11 @@ def test_a_table_is_right_for_the_ranges_that_it_was_made_for() -> None:
     np.testing.assert_allclose(
         fixed.searcher(reach, reach[1][:, None]), values.searcher(reach, reach[1][:, None]), rtol=1e-4, atol=1e-2
     )
+    nobody, everybody = (
+        FixedLeaves.of(values, here.hands, 0 * reach),
+        np.ones_like(reach),
+    )  # exits that are never come to
+    np.testing.assert_allclose(nobody.chooser(everybody), values.chooser(everybody), rtol=1e-4, atol=1e-2)
 
 
 def test_what_is_learnt_is_what_was_shown() -> None:

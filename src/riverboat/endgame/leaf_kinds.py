@@ -18,6 +18,7 @@ from riverboat.endgame.street_game import Beside
 from riverboat.errors import InputError
 
 RIDGE = 1e-3
+LEAST = 1e-4  # of the likeliest hand's weight
 
 
 class FixedLeaves:
@@ -31,8 +32,12 @@ class FixedLeaves:
 
     @staticmethod
     def of(rollouts: Rollouts, hands: Array, reach: Array) -> FixedLeaves:
-        """The means of rollouts of the blueprint with itself, over those who come. float64 [2, exits, hands]"""
-        beside = Beside(hands)
+        """The means of rollouts of the blueprint with itself, over those who come. float64 [2, exits, hands]
+
+        Every hand comes a little, and all alike where nobody would: what nobody meets would be worth nothing, not even quads.
+        """
+        beside, most = Beside(hands), reach.max(axis=2, keepdims=True)
+        reach = np.where(most > 0, np.maximum(reach, LEAST * most), 1.0)
         picked = np.zeros((reach.shape[1], rollouts.choices, reach.shape[2]))
         picked[:, 0] = reach[1]  # the first continuation is the blueprint
         other = rollouts.chooser(reach)[:, 0] / np.maximum(beside(reach[0]), 1e-9)
