@@ -64,4 +64,5 @@ def _result(
         values=quality.values,
         gains=quality.gains,
         table_bytes=table_bytes(tree, rule, dtype),
+        layout_bytes=tree.layout_bytes,
     )
