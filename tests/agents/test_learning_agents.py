@@ -280,11 +280,15 @@ def test_names(base: BlueprintStrategy, tmp_path: Path) -> None:
     assert agent.settings == LearnSettings(
         method="rnr", p=0.5, every=100, work=640, fit="em", wait=False, showdowns=False, doubt=False
     )
+    plain, itself = make_agent(str(folder)), make_agent(f"{folder}?exploit=known&opponent={folder}&work=640")
+    assert isinstance(plain, BlueprintAgent)
+    assert isinstance(itself, BlueprintAgent)
+    responder = Responder(plain.strategy)
+    responder.improve(plain.strategy, 640)  # the strategy is there: nothing is drawn
+    np.testing.assert_array_equal(responder.strategy().average[0], itself.strategy.average[0])
     known = make_agent(f"{folder}?exploit=known&opponent=always-call&work=20000")
     assert isinstance(known, BlueprintAgent)
-    won = [
-        play_match(one, Yardstick("always-call"), base.rules, 2000, seed=9) for one in (known, make_agent(str(folder)))
-    ]
+    won = [play_match(one, Yardstick("always-call"), base.rules, 2000, seed=9) for one in (known, plain)]
     assert won[0].mbb_per_game > 2 * won[1].mbb_per_game
     for options, message in {
         "exploit=best": "unknown exploit",

@@ -126,8 +126,17 @@ def learn_settings(options: Mapping[str, str], text: str) -> LearnSettings | Non
 def known_answer(agent: BlueprintAgent, opponent: Acting, settings: LearnSettings) -> BlueprintAgent:
     """The answer to an agent that is known: what learners may hope for."""
     responder = Responder(agent.strategy, settings.p, seed=agent.seed)
-    responder.improve(project(opponent, agent.strategy), settings.work)
+    responder.improve(_as_known(opponent, agent.strategy), settings.work)
     return replace(agent, strategy=responder.strategy())
+
+
+def _as_known(opponent: Acting, base: BlueprintStrategy) -> BlueprintStrategy:
+    """An agent as the abstract game sees it; a blueprint of the same game is there already."""
+    if isinstance(opponent, BlueprintAgent) and opponent.post == "none":
+        other = opponent.strategy
+        if (other.tree.fingerprint, other.cards.fingerprint) == (base.tree.fingerprint, base.cards.fingerprint):
+            return other
+    return project(opponent, base)
 
 
 def _check_folder(folder: Path) -> None:
