@@ -58,7 +58,7 @@ class Size:
     work: int = 30_000  # iterations of an answer, in each seat
     opponents: tuple[str, ...] = (*TRIVIAL, WEAK)
     fits: tuple[str, ...] = FITS
-    after: int = 40_000  # hands that are played with the last answer
+    after: int = 20_000  # hands that are played with the last answer
 
 
 FULL = Size(20_000_000, 100_000, 6000, 500, 100_000, (*TRIVIAL, WEAK, "rule-based"), (*FITS, "tied"), 400_000)
