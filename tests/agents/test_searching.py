@@ -15,6 +15,7 @@ from riverboat.agents.base import ranges
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.yardsticks import Yardstick
+from riverboat.cards.deck import HANDS
 from riverboat.cards.notation import parse_cards
 from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import SearchSettings
@@ -28,6 +29,7 @@ from riverboat.games.moves import CALL
 from riverboat.games.places import Places
 from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.interfaces import playing
+from riverboat.solving.batches import solve_many
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_values import blueprint_values
 from riverboat.strategy.place_node import hand_numbers
@@ -199,6 +201,31 @@ def test_no_hand_of_the_opponent_gains_by_more_than_the_gadget_is_exploitable(me
         weight = 1.0 if method == "maxmargin" else float(np.count_nonzero(~np.isnan(margins)))
         assert least >= -slack * weight - 1e-3
         assert np.nanmax(margins) > 0  # it is not the blueprint again
+
+
+@pytest.mark.parametrize("kind", ["blueprint", "arbitrary"])
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "unsafe"])
+def test_every_method_keeps_its_promise_whatever_the_ranges(method: str, kind: str) -> None:
+    """What no hand may win more than: its value, with its gift, or as far off as estimates are twice."""
+    line, rng = "cc/cc/cc/", np.random.default_rng(len(method))
+    at = places(line)
+    for seat in (0, 1):
+        other = 1 - seat
+        entry = agent(method, "river").search.entered(at.betting(0), at.shown(0), seat)
+        if kind == "arbitrary":
+            entry = replace(entry, ranges=rng.random((2, HANDS)) ** 3 * (rng.random((2, HANDS)) > 0.3))
+        known = blueprint_values(base().strategy, line, BOARD, [*entry.ranges])
+        most, gifts = known.best_response[other], rng.uniform(0, 40, HANDS)
+        error = np.nan_to_num(most - known.self_play[other])
+        values = known.self_play[other] if method == "estimate" else most
+        entry = replace(entry, values=values, gifts=gifts if method == "reach_maxmargin" else None, error=error)
+        subgame = Subgame.make(entry, seat, MENU, method, 0.01, 0.0)
+        (solution,) = solve_many([subgame.spot], iterations=400, until=0.01)
+        allowed = {"reach_maxmargin": gifts, "estimate": 2 * error.max()}.get(method, 0.0)
+        over = subgame.solved(solution).here.best(other) - most - allowed
+        hands = float(np.count_nonzero(~np.isnan(over))) if method == "resolve" else 1.0  # each may stop by itself
+        slack = solution.provenance["exploitability"] / 100 * subgame.spot.pot
+        assert np.nanmax(over) <= 2 * slack * hands + 1e-3
 
 
 def test_gifts_are_what_a_move_gives_away() -> None:

@@ -176,7 +176,8 @@ def run(
         f"{spec}: {chosen[3]} iterations for the base, {chosen[4]} for each of {solved:,} endgames a method. mbb/g, the mean "
         f"of what the opponent's best response earns in either seat, which is exact. {pieces.note}",
         "The least margin is over all hands of all endgames, also those that are hardly ever reached; gifts are in it for "
-        "reach-maxmargin. Only where it is not negative is nested play an equilibrium of the larger game.",
+        "reach-maxmargin. Only where it is not negative is nested play an equilibrium of the larger game. With hands that "
+        "meet hardly anybody it is rounding of float32; shortfalls weigh hands by whom they meet.",
         "Before the flop an endgame has all flops in it, on the flop each board has its own. Inexpensive ones begin behind "
         "the bet, with the best that the opponent's hand has without it as alternative; expensive ones at its decision.",
         "The paper plays 52 cards (720.6 million information sets); decks here are smaller: orders and ratios are compared.",

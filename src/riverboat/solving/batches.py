@@ -14,7 +14,7 @@ from riverboat.errors import InputError
 from riverboat.games.spot import Spot
 from riverboat.solving import schedules
 from riverboat.solving.boards import LAST_STREET_SCHEDULE, STAKES_SCHEDULE, qualities, step_rows
-from riverboat.solving.ladder import hopeful_check
+from riverboat.solving.ladder import FIRST, hopeful_check
 from riverboat.solving.response import Quality
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy.solution import Solution
@@ -47,8 +47,8 @@ def solve_many(
 
     Spots with the same betting share its tree. Threads take spots in turn, of all bettings where there are several, or
     the boards of one that is alone; each answer is the one that the spot would get alone, to the bit. Every spot gets
-    `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at after `check_every`
-    iterations and then, in steps of as many, whenever it could be there), or where `seconds` for each spot are over:
+    `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at after 16
+    iterations and then, in steps of `check_every`, whenever it could be there), or where `seconds` for each spot are over:
     what it has learnt by then is its answer. The provenance of a solution says how many, and how exploitable it is.
     Without `dtype`, spots with deals to come learn in 16 bits on processors: their tables are more than a core keeps at
     hand. On a GPU (`device`) spots of as many streets are solved side by side, whatever their betting, as many as its memory
@@ -174,6 +174,11 @@ class Goal(NamedTuple):
     seconds: float | None
     check_every: int
 
+    @property
+    def first(self) -> int:
+        """The iteration of the first look: sooner nothing is good enough."""
+        return self.iterations if self.until is None else -(-FIRST // self.check_every) * self.check_every
+
     def next(self, done: int, due: int, spent: float, seconds: float) -> int:
         """Iterations until a look is due, `spent` being the seconds so far: few, where time is short; 0: the end."""
         left = min(self.iterations, due) - done
@@ -188,7 +193,7 @@ class Goal(NamedTuple):
 
 def _solve(batch: AnyBatch, rule: AnySchedule, goal: Goal, dtype: str) -> list[tuple[Solution, Quality]]:
     open_, done, began = list(range(len(batch.trees))), 0, time.perf_counter()
-    ended, due = [0] * len(open_), [goal.iterations if goal.until is None else goal.check_every] * len(open_)
+    ended, due = [0] * len(open_), [goal.first] * len(open_)
     seconds = (goal.seconds or 0.0) * len(open_)
     weight, seen = 0.0, dict[int, Quality]()  # what the last look at each told, if it has not learnt since
     while open_ and (count := goal.next(done, min(due[k] for k in open_), time.perf_counter() - began, seconds)):

@@ -18,7 +18,7 @@ from riverboat.games.board_game import BettingTree
 from riverboat.lanes import LANES
 
 MOST_MOVES = 127  # at one decision: they are counted in eight bits
-BATCH = 80  # terminals of a batch, about: a multiple of the lanes that leaves a core's cache for the tables
+BATCH = 112  # terminals of a batch, at most: a multiple of the lanes that leaves a core's cache for the tables
 
 
 class Forest(NamedTuple):
