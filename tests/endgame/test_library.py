@@ -12,13 +12,14 @@ from tests.agents.test_searching import SMALL, base
 
 from riverboat.agents.searching import LibraryAgent
 from riverboat.cards.deck import HAND_CARDS
+from riverboat.endgame import library_build
 from riverboat.endgame.library import GRID, POT, RUNGS, Kept, Key, Library, distance, kept_of, rung_betting, rung_spot
 from riverboat.endgame.library_build import build, load_library, reached
 from riverboat.endgame.library_play import READS, Reading
 from riverboat.endgame.table_search import SearchSettings
 from riverboat.errors import InputError
 from riverboat.games.betting import Betting
-from riverboat.interfaces.endgames import query
+from riverboat.interfaces import endgames as commands
 from riverboat.solving.batches import solve_many
 from riverboat.testing.agents import check_agent
 
@@ -116,10 +117,30 @@ def test_a_build_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.Capture
     with pytest.raises(InputError, match="no endgames"):
         load_library(tmp_path)
     # Of the real stack and pot: with s pots behind, who has the nuts or nothing wins (1 + s / (1 + s)) / 2 of the pot.
-    query(tmp_path / "whole", "2c2d2h7s9c", "KsKd", "AsAd,QsJd", pot=30, stack=75, exact=True, json=True)
+    commands.query(tmp_path / "whole", "2c2d2h7s9c", "KsKd", "AsAd,QsJd", pot=30, stack=75, exact=True, json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["exact"]["ip"] == pytest.approx((1 + 2.5 / 3.5) / 2, abs=0.002)
     assert list(told["first"]) == ["x", "b15", "b30", "a"]
+
+
+def test_who_interrupts_a_build_is_told_how_to_go_on(tmp_path: Path, monkeypatch, capsys) -> None:
+    def stopped(strategy, folder, count, *, tell, **more) -> None:
+        tell(library_build.Progress(3, count, 1.0, 3))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library_build, "build", stopped)
+    monkeypatch.setattr(commands, "_blueprint", lambda agent: base().strategy)
+    with pytest.raises(KeyboardInterrupt):
+        commands.build(tmp_path / "some", "demo", 6, False, False, 0, 1, False)
+    assert "3 of 6 endgames are kept in" in (told := capsys.readouterr().err)
+    assert "--resume" in told
+
+
+def test_a_range_that_the_board_takes_away_is_named() -> None:
+    held = np.zeros(1326)
+    held[np.flatnonzero((BOARD[0] == HAND_CARDS).any(axis=1))[0]] = 1.0
+    with pytest.raises(InputError, match=r"range of ip has no hand"):
+        Key.of(BOARD, 100, 200, [ranges(1)[0], held])
 
 
 def test_it_plays_rivers(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ VERSION = 1
 
 
 def learnt(strategy: BlueprintStrategy, count: int = COUNT, seed: int = 0) -> Learnt:
-    """What was learnt for a blueprint: from the user's cache folder, else now (about a minute with all cards)."""
+    """What was learnt for a blueprint: from the user's cache folder, else now (two minutes of a processor with all cards)."""
     name = f"leaves-{VERSION}-{strategy.fingerprint}-{count}-{seed}"
     return Learnt(kept(name, lambda: {"weights": learn(strategy, count, seed).weights})["weights"])
 

@@ -33,6 +33,7 @@ CONTINUATIONS = {"blueprint": None, "fold": FOLD, "call": CALL, "raise": RAISE} 
 SHOWN = -1  # no betting behind an exit, or none that the blueprint knows
 BIAS = 5.0  # how much more often (Brown, Sandholm, Amos 2018)
 GROUP_SIZE = 10  # hands of a group, at most
+CLASS_SIZE = 12  # the same before the flop: a class of offsuit hands, which nothing tells apart
 RUNOUTS = 48
 CHUNK = 8  # runouts at once
 
@@ -57,8 +58,9 @@ class Dealt(NamedTuple):
 # --- groups and runouts -------------------------------------------------------------------------
 
 
-def groups_of(strategy: BlueprintStrategy, board: Sequence[int], hands: Array, size: int = GROUP_SIZE) -> Array:
+def groups_of(strategy: BlueprintStrategy, board: Sequence[int], hands: Array, size: int | None = None) -> Array:
     """The group of each hand: its bucket on this board, cut by equity into parts of at most `size` hands. int64 [hands]"""
+    size = (GROUP_SIZE if len(board) else CLASS_SIZE) if size is None else size
     if size < 1:
         raise InputError(f"groups of {size} hands: at least 1")
     if size == 1:

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.deck import FULL_DECK, HANDS, Deck
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, HANDS, Deck
 from riverboat.cards.equity import range_shares
+from riverboat.cards.notation import show_cards
 from riverboat.cards.ranges import Range
 from riverboat.endgame import _library_kernels as kernels
 from riverboat.errors import InputError
@@ -55,6 +56,9 @@ class Key:
             raise InputError(f"a board of {len(board)} cards: endgames of a library are rivers")
         if not (pot > 0 and stack > 0):
             raise InputError(f"pot {pot:g}, stack {stack:g}: both must be above zero")
+        for name, held in zip(("oop", "ip"), ranges, strict=True):
+            if not np.any(np.asarray(held)[~np.isin(HAND_CARDS, board).any(axis=1)] > 0):
+                raise InputError(f"the range of {name} has no hand that the board {show_cards(board)} leaves")
         equity, weight = equities(board, ranges, deck)
         cdf = np.empty((2, GRID), np.float32)
         for seat in (0, 1):

@@ -138,6 +138,7 @@ def build(
             if entries[what] != mine:
                 raise InputError(f"{path}: made from another {what}; resume with the one that it has: {entries[what]}")
         done += int(entries["count"])
+    place.mkdir(parents=True, exist_ok=True)  # now: not after the first part is solved
     began, made, number = time.perf_counter(), 0, len(parts)
     while done < count:
         size = min(part, count - done)

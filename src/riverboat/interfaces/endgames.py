@@ -18,7 +18,7 @@ from riverboat.endgame.library import POT, RUNGS, Key, Library, rung_betting, ru
 from riverboat.errors import InputError
 from riverboat.interfaces import device_notes
 from riverboat.interfaces.progress import Bar
-from riverboat.interfaces.terminal import emit, plain_console
+from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.solving.batches import solve_many
 from riverboat.strategy.blueprint import BlueprintStrategy
@@ -49,11 +49,22 @@ def build(
         _estimate(folder, strategy, count, seed, threads, json)
         return
     began, spent = clock.perf_counter(), clock.process_time()
-    with Bar("endgames") as bar:
-        library = library_build.build(
-            strategy, folder, count, seed=seed, threads=threads, device=device, resume=resume, name=agent,
-            tell=lambda p: bar(p.done / p.wanted),
-        )  # fmt: skip
+    done = 0
+
+    def tell(progress: library_build.Progress) -> None:
+        nonlocal done
+        done = progress.done
+        bar(done / progress.wanted)
+
+    try:
+        with Bar("endgames") as bar:
+            library = library_build.build(
+                strategy, folder, count, seed=seed, threads=threads, device=device, resume=resume, name=agent, tell=tell
+            )
+    except KeyboardInterrupt:
+        if done:
+            say(f"{done:,} of {count:,} endgames are kept in {folder}; the same command with --resume goes on")
+        raise
     facts = {
         "folder": str(folder),
         "endgames": len(library),

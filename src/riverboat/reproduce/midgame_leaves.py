@@ -163,7 +163,7 @@ def run(full: bool, seed: int) -> Report:
     flops, seconds = (24, 4 * SECONDS) if full else (4, SECONDS)
     strategy = blueprint(DEALS, seed)
     rows, figures = compare(strategy, flops, seconds, seed)
-    rows += matches(strategy, 50 * HANDS if full else HANDS, seed)
+    rows += matches(strategy, 10 * HANDS if full else HANDS, seed)
     base, mine = (float(np.mean(figures[name])) for name in ("blueprint", "four continuations"))
     rows.insert(
         0,
@@ -192,7 +192,7 @@ EXPERIMENT = Experiment(
     "midgame-leaves",
     "Depth-limited search on a small deck: exits valued in four ways",
     "Brown, Sandholm & Amos 2018, in kind: theirs is heads-up no-limit hold'em",
-    "1 min",
-    "15 min",
+    "3 min",
+    "40 min",
     run,
 )
