@@ -9,10 +9,10 @@ from tests.agents.test_searching import BOARD, base, places
 from riverboat.agents.searching import SearchingAgent
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.notation import parse_cards
-from riverboat.endgame.leaf_rollouts import CONTINUATIONS, Rollouts, groups_of
+from riverboat.endgame.leaf_rollouts import CONTINUATIONS, SHOWN, Exit, Rollouts, groups_of
 from riverboat.endgame.leaf_ways import LEAVES
 from riverboat.endgame.limited_quality import Flop
-from riverboat.endgame.street_game import goes_on
+from riverboat.endgame.street_game import Beside, goes_on
 from riverboat.endgame.table_midgame import Midgame, MidPosition
 from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import SearchSettings
@@ -71,6 +71,26 @@ def test_rollouts_of_everything_are_the_blueprints_values(seat: int) -> None:
         np.testing.assert_allclose(leaves.searcher(reach, picked)[e], total[seat] / left, rtol=2e-4, atol=0.05)
         checked += 1
     assert checked > 1
+
+
+def test_a_group_is_worth_the_mean_of_its_hands() -> None:
+    """Cards that come leave more hands of some groups than of others: boards must count by what they leave."""
+    here = midgame()
+    groups = np.arange(len(here.hands)) // 6  # neighbours share cards
+    board, shown = here.entry.board, [Exit(SHOWN, 1.0)]
+
+    def drawn(groups: np.ndarray, runouts: int | None) -> np.ndarray:
+        return Rollouts.draw(
+            here.around.base, shown, board, here.hands, 0, groups=groups, runouts=runouts, ways=("blueprint",)
+        ).values[0, 0]
+
+    exact = drawn(np.arange(len(here.hands)), None)
+    apart = Beside(here.hands).apart
+    total, pairs = np.zeros((6, 6)), np.zeros((6, 6))
+    np.add.at(total, (groups[:, None], groups[None, :]), exact * apart)
+    np.add.at(pairs, (groups[:, None], groups[None, :]), apart)
+    met = pairs > 12  # of few pairs a sample is small
+    np.testing.assert_allclose(drawn(groups, 6_000)[met], total[met] / pairs[met], atol=0.035)
 
 
 def test_the_opponent_gains_by_having_more_ways_to_go_on() -> None:

@@ -10,11 +10,14 @@ product of what the two play, so all pairs are one product of matrices.
 
 What is approximate: a hand is valued as its group, and the runouts are a sample. Cards are removed exactly. With a group for
 each hand and all runouts nothing is lost, which small decks allow.
+
+Before the flop values do not depend on any card: each exit of the blueprint's tree has them once, kept in the user's cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -27,6 +30,7 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.endgame.street_game import Beside
 from riverboat.errors import InputError, unknown
 from riverboat.games.action_tree import CALL, FOLD, RAISE
+from riverboat.kept import kept
 from riverboat.strategy.blueprint import BlueprintStrategy
 
 CONTINUATIONS = {"blueprint": None, "fold": FOLD, "call": CALL, "raise": RAISE}  # the move that is made more often
@@ -36,6 +40,7 @@ GROUP_SIZE = 10  # hands of a group, at most
 CLASS_SIZE = 12  # the same before the flop: a class of offsuit hands, which nothing tells apart
 RUNOUTS = 48
 CHUNK = 8  # runouts at once
+VERSION = 1  # of what is kept of exits before the flop
 
 
 class Exit(NamedTuple):
@@ -50,6 +55,7 @@ class Dealt(NamedTuple):
 
     drawn: Array  # int64: places in the list of hands
     live: Array  # bool: whether the runout leaves the hand
+    weight: Array  # float32 [runouts, groups]: how many hands of a group it leaves: as much it says of the group
     rank: Array  # int64: how strong it is in the end
     buckets: Array  # int64 [..., streets]: of the blueprint
     cards: Array  # uint64: the two cards as bits
@@ -123,6 +129,7 @@ def deal(
         order = np.lexsort((key, np.broadcast_to(groups, key.shape)), axis=1)
         drawn[seat] = order[:, np.searchsorted(groups[order[0]], np.arange(kinds))]
     live = ~np.take_along_axis(blocked[None], drawn, axis=2)
+    weight = (~blocked).astype(np.float32) @ (groups[:, None] == np.arange(kinds)).astype(np.float32)
     shown = np.concatenate([np.tile(np.array(board, np.uint8), (count, 1)), runouts], axis=1)
     deals = np.concatenate(
         [HAND_CARDS[hands][drawn], np.broadcast_to(shown[:, None], (2, count, kinds, shown.shape[1]))], axis=3
@@ -132,7 +139,7 @@ def deal(
     buckets = np.zeros((*live.shape, strategy.rules.rounds), np.int64)
     buckets[live] = strategy.cards.buckets(deals[live], check=False)[:, 0]
     bits = (np.uint64(1) << HAND_CARDS[hands].astype(np.uint64)).sum(axis=1)
-    return Dealt(drawn, live, rank, buckets, bits[drawn])
+    return Dealt(drawn, live, weight, rank, buckets, bits[drawn])
 
 
 # --- what is played behind an exit --------------------------------------------------------------
@@ -206,12 +213,25 @@ class Rollouts:
         for way in ways:
             if way not in CONTINUATIONS:
                 raise unknown("continuation", way, CONTINUATIONS)
-        rng = np.random.default_rng([seed, *board])
-        groups = groups_of(strategy, board, hands) if groups is None else groups
-        dealt = deal(strategy, board, hands, groups, draw_runouts(board, strategy.rules.deck, runouts, rng), rng)
+        rng, own = np.random.default_rng([seed, *board]), groups
+        groups = groups_of(strategy, board, hands) if own is None else own
         streets = range(strategy.rules.board_sizes.index(len(board)) + 1, strategy.rules.rounds)
         more = [CONTINUATIONS[way] for way in ways]
-        values = rolled_out(strategy, [e.node for e in exits], dealt, streets, seat, more)
+
+        @cache
+        def dealt() -> Dealt:
+            return deal(strategy, board, hands, groups, draw_runouts(board, strategy.rules.deck, runouts, rng), rng)
+
+        def once(node: int) -> Array:
+            name = f"exits-{VERSION}-{node}-{strategy.fingerprint}-{seat}-{runouts}-{'-'.join(ways)}-{seed}"
+            return kept(name, lambda: {"values": rolled_out(strategy, [node], dealt(), streets, seat, more)[0]})[
+                "values"
+            ]
+
+        if len(board) or own is not None or runouts is None:
+            values = rolled_out(strategy, [e.node for e in exits], dealt(), streets, seat, more)
+        else:  # the same for every hand that is ever played
+            values = np.stack([once(e.node) for e in exits])
         pots = np.array([e.pot for e in exits], np.float32)
         return Rollouts(hands, groups, values * pots[:, None, None, None], pots)
 
@@ -273,9 +293,11 @@ def rolled_out(
     for some in parts:
         live = dealt.live[1, some, :, None] & dealt.live[0, some, None, :]
         live &= (dealt.cards[1, some, :, None] & dealt.cards[0, some, None, :]) == 0
-        meets.append(live.astype(np.float32))
-        beats.append((np.sign(dealt.rank[1, some, :, None] - dealt.rank[0, some, None, :]) * live).astype(np.float32))
-        times += live.sum(axis=0)
+        meets.append(dealt.weight[some, :, None] * dealt.weight[some, None, :] * live)
+        beats.append(
+            np.sign(dealt.rank[1, some, :, None] - dealt.rank[0, some, None, :]).astype(np.float32) * meets[-1]
+        )
+        times += meets[-1].sum(axis=0)
     for e, node in enumerate(nodes):
         if node == SHOWN:
             out[e] += sum((meet + beat).sum(axis=0) for meet, beat in zip(meets, beats, strict=True)) / 2

@@ -36,7 +36,7 @@ from riverboat.strategy.played import Played
 
 CHECK_EVERY = 20  # iterations between two looks at the clock or at the exploitability
 NO_VALUES = "none: before this street hands had no values of their own"
-RUNOUTS_BY_CARDS = {0: 2 * RUNOUTS, 3: RUNOUTS}  # played out, by cards on the board: five to come vary more than two
+RUNOUTS_BY_CARDS = {0: 16 * RUNOUTS, 3: RUNOUTS}  # played out, by cards on the board: five vary more, and are kept
 
 
 class Around(NamedTuple):
