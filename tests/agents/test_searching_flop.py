@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from tests.agents.test_searching import BOARD, base, places
@@ -170,8 +172,9 @@ def test_other_streets_have_no_exits() -> None:
 
 
 @pytest.mark.slow
-def test_before_the_flop_exits_are_worth_what_the_blueprint_makes_of_all_flops() -> None:
+def test_before_the_flop_exits_are_worth_what_the_blueprint_makes_of_all_flops(tmp_path, monkeypatch) -> None:
     """Sampled, so to a few per cent of the pot for the whole of two ranges."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where they are kept
     found = SearchingAgent(base(), SearchSettings("preflop", iterations=1))
     here = found.search.positions(Places.from_lines(found.rules, [""], [()]), [1])[0].subgame
     assert isinstance(here, Midgame)
@@ -182,9 +185,7 @@ def test_before_the_flop_exits_are_worth_what_the_blueprint_makes_of_all_flops()
     ranges = np.zeros((2, 1326))
     ranges[1, here.hands], ranges[0, here.hands] = reach[0, e], reach[1, e]
     line, won, met = here.around.base.tree.line(exits[e].node), 0.0, 0.0
-    rng = np.random.default_rng(2)
-    for _ in range(60):
-        flop = tuple(int(c) for c in rng.choice(found.rules.deck.cards, 3, replace=False))
+    for flop in combinations(found.rules.deck.cards.tolist(), 3):
         live = ranges * ~np.isin(HAND_CARDS, flop).any(axis=1)
         values = blueprint_values(here.around.base, line, flop, [*live])
         won += float(np.nansum(live[0] * values.met[0] * np.nan_to_num(values.self_play[0])))
@@ -196,7 +197,8 @@ def test_before_the_flop_exits_are_worth_what_the_blueprint_makes_of_all_flops()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["unsafe", "resolve"])
-def test_it_searches_before_the_flop(method: str) -> None:
+def test_it_searches_before_the_flop(method: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = SearchingAgent(base(), SearchSettings("preflop", method, iterations=5, floor=0.0))
     check_agent(found, tables=8)
     flop = found.search.positions(places("cc/"), [0])[0]

@@ -131,7 +131,7 @@ def test_who_interrupts_a_build_is_told_how_to_go_on(tmp_path: Path, monkeypatch
     monkeypatch.setattr(library_build, "build", stopped)
     monkeypatch.setattr(commands, "_blueprint", lambda agent: base().strategy)
     with pytest.raises(KeyboardInterrupt):
-        commands.build(tmp_path / "some", "demo", 6, False, False, 0, 1, False)
+        commands.build(tmp_path / "some", "demo", 6, False, False, 0, 1, "cpu", False)
     assert "3 of 6 endgames are kept in" in (told := capsys.readouterr().err)
     assert "--resume" in told
 
