@@ -80,7 +80,7 @@ class Cost:
     def to_dict(self) -> dict[str, Any]:
         """For JSON and for ledgers."""
         told = about("cost", self.rules, self.agent)
-        told["about"]["agents"][0]["decision_seconds"] = self.mean_seconds
+        told["about"]["agents"][0]["decision_seconds"] = float(f"{self.mean_seconds:.3g}")
         return {
             "agent": self.agent.name,
             **{key: told["about"]["agents"][0].get(key) for key in ("core_hours", "megabytes")},
