@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import riverboat as rb
 from riverboat.abstraction.buckets import BucketedGame
 from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
 from riverboat.abstraction.last_street import by_strength, named_cards
@@ -144,3 +146,16 @@ def test_names_that_are_refused(name: str, words: tuple[str, ...]) -> None:
 def test_buckets_of_another_game_are_refused() -> None:
     with pytest.raises(InputError, match=r"boards of \(3,\) cards from 52"):
         Ties(BoardTree(game()), lossless((3,)))
+
+
+def test_a_run_goes_on_with_its_own_buckets_alone(tmp_path: Path) -> None:
+    """Who asks for others is told both by name, also where none were asked for."""
+    some = by_strength(3, DECK, each=False)
+    begun = rb.solve(game(), cards=some, iterations=4, out=tmp_path / "run")
+    for other in (by_strength(4, DECK, each=False), None):
+        with pytest.raises(InputError, match=rf"cards='{some.name} .*not .*{'None' if other is None else other.name}"):
+            rb.solve(game(), cards=other, iterations=8, out=tmp_path / "run", resume=True)
+    twice = rb.solve(game(), cards=some, iterations=8, out=tmp_path / "run", resume=True)
+    once = rb.solve(game(), cards=some, iterations=8)
+    assert begun.iterations < twice.iterations == once.iterations
+    assert twice.values == once.values

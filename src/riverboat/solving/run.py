@@ -365,8 +365,9 @@ class Run(RunLoop[Progress]):
         asked, past, state = self._asked(schedule, traversal, seed), entries.table("provenance"), entries.table("state")
         buckets = buckets_for(self.tree, cards)
         asked |= {} if dtype is None else {"dtype": dtype}
-        asked["cards_fingerprint"] = None if buckets is None else buckets.fingerprint
-        check_recipe(place, {"cards_fingerprint": None, **past}, asked)
+        asked["cards"] = None if buckets is None else _shown_cards(buckets.name, buckets.fingerprint)
+        known = past.get("cards_fingerprint")
+        check_recipe(place, {**past, "cards": known and _shown_cards(past["cards"], known)}, asked)
         options: dict[str, Any] = {}
         if "tick" in state:
             options = {"tick": state.whole("tick", 1), "epsilon": state.number("epsilon", 0, 1)}
@@ -430,6 +431,11 @@ class Run(RunLoop[Progress]):
             table_bytes=bytes_of_tables(self.tree, self.solver.schedule, self.solver.dtype),
             layout_bytes=getattr(self.tree, "layout_bytes", 0),
         )
+
+
+def _shown_cards(name: str, fingerprint: str) -> str:
+    """Buckets by name, and told apart where two have the same."""
+    return f"{name} ({fingerprint[:8]})"
 
 
 def solve(
