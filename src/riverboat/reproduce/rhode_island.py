@@ -27,6 +27,8 @@ from riverboat.trees.compile import compile_game
 
 SMALL = ((3, 2, 1),)  # ranks, suits and raises a round of decks that are solved both ways
 LARGER = ((4, 2, 1), (3, 3, 1), (3, 2, 3))
+BY_CLASSES = ((4, 4, 1), (5, 2, 1))  # decks that are solved by classes of suits alone
+LARGEST = ((6, 4, 1),)
 LEARNT = 500  # iterations of CFR+ beside the linear programs of small decks
 QUICK, FULL = (256, 256), (2048, 1024)  # iterations with the classes of GameShrink, and with those of suits
 
@@ -116,6 +118,22 @@ def small_rows(ranks: int, suits: int, cap: int) -> list[Row]:
     ]
 
 
+def class_rows(ranks: int, suits: int, cap: int) -> list[Row]:
+    """A larger deck by linear programming over classes of suits, and by CFR+ for some iterations."""
+    game = rhode_island(ranks, suits, cap)
+    made = class_game(game, by_suits(game))
+    size, begun = sizes(made), time.process_time()
+    exact = ClassForm(made).quality()
+    took = f"{size.rows:,} rows, {size.entries:,} entries, {time.process_time() - begun:.0f} s"
+    learner = ClassCFR(made)
+    learner.step(LEARNT)
+    name = f"{ranks} ranks, {suits} suits, {cap} raise{'s' * (cap > 1)}: value by"
+    return [
+        value_row(f"{name} LP, without names of suits", exact, took),
+        value_row(f"{name} CFR+, without names of suits", learner.quality(), f"{LEARNT:,} iterations"),
+    ]
+
+
 def learnt(game: ClassGame, iterations: int) -> tuple[ClassCFR, Curve, str]:
     """A run of CFR+ in float32 with its curve, which is measured in float64."""
     single = replace(game, meets=game.meets.astype(np.float32), wins=game.wins.astype(np.float32))
@@ -145,6 +163,8 @@ def run(full: bool, seed: int) -> Report:
     rows = size_rows(shrunk, suits)
     for deck in SMALL + LARGER * full:
         rows += small_rows(*deck)
+    for deck in BY_CLASSES + LARGEST * full:
+        rows += class_rows(*deck)
     coarse, fine = FULL if full else QUICK
     solver, curve, took = learnt(shrunk, coarse)
     inside = class_quality(shrunk, solver.averages())

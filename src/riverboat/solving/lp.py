@@ -21,7 +21,7 @@ from riverboat.games.base import Array
 from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy, Tree
 
-_TIGHTEST = 1e-10  # the smallest tolerance that HiGHS takes
+_TIGHTEST, _USUAL = 1e-10, 1e-7  # the smallest tolerance that HiGHS takes, and its own
 _NOISE = 1e-12  # plan entries below this are rounding
 
 
@@ -176,9 +176,15 @@ class Program:
         for key, value in options.items():
             self.highs.setOptionValue(key, value)
 
-    def solve(self) -> tuple[Array, Array]:
-        """Optimal plans of the player and, from the multipliers, of the other."""
-        solution = self._run()
+    def solve(self, *, interior: bool = False) -> tuple[Array, Array]:
+        """Optimal plans of the player and, from the multipliers, of the other.
+
+        `interior`: by an interior point instead of corners, which is many times faster from thousands of sequences on.
+        Its plans are then optimal to about 1e-8 of the largest pay-off.
+        """
+        if interior:
+            self._options({"solver": "ipm", "run_crossover": "off"})
+        solution = self._run((_USUAL,) if interior else (_TIGHTEST, _USUAL))
         x = np.asarray(solution.col_value)[: self.sequences]
         y = -np.asarray(solution.row_dual)[self.first_bound :]
         return x, y
@@ -206,9 +212,9 @@ class Program:
         self.highs.changeColsBounds(count, np.arange(count, dtype=np.int32), lower, upper)
         return np.asarray(self._run().col_value)[:count]
 
-    def _run(self) -> Any:
+    def _run(self, tolerances: tuple[float, ...] = (_TIGHTEST, _USUAL)) -> Any:
         """Optimise; where rounding keeps HiGHS from the tightest tolerance, accept its usual one."""
-        for tolerance in (_TIGHTEST, 1e-7):
+        for tolerance in tolerances:
             self._options({"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance})
             self.highs.run()
             status = self.highs.getModelStatus()
