@@ -10,7 +10,7 @@ from riverboat.abstraction.game_shrink import by_suits, meetings, numbered, shri
 from riverboat.errors import InputError
 from riverboat.games.rhode_island import rhode_island
 from riverboat.reproduce.rhode_island import class_game, coarser, whole_size
-from riverboat.solving import class_form
+from riverboat.solving import lp
 from riverboat.solving.class_form import ClassForm, sizes
 from riverboat.solving.class_game import ClassCFR, ClassGame, class_quality
 from riverboat.solving.lp import solve_lp
@@ -35,7 +35,7 @@ def test_linear_programs_agree(
     small: ClassGame, value: float, corners: int, near: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By classes of suits, from corner to corner or by an interior point, and card by card: one value."""
-    monkeypatch.setattr(class_form, "CORNERS", corners)
+    monkeypatch.setattr(lp, "CORNERS", corners)
     low, high = ClassForm(small).quality().bracket
     assert (low, high) == pytest.approx((value, value), abs=near)
 

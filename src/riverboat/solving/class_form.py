@@ -20,7 +20,6 @@ from riverboat.solving.lp import Program
 from riverboat.solving.response import Quality
 
 MOST_ENTRIES = 20_000_000  # of the pay-off matrix of a program that is made
-CORNERS = 5000  # sequences of both seats from which on an interior point is sooner there than corners
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ class ClassForm:
     @cached_property
     def plans(self) -> tuple[Array, Array]:
         """Optimal realization plans of both seats, by HiGHS."""
-        return Program(self, 0).solve(interior=sum(self.sequences) > CORNERS)
+        return Program(self, 0).solve()
 
     def quality(self) -> Quality:
         """Of the equilibrium that the program finds: exact best responses to it."""

@@ -22,6 +22,7 @@ from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy, Tree
 
 _TIGHTEST, _USUAL = 1e-10, 1e-7  # the smallest tolerance that HiGHS takes, and its own
+CORNERS = 5000  # sequences of both players from which on an interior point is far sooner there than corners
 _NOISE = 1e-12  # plan entries below this are rounding
 
 
@@ -176,12 +177,12 @@ class Program:
         for key, value in options.items():
             self.highs.setOptionValue(key, value)
 
-    def solve(self, *, interior: bool = False) -> tuple[Array, Array]:
+    def solve(self) -> tuple[Array, Array]:
         """Optimal plans of the player and, from the multipliers, of the other.
 
-        `interior`: by an interior point instead of corners, which is many times faster from thousands of sequences on.
-        Its plans are then optimal to about 1e-8 of the largest pay-off.
+        From many sequences on by an interior point, whose plans are optimal to some 1e-9 of the largest pay-off.
         """
+        interior = self.sequences + self.bounds > CORNERS
         if interior:
             self._options({"solver": "ipm", "run_crossover": "off"})
         solution = self._run((_USUAL,) if interior else (_TIGHTEST, _USUAL))
