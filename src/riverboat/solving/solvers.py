@@ -12,13 +12,13 @@ from riverboat.games.board_game import BoardGame
 from riverboat.games.holdem import Holdem
 from riverboat.solving import boards, cfr, sampling, schedules
 from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
-from riverboat.solving.boards import WHOLE_SCHEDULE, BoardCFR
+from riverboat.solving.boards import LIMIT_SCHEDULE, WHOLE_SCHEDULE, BoardCFR
 from riverboat.solving.cfr import CFR
 from riverboat.solving.sampled_boards import SampledBoards
 from riverboat.solving.schedules import AnySchedule, Schedule, dcfr
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree
-from riverboat.walks.devices import CPU, CUDA, check_device
+from riverboat.walks.devices import CPU, CUDA, check_device, choose
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 
@@ -40,14 +40,15 @@ def default_dtype(tree: AnyTree, cards: object = None) -> str:
     return "float32" if tree.table > FLOAT32_ABOVE else "float64"
 
 
-def default_schedule(tree: AnyTree, traversal: str = "full") -> AnySchedule:
+def default_schedule(tree: AnyTree, traversal: str = "full", device: str = CPU) -> AnySchedule:
     """DCFR; on boards with the exponents that were fastest on spots (docs/decisions/0014-schedule-of-spots.md), and in whole
     games of hold'em with moves weighed by their stakes (0043-schedule-of-whole-games.md) where walks can.
     """
     if not isinstance(tree, BoardTree):
         return dcfr()
-    weighs = isinstance(tree.game, Holdem) and not sampling.parse(traversal).sampled
-    return WHOLE_SCHEDULE if weighs else BOARD_SCHEDULE
+    if not isinstance(tree.game, Holdem) or sampling.parse(traversal).sampled:
+        return BOARD_SCHEDULE
+    return LIMIT_SCHEDULE if tree.game.rules.limit and choose(device) == CPU else WHOLE_SCHEDULE
 
 
 def caution(schedule: str | AnySchedule, traversal: str) -> str | None:
