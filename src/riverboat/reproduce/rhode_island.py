@@ -185,10 +185,13 @@ def run(full: bool, seed: int) -> Report:
         "So read it is smaller than what loses nothing: a class does not tell the public cards, and they tell of the other's "
         "hand. On small decks the linear programs differ, and on the whole deck a solution of the shrunk game can be "
         "exploited. Classes of suits lose nothing, which linear programs of small decks confirm.",
-        "The linear program of the whole deck took a week and 25 gigabytes when it was published, and is not run here. HiGHS "
-        "solves small decks: 8,705 sequences in 8 s, and more than 240 s for 5 ranks, 2 suits and a raise. CFR+ over classes "
-        "solves the whole one, with an interval that must hold its value: [-0.6676, -0.6521] after 1,024 iterations without "
-        "loss (--full).",
+        "The linear program of the whole deck took a week and 25 gigabytes when it was published, and is not run here. "
+        "HiGHS, by an interior point on one core, takes 4 s for 13,058 rows, 12 s for 20,282 and 102 s for 48,530 (6 ranks, "
+        "4 suits, a raise; 308 MB; --full), so that its time grows with the power 2.4 of the rows: some days for the "
+        "1,237,238 rows after GameShrink, half a year for the 6,889,976 that lose nothing. Before it begins it holds 73 "
+        "bytes an entry: 4 and 15 GB.",
+        "CFR+ over classes solves the whole game, with an interval that must hold its value: [-0.6676, -0.6521] after 1,024 "
+        "iterations without loss (--full).",
     )
     return Report(tuple(rows), notes, (curve, exact_curve), log=True)
 
