@@ -121,6 +121,8 @@ def test_other_commands_know_devices(
         (["exploitability", str(tmp_path / "run"), "--device", "cuda"], 2, refused),
         (["exploitability", str(tmp_path / "run"), "--device", "auto"], 0, "device auto: cpu; no CUDA device is there"),
         (["exploitability", str(tmp_path / "kuhn"), "--device", "cuda"], 2, refused),
+        (["match", "demo?search=river", "random", "--device", "cuda"], 2, refused),
+        (["match", "random", "always-call", "--device", "auto"], 2, "--device auto: none of these agents searches"),
         (["bench", "--device", "cuda"], 2, refused),
         (["bench", "--device", "auto"], 2, "--device auto: no GPU is here"),
         (["solve", "kuhn", "--method", "lp", "--device", "cuda"], 2, "--device belong to method cfr, not lp"),

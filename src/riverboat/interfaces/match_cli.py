@@ -31,6 +31,9 @@ def match(
     workers: Annotated[
         int, typer.Option(min=1, max=THREADS, help="Processes that play parts of a match of two, with the same result.")
     ] = 1,
+    device: Annotated[
+        str | None, typer.Option(help="Where agents that search solve: cpu, cuda, or auto for what there is.")
+    ] = None,
     worst: Annotated[
         int, typer.Option(min=0, max=1000, help="With --aivat: replay so many hands that cost the first most.")
     ] = 0,
@@ -50,6 +53,7 @@ def match(
         thin=thin,
         threads=threads,
         workers=workers,
+        device=device,
         worst=worst,
         histories=histories,
         plot=plot,

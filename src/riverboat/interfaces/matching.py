@@ -26,6 +26,7 @@ from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.verbs import matching as verbs
 from riverboat.verbs.matching import UNITS, MatchResult
 from riverboat.verbs.seating import rules_for
+from riverboat.walks.devices import choose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,7 @@ class Options:
     thin: str | None = None  # a street
     threads: int = 1  # of AIVAT
     workers: int = 1  # processes that play
+    device: str | None = None  # where agents that search solve; None: where they say
     worst: int = 0  # hands that are shown
     histories: Path | None = None
     plot: Path | None = None  # of a round robin
@@ -50,6 +52,7 @@ def match(names: Sequence[str], options: Options) -> None:
     """Play two agents against each other, or several in a round robin."""
     if len(names) < 2:
         raise InputError(f"match: {len(names)} agents: name two, or more for a round robin")
+    names = _placed(names, options.device)
     if any(name.startswith(acpc_match.PROGRAM) for name in names):
         _programs(names, options)
     elif len(names) == 2:
@@ -58,6 +61,20 @@ def match(names: Sequence[str], options: Options) -> None:
         _pair(names[0], names[1], options)
     else:
         _all(names, options)
+
+
+def _placed(names: Sequence[str], device: str | None) -> list[str]:
+    """Agents that search are told where to solve, unless their names say so."""
+    if device is None:
+        return list(names)
+    choose(device)
+    keys = [{part.partition("=")[0] for part in name.partition("?")[2].split("&")} for name in names]
+    if not any("search" in each for each in keys):
+        raise InputError(f"--device {device}: none of these agents searches; add search=river to one, or leave it out")
+    return [
+        f"{name}&device={device}" if "search" in each and "device" not in each else name
+        for name, each in zip(names, keys, strict=True)
+    ]
 
 
 def _programs(names: Sequence[str], options: Options) -> None:
