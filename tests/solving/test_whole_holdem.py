@@ -177,5 +177,5 @@ def test_moves_of_whole_games_weigh_by_their_stakes_where_walks_can() -> None:
     named = rb.solve("flop_holdem:one-bet,ranks=4,suits=2", iterations=2, schedule="dcfr")
     assert named.schedule == "dcfr"
     limit = BoardTree(game("two rounds"))
-    assert default_schedule(limit).before_the_deal is not None
-    assert default_schedule(limit, "pcs").before_the_deal is weighed.before_the_deal is None
+    assert 0 < weighed.stakes < default_schedule(limit).stakes
+    assert default_schedule(limit, "pcs").stakes == 0

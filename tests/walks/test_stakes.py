@@ -5,13 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
-from riverboat.cards.deck import Deck
 from riverboat.errors import InputError
-from riverboat.games.holdem import holdem
 from riverboat.games.registry import make
 from riverboat.games.spot import Spot
-from riverboat.solving.batches import solve_many
 from riverboat.solving.boards import STAKES_SCHEDULE, BoardCFR
 from riverboat.solving.run import Run
 from riverboat.solving.schedules import dcfr
@@ -77,32 +73,8 @@ def test_deep_stacks_settle_sooner() -> None:
         lambda: dcfr(stakes=-1.0),
         lambda: dcfr(stakes=float("nan")),
         lambda: trace(make("kuhn"), schedule="dcfr:stakes=1"),
-        lambda: Run("leduc", schedule="dcfr:trunk=2"),
-        lambda: Run("holdem:2-1,ranks=4,suits=2", schedule="dcfr:trunk=2", traversal="pcs"),
-        lambda: solve_many([spot()], schedule="dcfr:trunk=2"),
-        lambda: dcfr(trunk=float("nan")),
     ],
 )
 def test_refused_where_it_means_nothing(refused: object) -> None:
-    with pytest.raises(InputError, match=r"stakes|trunk"):
+    with pytest.raises(InputError, match="stakes"):
         refused()  # type: ignore[operator]
-
-
-@pytest.mark.parametrize(("threads", "cards"), [(1, None), (2, None), (1, lossless((3,), Deck.small(4, 2)))])
-def test_the_trunk_has_its_own_discount(threads: int, cards: CardAbstraction | None) -> None:
-    """In the walk of the first player the trunk forgets by its own exponent, and all other boards as ever."""
-    tree = BoardTree(holdem("2-1", ranks=4, suits=2))
-    begun = BoardCFR(tree, "dcfr", dtype="float64", threads=threads, cards=cards)
-    begun.step(3)
-    before, state = {name: table.copy() for name, table in begun.state()[0].items()}, begun.state()[1]
-    after = []
-    for schedule in (dcfr(), dcfr(trunk=3.0)):
-        solver = BoardCFR(tree, schedule, dtype="float64", threads=threads, cards=cards)
-        solver.restore(before, state)
-        solver.step(1)
-        after.append(solver.walker.read("regret"))
-    for board in range(len(tree.rows)):
-        first, end = int(tree.boards.base[board, 0]), int(tree.boards.base[board, 1])  # what the first player learns
-        kept = np.maximum(before["regret"][first:end], 0.0) * (27 / 28 - 3**1.5 / (3**1.5 + 1) if board == 0 else 0.0)
-        np.testing.assert_allclose(after[1][first:end] - after[0][first:end], kept, rtol=1e-9, atol=1e-14)
-    assert np.abs(after[1] - after[0]).max() > 1e-9

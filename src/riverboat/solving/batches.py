@@ -75,7 +75,7 @@ def judged(
     memory: int | None = None,
 ) -> list[tuple[Solution, Quality]]:
     """The same, with how good each is."""
-    given = None if schedule is None else schedules.without_trunk(schedules.parse(schedule), "a batch of spots")
+    given = None if schedule is None else schedules.parse(schedule)
     where = choose(device)
     groups = _alike(spots)
     trees = _trees(spots, groups) if where != CPU else {}

@@ -27,9 +27,7 @@ from riverboat.walks.ties import Ties
 
 BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-schedule-of-spots.md
 WHOLE_SCHEDULE = dcfr(alpha=1.3, beta=0.25, gamma=4.0, stakes=0.8)  # docs/decisions/0043-schedule-of-whole-games.md
-LIMIT_SCHEDULE = dcfr(
-    alpha=1.4, beta=0.25, gamma=4.0, stakes=1.0, trunk=2.0
-)  # of those of limit hold'em, on processors
+LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.2)  # of those of limit hold'em
 # Of subgames on one street, and on several: docs/decisions/0041-moves-weigh-by-their-stakes.md
 LAST_STREET_SCHEDULE = dcfr(alpha=1.1, beta=0.25, gamma=4.0, stakes=0.8)
 STAKES_SCHEDULE = dcfr(alpha=1.25, beta=0.25, gamma=4.0, stakes=0.8)
@@ -117,8 +115,6 @@ class BoardCFR:
             raise InputError(f"{tree.name}: buckets are tied on processors: take device='cpu'")
         self.cards, self.ties = cards, None if cards is None else Ties(tree, cards)
         self.schedule = schedules.parse(schedule)
-        if self.device != CPU:
-            schedules.without_trunk(self.schedule, f"device {self.device!r}")
         self.iteration = 0
         self.weight = 0.0  # of all iterations so far, in units of the last one's
         self.walker = learner(
@@ -140,16 +136,12 @@ class BoardCFR:
         """Run `count` iterations: one walk for each player, each."""
         if count < 0:
             raise InputError(f"step({count}): must not be negative")
-        first = self.schedule.before_the_deal
-        trunk = None if first is None else step_rows(first, self.iteration, self.weight, count)[0]
         steps, self.weight = step_rows(self.schedule, self.iteration, self.weight, count)
         self.iteration += count
-        if not isinstance(self.walker, BoardWalker):
+        if self.ties is None:
             self.walker.learn(steps)
-        elif self.ties is None:
-            self.walker.learn(steps, trunk=trunk)
-        else:
-            self.walker.learn_tied(steps, self.ties, trunk)
+        elif isinstance(self.walker, BoardWalker):
+            self.walker.learn_tied(steps, self.ties)
             self._loose = count > 0 or self._loose
 
     _loose = False  # whether averages of rows that share a bucket may differ

@@ -212,7 +212,7 @@ class Run(RunLoop[Progress]):
         self.game = make_game(game)
         self.tree = tree if tree is not None else solver_tree(self.game)
         kind = default_dtype(self.tree, cards) if dtype is None else dtype
-        rule = default_schedule(self.tree, traversal, device) if schedule is None else schedule
+        rule = default_schedule(self.tree, traversal) if schedule is None else schedule
         buckets = buckets_for(self.tree, cards)
         self.solver = make_solver(
             self.tree, rule, traversal, seed, threads, kind, solver_options or {}, device, buckets
@@ -361,7 +361,7 @@ class Run(RunLoop[Progress]):
         entries.text("kind", ("checkpoint",))
         asked_game = registry.make(game) if isinstance(game, str) else game
         self.game, self.tree = files.rebuild(place, entries, asked_game)
-        schedule = default_schedule(self.tree, traversal, device) if schedule is None else schedule
+        schedule = default_schedule(self.tree, traversal) if schedule is None else schedule
         asked, past, state = self._asked(schedule, traversal, seed), entries.table("provenance"), entries.table("state")
         buckets = buckets_for(self.tree, cards)
         asked |= {} if dtype is None else {"dtype": dtype}

@@ -50,13 +50,12 @@ class Schedule:
     predictive: bool = False
     alternating: bool = True
     stakes: float = 0.0  # power of pots by which the regrets of large moves count less; betting × boards only
-    trunk: float = 0.0  # where not 0, alpha before the first deal; betting × boards only
 
     rule: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         _check_gamma(self.name, self.gamma)
-        for what, exponent in (("alpha", self.alpha), ("beta", self.beta), ("trunk", self.trunk)):
+        for what, exponent in (("alpha", self.alpha), ("beta", self.beta)):
             if math.isnan(exponent):
                 raise InputError(f"schedule {self.name!r}: {what} is not a number")
         if not 0 <= self.stakes <= MOST_STAKES:
@@ -73,11 +72,6 @@ class Schedule:
             ((t - 1) / t) ** self.gamma,
             float(t),
         )
-
-    @property
-    def before_the_deal(self) -> Schedule | None:
-        """What holds before the first deal, where it differs."""
-        return replace(self, alpha=self.trunk, trunk=0.0) if self.trunk else None
 
     @property
     def discounts(self) -> bool:
@@ -116,7 +110,6 @@ class Rule:
     alternating: bool = True
     discounts: ClassVar[bool] = True
     stakes: ClassVar[float] = 0.0
-    before_the_deal: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         _check_gamma(self.name, self.gamma)
@@ -189,18 +182,10 @@ def linear(*, alternating: bool = True) -> Schedule:
 
 
 def dcfr(
-    alpha: float = 1.5,
-    beta: float = 0.0,
-    gamma: float = 2.0,
-    *,
-    alternating: bool = True,
-    stakes: float = 0.0,
-    trunk: float = 0.0,
+    alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, *, alternating: bool = True, stakes: float = 0.0
 ) -> Schedule:
     """Discounted CFR."""
-    return replace(
-        _TABLE["dcfr"], alpha=alpha, beta=beta, gamma=gamma, alternating=alternating, stakes=stakes, trunk=trunk
-    )
+    return replace(_TABLE["dcfr"], alpha=alpha, beta=beta, gamma=gamma, alternating=alternating, stakes=stakes)
 
 
 def pcfr_plus(*, gamma: float = 2.0, alternating: bool = True) -> Schedule:
@@ -225,16 +210,9 @@ def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
 
 
 def without_stakes(schedule: AnySchedule, where: str) -> AnySchedule:
-    """The schedule, refused where it weighs moves by pots, or has a trunk apart, and the solver cannot."""
+    """The schedule, refused where it weighs moves by pots and the solver cannot."""
     if schedule.stakes:
         raise InputError(f"schedule {schedule}: {where} cannot weigh moves by their pots: leave out stakes")
-    return without_trunk(schedule, where)
-
-
-def without_trunk(schedule: AnySchedule, where: str) -> AnySchedule:
-    """The schedule, refused where it has other numbers before the first deal and the solver cannot."""
-    if schedule.before_the_deal is not None:
-        raise InputError(f"schedule {schedule}: {where} has one clock for all streets: leave out trunk")
     return schedule
 
 

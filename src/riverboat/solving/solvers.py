@@ -18,7 +18,7 @@ from riverboat.solving.sampled_boards import SampledBoards
 from riverboat.solving.schedules import AnySchedule, Schedule, dcfr
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree
-from riverboat.walks.devices import CPU, CUDA, check_device, choose
+from riverboat.walks.devices import CPU, CUDA, check_device
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
 
@@ -40,7 +40,7 @@ def default_dtype(tree: AnyTree, cards: object = None) -> str:
     return "float32" if tree.table > FLOAT32_ABOVE else "float64"
 
 
-def default_schedule(tree: AnyTree, traversal: str = "full", device: str = CPU) -> AnySchedule:
+def default_schedule(tree: AnyTree, traversal: str = "full") -> AnySchedule:
     """DCFR; on boards with the exponents that were fastest on spots (docs/decisions/0014-schedule-of-spots.md), and in whole
     games of hold'em with moves weighed by their stakes (0043-schedule-of-whole-games.md) where walks can.
     """
@@ -48,7 +48,7 @@ def default_schedule(tree: AnyTree, traversal: str = "full", device: str = CPU) 
         return dcfr()
     if not isinstance(tree.game, Holdem) or sampling.parse(traversal).sampled:
         return BOARD_SCHEDULE
-    return LIMIT_SCHEDULE if tree.game.rules.limit and choose(device) == CPU else WHOLE_SCHEDULE
+    return LIMIT_SCHEDULE if tree.game.rules.limit else WHOLE_SCHEDULE
 
 
 def caution(schedule: str | AnySchedule, traversal: str) -> str | None:

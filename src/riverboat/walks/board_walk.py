@@ -145,26 +145,24 @@ class BoardWalker:
             rooms.dealt[home], place,
         )  # fmt: skip
 
-    def _threaded(self, step: Array, mode: int, me: int, trunk: Array | None = None) -> None:
-        """The first street, the boards that follow on all threads, and back; `trunk` are the numbers of the first street."""
-        players, share, first = (me, me + 1), (kernels.SHARE, kernels.CLOSE), step if trunk is None else trunk
-        self._work(first, mode, players, (kernels.OPEN, kernels.SHARE))
+    def _threaded(self, step: Array, mode: int, me: int) -> None:
+        players, share = (me, me + 1), (kernels.SHARE, kernels.CLOSE)
+        self._work(step, mode, players, (kernels.OPEN, kernels.SHARE))
         self._rooms.on_all(lambda thread: self._work(step, mode, players, share, thread))
-        self._work(first, mode, players, (kernels.CLOSE, kernels.WHOLE))
+        self._work(step, mode, players, (kernels.CLOSE, kernels.WHOLE))
 
-    def learn(self, steps: Array, start: Start | None = None, *, thread: int = 0, trunk: Array | None = None) -> None:
+    def learn(self, steps: Array, start: Start | None = None, *, thread: int = 0) -> None:
         """Iterations in which the players take turns, or answer the same profile where the walker was made so.
 
-        `thread`: whose room is used, where several walkers share rooms. `trunk`: other numbers for the street before the
-        first deal, in walks from the root.
+        `thread`: whose room is used, where several walkers share rooms.
         """
         tables = self._tables
         if tables.opp_regret is tables.regret:
-            self._learn(steps, start, thread, trunk)
+            self._learn(steps, start, thread)
             return
         for i in range(len(steps)):
             self._copy_seen()
-            self._learn(steps[i : i + 1], start, thread, None if trunk is None else trunk[i : i + 1])
+            self._learn(steps[i : i + 1], start, thread)
 
     def _copy_seen(self) -> None:
         """Before an iteration in which both players answer the same profile."""
@@ -174,19 +172,19 @@ class BoardWalker:
             tables.opp_regret[:] = tables.regret
             tables.opp_prediction[:] = tables.prediction
 
-    def learn_tied(self, steps: Array, ties: Ties, trunk: Array | None = None) -> None:
+    def learn_tied(self, steps: Array, ties: Ties) -> None:
         """The same where rows share buckets: after a player's walk its rows are tied together."""
-        tables, trunk = self._tables, steps if trunk is None else trunk
-        for step, first in zip(steps, trunk, strict=True):
+        tables = self._tables
+        for step in steps:
             self._copy_seen()
             self._dealt = self.root.weights
-            unfloored, above = step[None].copy(), first[None].copy()
-            unfloored[0, 2] = above[0, 2] = -np.inf
+            unfloored = step[None].copy()
+            unfloored[0, 2] = -np.inf
             for me in (0, 1):
-                if self.tree.streets == 1:
+                if self.threads == 1:
                     self._work(unfloored, LEARN, (me, me + 1), (kernels.OPEN, kernels.WHOLE))
                 else:
-                    self._threaded(unfloored, LEARN, me, above)
+                    self._threaded(unfloored, LEARN, me)
                 ties.tie(self._rooms, tables.regret, me, step[2], int(step[4]))
                 if len(tables.prediction):
                     ties.tie(self._rooms, tables.prediction, me, turn=int(step[4]))
@@ -196,16 +194,15 @@ class BoardWalker:
         for me in (0, 1):
             ties.tie(self._rooms, self._tables.average, me, turn=turn)
 
-    def _learn(self, steps: Array, start: Start | None, thread: int, trunk: Array | None) -> None:
+    def _learn(self, steps: Array, start: Start | None, thread: int) -> None:
         self._dealt = self.root.weights
-        apart = trunk is not None and self.tree.streets > 1
-        if start is not None or (self.threads == 1 and not apart):
+        if self.threads == 1 or start is not None:
             place = FROM_ROOT if start is None else self._set_out(start, (0, 1), thread)[0]
             self._work(steps, LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE), thread, place, thread)
             return
         for i in range(len(steps)):
             for me in (0, 1):
-                self._threaded(steps[i : i + 1], LEARN, me, trunk[i : i + 1] if trunk is not None else None)
+                self._threaded(steps[i : i + 1], LEARN, me)
 
     def warm(self) -> None:
         """Compile, or load what was compiled."""
