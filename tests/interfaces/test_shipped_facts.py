@@ -6,15 +6,21 @@ import json
 
 import pytest
 
-from riverboat.interfaces import cli
+from riverboat.interfaces import cli, shipped_facts
 
 
-def test_default_tells_what_is_on_record_beside_demo(capsys: pytest.CaptureFixture[str]) -> None:
-    """How it was made, matches, and bounds of both: no figure of one stands alone."""
+@pytest.mark.slow
+def test_the_command_tells_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Slow: what bytes mean is read by loops of their own."""
     with pytest.raises(SystemExit) as end:
         cli.main(["show", "default", "--json"])
     assert not end.value.code
-    known = json.loads(capsys.readouterr().out)["known"]
+    assert json.loads(capsys.readouterr().out)["known"] == shipped_facts.lines()
+
+
+def test_default_tells_what_is_on_record_beside_demo() -> None:
+    """How it was made, matches, and bounds of both: no figure of one stands alone."""
+    known = shipped_facts.lines()
     assert "core-hours" in known[0]
     bounds = [line.partition(":")[0] for line in known if "lower bound" in line]
     mine = [what.removeprefix("default") for what in bounds if what.startswith("default")]

@@ -335,8 +335,10 @@ def test_kuhn_by_hand() -> None:
 
 
 # --- precision ------------------------------------------------------------------------------
+# Slow, since single numbers have loops of their own.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_single_precision(schedule: str) -> None:
     for game in (make("leduc"), PUBLIC[1], HISTORY[2]):
@@ -354,6 +356,7 @@ def test_single_precision(schedule: str) -> None:
             CFR(tree, dtype="float16")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_single_precision_converges(schedule: str) -> None:
     tree = compile_game(make("leduc"))
@@ -364,6 +367,7 @@ def test_single_precision_converges(schedule: str) -> None:
     assert solver.exploitability() < 1.5 * double.exploitability() + 1e-5
 
 
+@pytest.mark.slow
 def test_reach_below_single_precision() -> None:
     """Chance leads there with 10^-42: regrets are too small to divide by, and the strategy must still be one."""
     rare: Any = (0, {"a": FOLD, "b": GRID})

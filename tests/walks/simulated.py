@@ -103,17 +103,18 @@ def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, flo
 
 def batch() -> dict[str, float]:
     """Two rivers with unlike menus, boards and ranges, beside each alone."""
-    trees = [BoardTree(Spot.make(**some)) for some in (WIDE, {**RIVER, "board": "AcKd7h7s2c"})]
+    unlike = {**WIDE, "bets": "75%"}, {**RIVER, "board": "AcKd7h7s2c", "bets": "a"}
+    trees = [BoardTree(Spot.make(**some)) for some in unlike]
     form = table_format("float64")
     steps, _ = step_rows(schedules.parse("dcfr"), 0, 0.0, 2)
     both = CudaBatch(trees, form)
     both.learn(steps)
-    found = {}
+    earned, found = both.earnings(0, respond=True), {}
     for g, tree in enumerate(trees):
         alone = CudaBatch([tree], form)
         alone.learn(steps)
         found[f"average {g}"] = float(np.abs(both.read(g, "average") - alone.read(0, "average"))[: tree.table].max())
-        found[f"earnings {g}"] = abs(both.earnings(0, respond=True)[g] - alone.earnings(0, respond=True)[0])
+        found[f"earnings {g}"] = abs(earned[g] - alone.earnings(0, respond=True)[0])
     return found
 
 
