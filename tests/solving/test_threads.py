@@ -76,6 +76,7 @@ def test_reading(name: str) -> None:
         assert not np.isnan(chosen[0]).any()
 
 
+@pytest.mark.slow
 def test_single_precision() -> None:
     tree = compile_game(GAMES["leduc"])
     one, two = (CFR(tree, "dcfr", threads=n, dtype="float32") for n in (1, 2))
