@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from riverboat import disk
 from riverboat.errors import InputError
@@ -71,9 +72,7 @@ COST_NAMES = {"core_hours": "core-hours", "megabytes": "MB", "decision_seconds":
 
 
 def strength_per_cost(book: Ledger, path: Path) -> None:
-    """Ratings above and what local best responses win below, against what agents cost; agents of one name and menu of
-    options are points, joined where only the training is longer.
-    """
+    """Ratings above and what local best responses win below, against what agents cost."""
     disk.check_picture(path)
     names, ratings = book.names(), {rating.agent: rating for rating in book.ratings()}
     asked = sorted({(str(e.more.get("actions")), str(e.more.get("from", "preflop"))) for e in book.of(LBR)})
@@ -102,17 +101,22 @@ def strength_per_cost(book: Ledger, path: Path) -> None:
                 and book.agents[e.agents[0]].get(key, 0) > 0
             ]
             mine.sort(key=lambda point: point[0])
+            where = "deal" if start == "preflop" else start
             below.errorbar(
                 [x for x, _ in mine], [e.mbb_per_game for _, e in mine], yerr=[e.ci95 for _, e in mine], marker="o",
-                capsize=3, linestyle="", color=f"C{number}", label=f"{actions} from the {start}",
+                capsize=3, linestyle="", color=f"C{number}", label=f"{actions} from the {where}",
             )  # fmt: skip
-        below.set(xscale="log", xlabel=COST_NAMES[key])
-        top.set(xscale="log")
+        below.set(xlabel=COST_NAMES[key])
+        paid = [float(facts[key]) for facts in book.agents.values() if facts.get(key, 0) > 0]
         for axis in (top, below):
+            axis.set(xscale="log", xlim=(min(paid, default=1) / 2, max(paid, default=1) * 3))  # room for names
+            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+            axis.xaxis.set_minor_locator(NullLocator())
             axis.grid(visible=True, which="major", alpha=0.3)
     axes[0, 0].set_ylabel("rating, mbb/g")
     axes[1, 0].set_ylabel("won by a local best response, mbb/g")
     if asked:
-        axes[1, 0].legend(fontsize=8)
+        axes[1, -1].legend(fontsize=8, loc="center right")
     disk.save_picture(figure, path)
     plt.close(figure)
