@@ -36,7 +36,6 @@ LONG = [
     "solving/test_sampling.py",
     "interfaces/test_hostile_folders.py",
     "walks/test_cuda_walk.py",
-    "web/test_pages.py",
     "endgame/test_refine.py",
     "games/test_open_spiel.py",
     "solving/test_whole_holdem.py",

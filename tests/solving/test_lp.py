@@ -55,6 +55,7 @@ def test_leduc_as_in_open_spiel() -> None:
     assert solve_lp(compile_game(make("leduc"))).value == pytest.approx(LEDUC_OPEN_SPIEL, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_bluff_with_one_die_each() -> None:
     assert solve_lp(compile_game(make("bluff:1,1"))).value == pytest.approx(-7 / 258, abs=1e-9)
 
