@@ -47,6 +47,7 @@ def test_lbr_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert "fcpa from the flop on" in shown
 
 
+@pytest.mark.slow
 def test_exploitability_of_a_blueprint_is_exact_or_a_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both say what they are, what they took, and the bound what the exact figure would cost."""
     strategy = random_blueprint("bench-3x20")

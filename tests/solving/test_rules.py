@@ -60,6 +60,7 @@ def assert_equal_runs(tree: Tree, rule: str | Rule, schedule: str, traversal: st
     np.testing.assert_allclose(own.current().probabilities, built_in.current().probabilities, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_regret_matching_is_vanilla() -> None:
     """Written again by a user, it gives the same tables to the last bit."""
     for tree in kuhn_and_leduc()[:2]:

@@ -186,6 +186,7 @@ def test_pages_fit_in_light_and_dark_and_everything_has_a_name(visit: Any) -> No
         assert (lightness > 128) == (scheme == "light")
 
 
+@pytest.mark.slow
 def test_weights_rake_and_sizes_of_each_player_are_sent(visit: Any) -> None:
     page = visit("#study?new=1")
     sent: list[Any] = []

@@ -171,6 +171,7 @@ def test_a_chart_is_read_compared_and_kept(visit: Any) -> None:
     assert kept.body()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
+@pytest.mark.slow
 def test_a_tournament_is_clicked_through(visit: Any, data: Path) -> None:
     page = visit("#charts")
     page.get_by_role("group", name="Sources").get_by_role("button", name="small").click()
