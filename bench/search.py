@@ -12,55 +12,28 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from riverboat.agents.registry import make_agent
 from riverboat.agents.searching import SearchingAgent
-from riverboat.arrays import Array
+from riverboat.evaluation.cost import TimedAgent
 from riverboat.evaluation.matches import play_match
-from riverboat.games.acpc import Rules
-from riverboat.games.views import Views
 
 
-@dataclass
-class Timed:
-    """An agent whose decisions are timed."""
-
-    agent: SearchingAgent
-    seconds: list[float] = field(default_factory=list)  # of each decision from its street on
-    processor: list[float] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.agent.name
-
-    def check_rules(self, rules: Rules) -> None:
-        self.agent.check_rules(rules)
-
-    def act(self, views: Views) -> Array:
-        return np.concatenate([self._one(views.take(np.array([i]))) for i in range(len(views))])
-
-    def _one(self, views: Views) -> Array:
-        began, cpu = time.perf_counter(), time.process_time()
-        move = self.agent.act(views)
-        if views.places.street[0] >= self.agent.search.first:
-            self.seconds.append(time.perf_counter() - began)
-            self.processor.append(time.process_time() - cpu)
-        return move
-
-    def facts(self) -> dict[str, Any]:
-        some = max(len(self.seconds), 1)
-        return {
-            "decisions": len(self.seconds),
-            "mean_seconds": sum(self.seconds) / some,
-            "worst_seconds": max(self.seconds, default=0.0),
-            "mean_processor": sum(self.processor) / some,
-            "worst_processor": max(self.processor, default=0.0),
-        }
+def facts(timed: TimedAgent, first: int) -> dict[str, Any]:
+    """Of the decisions from a street on."""
+    searched = np.array(timed.streets, int) >= first
+    seconds, processor = np.array(timed.seconds)[searched], np.array(timed.processor)[searched]
+    some = max(len(seconds), 1)
+    return {
+        "decisions": len(seconds),
+        "mean_seconds": float(seconds.sum() / some),
+        "worst_seconds": float(seconds.max(initial=0.0)),
+        "mean_processor": float(processor.sum() / some),
+        "worst_processor": float(processor.max(initial=0.0)),
+    }
 
 
 def main() -> int:
@@ -75,11 +48,11 @@ def main() -> int:
     agent, opponent = make_agent(given.agent, given.seed), make_agent(given.against, given.seed)
     if not isinstance(agent, SearchingAgent):
         parser.error(f"{given.agent}: does not search; add search=turn")
-    timed = Timed(agent)
+    timed = TimedAgent(agent)
     match = play_match(timed, opponent, agent.rules, given.hands, given.seed, pairs_at_once=1)
-    facts = timed.facts()
-    late = facts["worst_seconds"] > given.limit
-    print(json.dumps({"agent": given.agent, "against": given.against, "late": late, **facts, **match.record()}))
+    told = facts(timed, agent.search.first)
+    late = told["worst_seconds"] > given.limit
+    print(json.dumps({"agent": given.agent, "against": given.against, "late": late, **told, **match.record()}))
     return int(late)
 
 
