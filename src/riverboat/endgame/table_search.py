@@ -36,6 +36,7 @@ from riverboat.games.betting import Betting
 from riverboat.games.menus import Menu, totals
 from riverboat.games.moves import CALL, show_move
 from riverboat.games.places import Places
+from riverboat.memory import available_memory
 from riverboat.solving.batches import solve_many
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_report import at_line
@@ -47,7 +48,7 @@ from riverboat.walks.devices import CPU, choose
 
 STREETS = ("preflop", "flop", "turn", "river")
 NESTED = ("inexpensive", "expensive")
-KEPT = 1 << 30  # bytes of solutions that are kept
+KEPT, KEPT_SHARE = 1 << 30, 1 / 16  # bytes of solutions that are kept, and of the free memory where that is more
 WORK = 5.5e6  # nodes × boards × hands: about a second of one core for a hundred iterations
 WORK_A_SECOND = 5e6  # of one core, so that some sixty iterations are made
 LEAST_SECONDS = 0.05
@@ -130,7 +131,7 @@ class Search:
     played: Played
     settings: SearchSettings
     opponent: BlueprintStrategy | None = None  # what the opponent is thought to play; None: the blueprint
-    cache: PublicCache[Position | MidPosition] = field(default_factory=lambda: PublicCache(KEPT, _bytes), repr=False)
+    cache: PublicCache[Position | MidPosition] = field(default_factory=lambda: PublicCache(_kept(), _bytes), repr=False)
 
     def __post_init__(self) -> None:
         rules = self.played.rules
@@ -293,6 +294,11 @@ class Search:
     def _base(self) -> BlueprintStrategy:
         """What is really played on the tree."""
         return self.played.on_tree()
+
+
+def _kept() -> int:
+    """Bytes of solutions that are kept: a batch of tables whose turns do not fit solves them once more for every decision."""
+    return max(KEPT, int((available_memory() or 0) * KEPT_SHARE))
 
 
 def _bytes(position: Position | MidPosition) -> int:
