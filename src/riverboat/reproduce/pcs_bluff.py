@@ -7,19 +7,23 @@ default the game is Bluff(2,1), with 3.5 million information sets; the paper's i
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-import numpy as np
-
-from riverboat.reproduce.pcs_curves import Check, doublings
+from riverboat.errors import InputError
+from riverboat.reproduce.pcs_curves import Check, doublings, piece
+from riverboat.reproduce.pieces import Pieces
 from riverboat.solving.cfr import CFR
-from riverboat.solving.response import quality_of_sums
+from riverboat.solving.response import earned
 from riverboat.solving.values import game
 from riverboat.strategy.table import Tree
 from riverboat.trees.compile import compile_game
+from riverboat.trees.public import PublicTree
 
 SAMPLERS = {"chance": "CS", "pcs": "PCS"}
 SMALL, PAPER = "bluff:2,1", "bluff:2,2"
 INFOSETS = 352_321_536  # of Bluff(2,2)
+SECONDS, FIRST = {False: 8, True: 1024}, {False: 0.25, True: 32.0}  # of a run, and to its first check; `full` or not
+VERSION = 1  # of what pieces hold
 LEAST = 1e-7  # of a figure on a logarithmic axis
 
 
@@ -45,6 +49,18 @@ def trained(
     ]
 
 
+def runs_of(
+    tree: Tree, pieces: Pieces, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float]
+) -> dict[str, list[list[Check]]]:
+    """The runs of a figure that are there, each a piece."""
+    runs = {}
+    for traversal, name in SAMPLERS.items():
+        run = piece(pieces, name, partial(trained, tree, traversal, seconds, checks, seed, measure))
+        if run is not None:
+            runs[name] = [run]
+    return runs
+
+
 def exploitability(solver: CFR) -> float:
     """Of the average strategy, in matches."""
     return solver.exploitability()
@@ -53,13 +69,10 @@ def exploitability(solver: CFR) -> float:
 def loss_to(equilibrium: CFR) -> Callable[[CFR], float]:
     """What an average strategy loses against an equilibrium's, the mean of both seats, in matches: exact, no dice rolled."""
     tree, theirs = equilibrium.tree, equilibrium.average_sums
+    if not isinstance(tree, PublicTree):
+        raise InputError(f"{tree.name}: what players earn by hand needs a public game")
 
     def measure(solver: CFR) -> float:
-        won = 0.0
-        for seat in (0, 1):
-            table = np.array(theirs)
-            tree.views(table)[seat][:] = tree.views(solver.average_sums)[seat]
-            won += quality_of_sums(tree, table).values[seat]
-        return -won / 2
+        return -sum(earned(tree, seat, solver.average_sums, theirs) for seat in (0, 1)) / 2
 
     return measure

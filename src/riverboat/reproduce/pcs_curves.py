@@ -1,6 +1,7 @@
 """What the figures of the public-chance paper share: runs measured each time after twice as long, and factors of time.
 
-Time is that of the processor, of one core, without the measuring: it does not depend on what else the machine does.
+Time is that of the processor, of one core, without the measuring: it does not depend on what else the machine does. At full
+size each run is a piece (`reproduce.pieces`), so that an interrupted figure goes on where it was.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from riverboat.errors import InputError
 from riverboat.reproduce.framework import Curve
+from riverboat.reproduce.pieces import Pieces
 from riverboat.reproduce.rows import Row, finding, new
 
 SAMPLERS = {"chance": "CS", "opcs": "OPCS", "spcs": "SPCS", "pcs": "PCS"}
@@ -51,6 +54,32 @@ def doublings(
             rate = (done() - before) / took
             chunk = max(1, min(2 * chunk, int(rate * (target - spent) / 2)))
         yield spent
+
+
+def checks_of(seconds: float, first: float) -> int:
+    """How many checks a run has whose first comes after `first` seconds, or somewhat later."""
+    if seconds < first:
+        raise InputError(f"seconds={seconds:g}: the first check comes after {first:g}")
+    return int(math.log2(seconds / first)) + 1
+
+
+def piece(pieces: Pieces, what: str, make: Callable[[], Sequence[Check]]) -> list[Check] | None:
+    """A run with its checks, from its piece where that is there; None where it is not, and is not to be made."""
+
+    def columns() -> dict[str, list[float]]:
+        run = make()
+        return {
+            "spent": [c.seconds for c in run],
+            "iterations": [c.iterations for c in run],
+            "visited": [c.visited for c in run],
+            "figure": [c.figure for c in run],
+        }
+
+    figures = pieces.get(what, columns)
+    if figures is None:
+        return None
+    numbers = zip(*(figures[name] for name in ("spent", "iterations", "visited", "figure")), strict=True)
+    return [Check(float(spent), int(done), int(visits), float(x)) for spent, done, visits, x in numbers]
 
 
 def mean_run(runs: Sequence[Sequence[Check]]) -> list[Check]:

@@ -7,6 +7,8 @@ see buckets, from joint counts of bucket sequences.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
 from riverboat.abstraction.card_abstraction import CardAbstraction, load_abstraction
@@ -16,7 +18,8 @@ from riverboat.games.action_tree import ActionTree, compile_actions
 from riverboat.games.holdem import holdem
 from riverboat.kept import folder
 from riverboat.reproduce.framework import Curve, Experiment, Report
-from riverboat.reproduce.pcs_curves import Check, claims, curves_of, doublings, rows_of
+from riverboat.reproduce.pcs_curves import Check, checks_of, claims, curves_of, doublings, piece, rows_of
+from riverboat.reproduce.pieces import Pieces
 from riverboat.reproduce.rows import Explained, Row, finding, new, printed
 from riverboat.solving.blueprint import Blueprint
 from riverboat.solving.bucket_sampling import make_blueprint
@@ -27,6 +30,8 @@ SAMPLERS = {"chance": "CS", "pcs": "PCS"}
 MILLIONS = {5: 3.6, 8: 23.6, 10: 57.3, 12: 118.6}
 CUT_OFF = Explained(118.671936, "118,671,936: cut off, not rounded", within=0.01)
 BOARDS, FULL_BOARDS = 1500, 50_000  # that joint counts are taken from
+FIRST = {False: 13.0, True: 4.0}  # seconds to the first check; with `full` or without
+VERSION = 1  # of what pieces hold
 
 
 def cards_of(n: int) -> CardAbstraction:
@@ -48,9 +53,15 @@ def exploitability(game: ClassGame, solver: Blueprint) -> float:
 
 
 def trained(
-    tree: ActionTree, cards: CardAbstraction, game: ClassGame, traversal: str, seconds: float, checks: int, seed: int
+    tree: ActionTree,
+    prepared: Callable[[], tuple[CardAbstraction, ClassGame]],
+    traversal: str,
+    seconds: float,
+    checks: int,
+    seed: int,
 ) -> list[Check]:
     """One run with its checks."""
+    cards, game = prepared()
     make_blueprint(tree, cards, traversal).step(1)  # compiles
     solver = make_blueprint(tree, cards, traversal, seed=seed)
     return [
@@ -70,42 +81,44 @@ def size_rows(tree: ActionTree) -> list[Row]:
     return rows
 
 
-def run(full: bool, seed: int) -> Report:
-    """All numbers of buckets."""
+def run(full: bool, seed: int, seconds: int = 0, boards: int = 0, part: int = 0) -> Report:
+    """Numbers of buckets, two or with `full` four; `seconds` for each run, from so many `boards`."""
     tree = compile_actions(holdem("4-4").rules)
-    rows, curves, shares = size_rows(tree), [], []
-    boards = drawn_boards(tree, FULL_BOARDS if full else BOARDS, seed)
-    seconds, checks, buckets = (256.0, 7, (5, 8, 10, 12)) if full else (26.0, 2, (5, 8))
+    most, buckets = float(seconds or (256 if full else 26)), (5, 8, 10, 12) if full else (5, 8)
+    counted, checks = boards or (FULL_BOARDS if full else BOARDS), checks_of(most, FIRST[full])
+    pieces = Pieces("pcs-figure-3", f"{VERSION} {most:g} {checks} {counted} {seed}", keep=full, part=part)
+    rows, curves, shares = size_rows(tree), [], {}
     for n in buckets:
-        cards = cards_of(n)
-        game = joint_game(tree, cards, boards)
-        runs = {
-            name: [trained(tree, cards, game, traversal, seconds, checks, seed)] for traversal, name in SAMPLERS.items()
+        prepared = cache(partial(_prepared, tree, n, counted, seed))
+        made = {
+            name: piece(pieces, f"{n}-{name}", partial(trained, tree, prepared, traversal, most, checks, seed))
+            for traversal, name in SAMPLERS.items()
         }
-        shares.append(runs["PCS"][0][-1].figure / runs["CS"][0][-1].figure)
-        here = [row for row in claims(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
-        rows += [
-            *(new(f"n = {n}: {row.name}", row.ours, note=row.note) for row in rows_of(runs, "mbb a hand")),
-            new(f"n = {n}: PCS at the end, shares of CS", shares[-1]),
-            *here,
-        ]
+        runs = {name: [run] for name, run in made.items() if run is not None}
+        rows += [new(f"n = {n}: {row.name}", row.ours, note=row.note) for row in rows_of(runs, "mbb a hand")]
+        if len(runs) == len(SAMPLERS):
+            shares[n] = runs["PCS"][0][-1].figure / runs["CS"][0][-1].figure
+            rows.append(new(f"n = {n}: PCS at the end, shares of CS", shares[n]))
+            rows += [row for row in claims(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
         curves += curves_of(runs, f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds")
-    rows.append(
-        finding(
-            "PCS gains on CS as buckets grow: share of CS with the most buckets, shares of that with 5",
-            1.0,
-            shares[-1] / shares[0],
-            "<=",
-        )
-    )
+    few, many = min(shares, default=0), max(shares, default=0)
+    if few < many:
+        name = f"PCS gains on CS as buckets grow: share of CS with {many} buckets, shares of that with {few}"
+        rows.append(finding(name, 1.0, shares[many] / shares[few], "<="))
     notes = (
         "Limit hold'em, four rounds. Exploitability in the abstract game, in mbb a hand: responders see buckets as well. "
-        f"Joint counts are of {len(boards):,} boards with all their pairs of hands, {len(boards) * 1081 * 990:.2g} in all: "
+        f"Joint counts are of {counted:,} boards with all their pairs of hands, {counted * 1081 * 990:.2g} in all: "
         "best responses fit their noise a little, so that figures are rather too high than too low, for both alike.",
         "Vanilla CFR; time is that of one core, without the measuring. The paper finds that CS is faster with 5 buckets and "
         "that PCS overtakes it as buckets grow. PCS draws boards in blocks of 64, some 12 s each: so its checks come late.",
+        f"{most:g} s for each run. {pieces.note}",
     )
     return Report(tuple(rows), notes, tuple[Curve, ...](curves), log=True)
+
+
+def _prepared(tree: ActionTree, n: int, boards: int, seed: int) -> tuple[CardAbstraction, ClassGame]:
+    cards = cards_of(n)
+    return cards, joint_game(tree, cards, drawn_boards(tree, boards, seed))
 
 
 EXPERIMENT = Experiment(
@@ -115,4 +128,5 @@ EXPERIMENT = Experiment(
     "5 min",
     "2 h",
     run,
+    ("seconds", "boards", "part"),
 )

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from riverboat.reproduce.framework import Experiment, Report
-from riverboat.reproduce.pcs_bluff import PAPER, SAMPLERS, SMALL, loss_to, trained, tree_of
-from riverboat.reproduce.pcs_curves import claims, curves_of, rows_of
+from riverboat.reproduce.pcs_bluff import FIRST, PAPER, SECONDS, SMALL, VERSION, loss_to, runs_of, tree_of
+from riverboat.reproduce.pcs_curves import checks_of, claims, curves_of, rows_of
+from riverboat.reproduce.pieces import Pieces
 from riverboat.reproduce.rows import new
 from riverboat.solving.cfr import CFR
 
 
-def run(full: bool, seed: int) -> Report:
-    """Both samplers against one that has learnt for long by another schedule."""
-    tree = tree_of(full)
-    opponent = CFR(tree, "dcfr", dtype="float32")
-    opponent.step(400 if full else 200)
-    epsilon = opponent.exploitability()
-    seconds, checks = (1024.0, 6) if full else (8.0, 6)
-    runs = {
-        name: [trained(tree, traversal, seconds, checks, seed, loss_to(opponent))]
-        for traversal, name in SAMPLERS.items()
-    }
-    rows = [
-        new("exploitability of the opponent", epsilon, note=f"DCFR, {opponent.iteration} iterations"),
-        *rows_of(runs, "matches lost"),
-        *claims(runs, "loss to the equilibrium", "PCS", ("CS",)),
-    ]
+def run(full: bool, seed: int, seconds: int = 0, iterations: int = 0, threads: int = 1, part: int = 0) -> Report:
+    """Both samplers, `seconds` each, against one that has learnt by another schedule for `iterations`, on `threads`."""
+    tree, most = tree_of(full), float(seconds or SECONDS[full])
+    checks, learnt = checks_of(most, FIRST[full]), iterations or (400 if full else 200)
+    pieces = Pieces("pcs-figure-6", f"{VERSION} {most:g} {checks} {learnt} {seed}", keep=full, part=part)
+
+    @cache
+    def opponent() -> CFR:
+        solver = CFR(tree, "dcfr", dtype="float32", threads=threads)
+        solver.step(learnt)
+        return solver
+
+    quality = pieces.get("opponent", lambda: {"epsilon": opponent().exploitability()})
+    runs = runs_of(tree, pieces, most, checks, seed, lambda solver: loss_to(opponent())(solver))
+    rows = rows_of(runs, "matches lost")
+    if quality is not None:
+        note = f"DCFR, {learnt} iterations"
+        rows.insert(0, new("exploitability of the opponent", float(quality["epsilon"]), note=note))
+    if not pieces.missing:
+        rows += claims(runs, "loss to the equilibrium", "PCS", ("CS",))
     name = PAPER if full else SMALL
     notes = (
-        f"{name}: what the average strategy loses against an equilibrium (ε = {epsilon:.2g} matches) over both seats, "
-        "exact: all pairs of rolls, none drawn. Nobody can win more than ε from it. Time is that of one core, without the "
+        f"{name}: what the average strategy loses over both seats against an equilibrium, or nearly one, exact: all pairs of "
+        "rolls, none drawn. Nobody can win more than its exploitability from it. Time is that of one core, without the "
         "measuring.",
         "The paper's game is Bluff(2,2), which --full runs (8.4 GB of tables).",
+        f"{most:g} s for each run. {pieces.note}",
     )
     panel = f"{name}: matches lost to an ε-equilibrium against seconds"
     return Report(tuple(rows), notes, tuple(curves_of(runs, panel)), log=True)
@@ -43,4 +51,5 @@ EXPERIMENT = Experiment(
     "1 min",
     "1 h 30 min",
     run,
+    ("seconds", "iterations", "threads", "part"),
 )

@@ -116,6 +116,12 @@ def quality_of_sums(tree: Tree, sums: Array, threads: int = 1) -> Quality:
     return Quality(tuple(best), _history_values(tree, probabilities), total, recalls)
 
 
+def earned(tree: PublicTree, player: int, own: Array, theirs: Array) -> float:
+    """What a player earns on average by one table of accumulated weights against an opponent who follows another."""
+    tables = _strategy_tables(tree, player, own, theirs)
+    return _expectation(tree, player, Walker(tree, np.float64, 1).walk(player, tables, _kernels.EVALUATE))
+
+
 def best_response(strategy: Strategy, player: int) -> tuple[float, Strategy]:
     """The best response of one player and what it earns; the other players' rows are kept."""
     tree = strategy.tree
@@ -151,10 +157,10 @@ def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Ar
         return np.where(dealt > 0, raw * tree.sides[player].weight / dealt, 0.0)
 
 
-def _strategy_tables(tree: PublicTree, me: int, sums: Array) -> _kernels.RegretTables:
-    """Tables for a walk that only reads a strategy."""
-    views = tree.views(_unmarked(sums))
-    own, opp = views[me], views[1 - me]
+def _strategy_tables(tree: PublicTree, me: int, sums: Array, theirs: Array | None = None) -> _kernels.RegretTables:
+    """Tables for a walk that only reads a strategy, or one for each player."""
+    own = tree.views(_unmarked(sums))[me]
+    opp = tree.views(_unmarked(sums if theirs is None else theirs))[1 - me]
     return _kernels.RegretTables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), opp[:0], opp[:0], opp)
 
 
