@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.abstraction.build import build
-from riverboat.abstraction.recipe import Recipe, StreetRecipe, load_recipe
+from riverboat.abstraction.recipe import PublicRecipe, Recipe, StreetRecipe, load_recipe
 from riverboat.abstraction.translation import MAPPINGS
 from riverboat.evaluation.duel import duel
 from riverboat.evaluation.ledger import read_ledger
@@ -56,9 +56,15 @@ class Variant:
     of: str | None = None  # the variant that is played with other options: it is not trained again
 
 
-def streets(flop: StreetRecipe, turn: StreetRecipe, river: StreetRecipe, first: StreetRecipe | None = None) -> Recipe:
+def streets(flop: StreetRecipe, turn: StreetRecipe, river: StreetRecipe, public: PublicRecipe | None = None) -> Recipe:
     """A recipe for cards."""
-    return Recipe((first or StreetRecipe(), flop, turn, river))
+    return Recipe((StreetRecipe(), flop, turn, river), public)
+
+
+def in_public(public: PublicRecipe) -> Recipe:
+    """The cards of `tiny-public` with other public buckets."""
+    preset = load_recipe("tiny-public")
+    return replace(preset, public=public)
 
 
 # Cards that are no presets: of the size of a preset, otherwise made.
@@ -78,6 +84,9 @@ OWN_CARDS = {
         StreetRecipe("histogram", 100, passes=1),
         StreetRecipe("ochs", 100, passes=1),
     ),
+    "flops-mean": in_public(PublicRecipe(4, 200, 3, "mean")),
+    "flops-medoids": in_public(PublicRecipe(4, 200, 3, "medoids")),
+    "flops-hand": in_public(PublicRecipe(4, method="groups", groups=("paired", "monotone", "two-tone"))),
     "potential-up": streets(
         StreetRecipe("potential", 100, passes=5),
         StreetRecipe("potential", 100, passes=2),
@@ -119,6 +128,10 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Variant]]] = {
     "public": (
         "hierarchical public flops against a flat abstraction of as many buckets",
         {"flat": Variant(cards="flat"), "public": Variant(cards="tiny-public")},
+    ),
+    "flops": (
+        "four public buckets of flops: Algorithm 3 against other objectives and against groups by hand",
+        {"sum": Variant(cards="tiny-public")} | {n: Variant(cards=f"flops-{n}") for n in ("mean", "medoids", "hand")},
     ),
     "recall": (
         "perfect recall (percentiles of percentiles) against as many buckets that forget",

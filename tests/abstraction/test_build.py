@@ -9,6 +9,7 @@ from riverboat.abstraction import build as builder
 from riverboat.abstraction import points
 from riverboat.abstraction.build import build
 from riverboat.abstraction.card_abstraction import StreetBuckets, load_abstraction
+from riverboat.abstraction.potential import ground
 from riverboat.abstraction.recipe import CANONICAL, load_recipe, loads
 from riverboat.errors import InputError
 
@@ -139,7 +140,7 @@ def test_potential_is_seen_in_the_next_street(tmp_path):
     hands = np.sort(rng.choice(CANONICAL["flop"], 300, replace=False))
     labels, centres = rng.integers(0, 6, CANONICAL["turn"]).astype(np.uint16), rng.random((6, 5)).astype(np.float32)
     found, inside = builder._cluster(
-        work, "flop", recipe.street("flop"), hands, np.ones(300), 12, 1, lambda share: None, labels, centres
+        work, "flop", recipe.street("flop"), hands, np.ones(300), 12, 1, lambda share: None, (labels, ground(centres))
     )
     assert found.centres.shape == (12, 6)  # shares of the turn's clusters
     assert np.allclose(found.centres.sum(axis=1), 1, atol=1e-5)
@@ -198,17 +199,28 @@ def test_potential_over_potential_compares_what_clusters_lead_to(tmp_path):
     labels = rng.integers(0, 3, (1, CANONICAL["turn"])).astype(np.uint16)
     work.done = {"river": StreetBuckets(2, centres=river), "turn": StreetBuckets(3, labels, centres=turn)}
     far = float(np.sqrt(8 * 100))
-    ground = builder._ground(work, "turn", turn)
-    assert ground.distance == pytest.approx(far * np.abs(turn[:, :1] - turn[:, 0]), rel=1e-5)
+    apart = builder._ground(work, "turn")
+    assert apart.distance == pytest.approx(far * np.abs(turn[:, :1] - turn[:, 0]), rel=1e-5)
     some = np.arange(0, CANONICAL["flop"], 5000)
     clusters, _ = builder._cluster(
-        work, "flop", recipe.street("flop"), some, np.ones(len(some)), 4, 1, lambda share: None, labels[0], turn
+        work, "flop", recipe.street("flop"), some, np.ones(len(some)), 4, 1, lambda share: None, (labels[0], apart)
     )
     assert sorted(set(clusters.labels.tolist())) == [0, 1, 2, 3]
     assert clusters.centres.shape == (4, 3)
     assert clusters.centres.sum(axis=1) == pytest.approx(1.0, rel=1e-4)
 
 
-def test_potential_over_potential_is_not_for_public_buckets():
-    with pytest.raises(InputError, match=r"potential over potential inside \[public\] buckets"):
-        loads(TWICE + "[public]\nbuckets = 3\n")
+def test_potential_over_potential_inside_a_public_bucket(tmp_path):
+    """Each public bucket is compared by its own clusters of the next street, of which it may have fewer than others."""
+    recipe = loads(TWICE + "[public]\nbuckets = 2\n")
+    river = np.zeros((3, 8), np.float32)  # two clusters in the first public bucket, one in the second
+    river[1:] = 10.0
+    turn = np.array([[1, 0], [0.5, 0.5], [1, 0], [1, 0]], np.float32)
+    work = builder._Work(recipe, tmp_path, 1, None)
+    work.done = {
+        "river": StreetBuckets(3, centres=river, first=np.array([0, 2, 3])),
+        "turn": StreetBuckets(4, centres=turn, first=np.array([0, 2, 4])),
+    }
+    half = float(np.sqrt(8 * 100)) / 2
+    assert builder._ground(work, "turn", 0).distance == pytest.approx(np.array([[0, half], [half, 0]]), rel=1e-5)
+    assert not builder._ground(work, "turn", 1).distance.any()  # both lead to its only cluster

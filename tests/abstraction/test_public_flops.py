@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from riverboat.abstraction import potential, public
+from riverboat.abstraction.flop_textures import groups
 from riverboat.abstraction.public import PublicBuckets
 from riverboat.arrays import Array
 from riverboat.cards import ranking
@@ -128,6 +129,77 @@ def test_one_by_one_ends_where_no_move_helps() -> None:
     again = public.cluster_public(distance, 7, seed=2)
     np.testing.assert_array_equal(again.labels, public.cluster_public(distance, 7, seed=2).labels)
     assert public.cluster_public(distance, 7, seed=2, restarts=8).cost <= again.cost
+
+
+def objective_of(name: str, distance: Array, labels: Array, weight: Array) -> float:
+    """As it is written down, cluster by cluster."""
+    total = 0.0
+    for c in set(labels.tolist()):
+        here = np.flatnonzero(labels == c)
+        apart = distance[np.ix_(here, here)]
+        if name == "medoids":
+            total += float((weight[here] @ apart).min())
+        else:
+            total += float(weight[here] @ apart @ weight[here]) / 2 / weight[here].sum()
+    return total
+
+
+@pytest.mark.parametrize("name", ["mean", "medoids"])
+def test_other_objectives_end_where_no_move_helps(name: str) -> None:
+    distance = scattered(50, seed=6)
+    weight = np.random.default_rng(3).integers(1, 25, 50).astype(float)
+    clusters = public.cluster_public(distance, 6, weight, seed=2, objective=name)
+    assert clusters.settled
+    assert (np.bincount(clusters.labels, minlength=6) > 0).all()
+    assert clusters.cost == pytest.approx(objective_of(name, distance, clusters.labels, weight))
+    if name == "mean":
+        for i, c in np.ndindex(50, 6):
+            moved = clusters.labels.copy()
+            moved[i] = c
+            assert len(set(moved.tolist())) < 6 or objective_of(name, distance, moved, weight) >= clusters.cost - 1e-9
+    else:  # medoids move with their clusters: every state is next to its own
+        here = [np.flatnonzero(clusters.labels == c) for c in range(6)]
+        medoid = np.array([h[(weight[h] @ distance[np.ix_(h, h)]).argmin()] for h in here])
+        mine = distance[np.arange(50), medoid[clusters.labels]]
+        np.testing.assert_array_equal(distance[:, medoid].min(axis=1), mine)
+    again = public.cluster_public(distance, 6, weight, seed=2, restarts=6, objective=name)
+    assert again.cost <= clusters.cost
+
+
+def test_objectives_that_are_refused() -> None:
+    with pytest.raises(InputError, match="did you mean 'medoids'"):
+        public.cluster_public(np.zeros((3, 3)), 2, objective="medoid")
+    with pytest.raises(InputError, match="all at once is how the paper prints the sum"):
+        public.cluster_public(np.zeros((3, 3)), 2, objective="mean", together=True)
+
+
+# --- groups by hand -----------------------------------------------------------------------------------
+
+
+def test_flops_by_hand() -> None:
+    """Counts of canonical flops: 13 trips, 312 pairs (156 of two suits, 156 of three), 286 ranks × 5 ways of suits."""
+    labels = groups(["trips", "paired", "monotone", "two-tone", "rainbow"])
+    assert np.bincount(labels).tolist() == [13, 312, 286, 286 * 3, 286]
+    flops = {"AsKsQs": "connected", "Ah2c3d": "connected", "KhAc2d": "", "9h8c2d": "low", "Ts9c8d": "connected"}
+    named = groups(["connected unpaired", "low"])
+    for text, word in flops.items():
+        at = int(board_index(np.array([cards(" ".join(text[i : i + 2] for i in (0, 2, 4)))]))[0])
+        assert named[at] == {"connected": 0, "low": 1, "": 2}[word]
+    high = groups([f"{rank}-high" for rank in "AKQJT9876543"])
+    assert np.bincount(high)[-1] == 1  # 222 is what is left
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["pared"], "did you mean 'paired'"),
+        (["paired", "trips"], "no flop is left for it"),
+        ([" "], "say what flops it has"),
+    ],
+)
+def test_groups_that_are_refused(texts: list[str], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        groups(texts)
 
 
 def plain_algorithm_3(distance: Array, labels: list[int], k: int) -> list[int]:

@@ -40,6 +40,19 @@ def test_a_recipe_is_read_and_told():
     assert loads("[public]\nbuckets = 7\n" + STREETS).counts == (169, 70, 140, 210)
 
 
+def test_public_buckets_are_made_in_other_ways_where_a_recipe_says_so():
+    plain = loads("[public]\nbuckets = 3\n" + STREETS)
+    assert "method" not in plain.to_dict()["public"]  # recipes of before are the same recipes
+    assert loads("[public]\nbuckets = 3\nmethod = 'sum'\n" + STREETS).fingerprint == plain.fingerprint
+    mean = loads("[public]\nbuckets = 3\nmethod = 'mean'\n" + STREETS)
+    assert mean.fingerprint != plain.fingerprint
+    hand = loads("[public]\ngroups = ['paired', 'monotone']\n" + STREETS)
+    assert (hand.counts, hand.to_dict()["public"]["groups"]) == ((169, 30, 60, 90), ["paired", "monotone"])
+    names = [stage.name for stage in estimate.plan(hand)]
+    assert "base" not in names  # nothing is compared
+    assert "public" in names
+
+
 def test_the_fingerprint_is_of_what_decides_the_result():
     plain = loads(STREETS, "one")
     assert loads("about = 'words'\n" + STREETS, "two").fingerprint == plain.fingerprint
@@ -66,6 +79,11 @@ def test_the_fingerprint_is_of_what_decides_the_result():
             "next",
         ),
         ("[public]\nbuckets = 3\n" + STREETS.replace('"ochs"', '"strength"'), "inside public buckets"),
+        ("[public]\nbuckets = 3\nmethod = 'medoid'\n" + STREETS, "did you mean 'medoids'"),
+        ("[public]\nbuckets = 3\nmethod = 'groups'\n" + STREETS, "groups go with method"),
+        ("[public]\nbuckets = 3\nmethod = 'mean'\ngroups = ['paired']\n" + STREETS, "groups go with method"),
+        ("[public]\nbuckets = 3\ngroups = ['paired']\n" + STREETS, "are 2"),
+        ("[public]\ngroups = 'paired'\n" + STREETS, "must be a list of texts"),
     ],
 )
 def test_what_is_wrong_is_said(text, words):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from riverboat.errors import InputError, MemoryLimitError
+from riverboat.games import action_tree
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import (
     CALL,
@@ -174,6 +175,16 @@ def test_layout(rules: Rules, menu: Menu | None) -> None:
     types = {"actor": "int8", "street": "int8", "first": "int32", "count": "int8", "parent": "int32", "kind": "int8"}
     types |= {"total": "int32", "spent": "int32", "showdown": "bool", "pay": "int32", "slot": "int32", "width": "int64"}
     assert {name: str(getattr(tree, name).dtype) for name in types} == types
+
+
+@pytest.mark.parametrize(("rules", "menu"), TREES, ids=NAMES)
+def test_small_trees_need_no_compiled_loop(rules: Rules, menu: Menu | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who only reads an agent does not wait for loops; a larger tree is unrolled by them, to the same arrays."""
+    few = compile_actions(rules, menu)
+    monkeypatch.setattr(action_tree, "FEW_NODES", 0)
+    many = compile_actions(rules, menu)
+    for name in ("first", "parent", "kind", "total", "slot", "pay"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(many, name))
 
 
 def test_what_is_below_one_child_comes_before_the_next() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import one_size
+from riverboat.interfaces import shipping
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint, save_blueprint
 from riverboat.strategy.shipping import computed_cards, ship
 
@@ -65,3 +67,18 @@ def test_cards_that_cannot_be_computed_are_refused() -> None:
     cards = CardAbstraction((StreetBuckets(169), flop, turn, river))
     with pytest.raises(InputError, match="buckets of the turn by None cannot be computed at the table; histogram can"):
         computed_cards(cards)
+
+
+def test_an_agent_is_shipped_as_it_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its name; what is done to its rows is in the tables then. Search and yardsticks have none of their own."""
+    strategy = trained(tmp_path)
+    shipping.ship(f"{tmp_path / 'run'}?purify", tmp_path / "out", json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["provenance"]["post-processing"] == "purify"
+    again = load_blueprint(tmp_path / "out")
+    before, after = strategy.at("cc/", "QhJh", "AsKd2c"), again.at("cc/", "QhJh", "AsKd2c")
+    assert [after[move] for move in before] == [float(share == max(before.values())) for share in before.values()]
+    for name in (f"{tmp_path / 'run'}?search=river", "always-call"):
+        with pytest.raises(InputError, match="a blueprint is shipped"):
+            shipping.ship(name, tmp_path / "other", json=True)
+    assert not (tmp_path / "other").exists()

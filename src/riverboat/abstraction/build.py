@@ -28,6 +28,7 @@ from riverboat.abstraction.card_abstraction import (
     street_buckets,
 )
 from riverboat.abstraction.estimate import Stage, plan
+from riverboat.abstraction.flop_textures import groups
 from riverboat.abstraction.members import Members, extremes, members
 from riverboat.abstraction.perfect_recall import cut_street
 from riverboat.abstraction.public import (
@@ -186,11 +187,11 @@ def _street(work: _Work, street: str) -> StreetBuckets:
     if work.public is not None and street != "preflop":
         return _inside_public(work, street, recipe)
     following = work.done.get(STREETS[STREETS.index(street) + 1]) if street != "river" else None
-    labels = following.labels[0] if recipe.method == "potential" and following is not None else None
-    centres = following.centres if following is not None else None
+    after = None
+    if recipe.method == "potential" and following is not None:
+        after = following.labels[0], _ground(work, STREETS[STREETS.index(street) + 1])
     clusters, inside = _cluster(
-        work, street, recipe, None, points.weights(street, work.threads), recipe.buckets, work.seed(street),
-        work.tell, labels, centres,
+        work, street, recipe, None, points.weights(street, work.threads), recipe.buckets, work.seed(street), work.tell, after
     )  # fmt: skip
     kind = np.uint16 if recipe.buckets <= 1 << 16 else np.int32
     return StreetBuckets(
@@ -225,8 +226,7 @@ def _cluster(
     k: int,
     seed: int,
     tell: Callable[[float], None],
-    after: Array | None = None,  # potential: labels of the next street, from 0
-    centres: Array | None = None,  # potential: and their centres
+    after: tuple[Array, potential.Ground] | None = None,  # potential: clusters of the next street, and how far apart
 ) -> tuple[kmeans.Clusters, Members]:
     """Cluster hands of a street. Members are canonical numbers."""
     sample = recipe.sampled(k)
@@ -239,10 +239,9 @@ def _cluster(
 
     if recipe.method == "potential":
         assert after is not None
-        assert centres is not None
-        following = STREETS[STREETS.index(street) + 1]
-        here, then = (Indexer(rounds(s)) for s in (street, following))
-        spots, ground = potential.histograms(here, then, after, hands, work.threads), _ground(work, following, centres)
+        labels, ground = after
+        here, then = (Indexer(rounds(s)) for s in (street, STREETS[STREETS.index(street) + 1]))
+        spots = potential.histograms(here, then, labels, hands, work.threads)
         clusters = potential.cluster(
             spots, weights, k, ground, seed, recipe.restarts, work.threads, sample, recipe.passes, progress=step
         )
@@ -263,22 +262,32 @@ def _cluster(
     return clusters, inside
 
 
-def _ground(work: _Work, street: str, centres: Array) -> potential.Ground:
-    """Distances between the clusters of a street. Where these are potential-aware themselves, their centres are compared by
-    what they lead to in turn: the greedy distance, which is not quite symmetric, is taken both ways.
+def _ground(work: _Work, street: str, bucket: int | None = None) -> potential.Ground:
+    """Distances between the clusters of a street, in one public bucket where there are some.
+
+    Where clusters are potential-aware themselves, their centres are compared by what they lead to in turn: the greedy
+    distance, which is not quite symmetric, is taken both ways.
     """
-    recipe = work.recipe.street(street)
+    recipe, centres = work.recipe.street(street), _centres(work, street, bucket)
     if recipe.method != "potential":
         return potential.ground(centres, recipe.distance)
-    following = STREETS[STREETS.index(street) + 1]
-    beyond = _ground(work, following, work.done[following].centres)
+    beyond = _ground(work, STREETS[STREETS.index(street) + 1], bucket)
     k = len(centres)
+    centres = centres[:, : len(beyond.distance)]  # a public bucket may have fewer clusters than another
     pairs = potential.distances(
-        potential.sparse(centres), np.repeat(np.arange(k), k), np.asarray(centres), np.tile(np.arange(k), k), beyond
+        potential.sparse(centres), np.repeat(np.arange(k), k), centres, np.tile(np.arange(k), k), beyond
     ).reshape(k, k)
     apart = (pairs + pairs.T) / 2
     np.fill_diagonal(apart, 0.0)
     return potential.ground_from(apart)
+
+
+def _centres(work: _Work, street: str, bucket: int | None) -> Array:
+    """Centres of a street, or of one public bucket of it. float [clusters, d]"""
+    buckets = work.done[street]
+    return np.asarray(
+        buckets.centres if bucket is None else buckets.centres[slice(*buckets.first[bucket : bucket + 2])]
+    )
 
 
 def _by_strength(work: _Work, recipe: StreetRecipe) -> StreetBuckets:
@@ -329,18 +338,27 @@ def _base(work: _Work) -> StreetBuckets:
 
 
 def _public(work: _Work) -> StreetBuckets:
-    """Public buckets of flops (Algorithms 2 and 3)."""
+    """Public buckets of flops (Algorithms 2 and 3, or as the recipe says)."""
     recipe = work.recipe.public
     assert recipe is not None
+    if recipe.by_hand:
+        labels = groups(recipe.groups)
+        sizes = np.bincount(labels).astype(float)
+        return StreetBuckets(
+            recipe.buckets, labels[None], sizes=sizes, facts={"method": "public", "flops": recipe.method}
+        )
     table = transitions(look_ups(np.asarray(work.done["base"].labels[0])), recipe.base)
     distance = public_distances(table, work.threads, work.tell)
-    clusters = cluster_public(distance, recipe.buckets, seed=work.seed("public"), restarts=recipe.restarts)
+    clusters = cluster_public(
+        distance, recipe.buckets, seed=work.seed("public"), restarts=recipe.restarts, objective=recipe.method
+    )
     return StreetBuckets(
         recipe.buckets,
         clusters.labels[None],
         sizes=clusters.sizes,
         facts={
             "method": "public",
+            "flops": recipe.method,
             "cost": clusters.cost,
             "iterations": clusters.iterations,
             "settled": clusters.settled,
@@ -356,18 +374,17 @@ def _inside_public(work: _Work, street: str, recipe: StreetRecipe) -> StreetBuck
     following = None
     if recipe.method == "potential":
         then = work.done[STREETS[STREETS.index(street) + 1]]
-        following = PrivateBuckets(public, BOARD_CARDS[street] + 1, then.layer, then.labels, then.first), then.centres
+        following = PrivateBuckets(public, BOARD_CARDS[street] + 1, then.layer, then.labels, then.first)
     parts: list[dict[str, Any]] = []
     seeds = np.random.SeedSequence(work.seed(street)).generate_state(count)
 
     def one(bucket: int, hands: Array, weights: Array) -> Array:
-        labels = centres = None
+        after = None
         if following is not None:
-            first, end = following[0].first[bucket : bucket + 2]
-            labels, centres = following[0].within(bucket), following[1][first:end]
+            after = following.within(bucket), _ground(work, STREETS[STREETS.index(street) + 1], bucket)
         clusters, inside = _cluster(
             work, street, recipe, hands, weights, min(recipe.buckets, len(hands)), int(seeds[bucket]),
-            lambda share: work.tell((bucket + share) / count), labels, centres,
+            lambda share: work.tell((bucket + share) / count), after,
         )  # fmt: skip
         used = int(clusters.labels.max()) + 1
         arrays = {"centres": clusters.centres, "sizes": clusters.sizes, **vars(inside)}
@@ -380,6 +397,9 @@ def _inside_public(work: _Work, street: str, recipe: StreetRecipe) -> StreetBuck
     buckets = cluster_private(public, cards, one, np.empty((layers, hands), kind), work.threads)
     mass = [part["mass"] for part in parts]
     cost, square = (float(np.average([part[name] for part in parts], weights=mass)) for name in ("cost", "square"))
+    width = max(part["centres"].shape[1] for part in parts)  # of potential: as many as the next street has there
+    for part in parts:
+        part["centres"] = np.pad(part["centres"], ((0, 0), (0, width - part["centres"].shape[1])))
     known: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in _KNOWN}
     passes = max(part["passes"] for part in parts)
     facts = _facts(recipe, cost, square, passes) | {"layers": layers}

@@ -35,7 +35,7 @@ def plan(recipe: Recipe) -> list[Stage]:
             tables.append(method)
         elif method == "histogram":
             tables.append(street)
-    if recipe.public is not None:
+    if recipe.public is not None and not recipe.public.by_hand:
         tables.append("flop")
     if "flop" in tables:
         tables.append("turn")
@@ -43,8 +43,9 @@ def plan(recipe: Recipe) -> list[Stage]:
     if recipe.street("preflop").method == "percentile":
         return stages + [Stage(s, "buckets", CUTS[s], 6 * CANONICAL[s], "parts of each bucket before") for s in STREETS]
     if recipe.public is not None:
-        base = StreetRecipe("histogram", recipe.public.base)
-        stages.append(_street("base", "flop", base, 1, "flop clusters by which flops are compared"))
+        if not recipe.public.by_hand:
+            base = StreetRecipe("histogram", recipe.public.base)
+            stages.append(_street("base", "flop", base, 1, "flop clusters by which flops are compared"))
         stages.append(Stage("public", "buckets", 5.0, 200 << 20, f"{recipe.public.buckets} public buckets of flops"))
     for street in reversed(STREETS):
         here = recipe.street(street)

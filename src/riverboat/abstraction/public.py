@@ -23,7 +23,7 @@ from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.equity import spread
 from riverboat.cards.isomorphism import Indexer, board_index, canonical_boards
-from riverboat.errors import InputError
+from riverboat.errors import InputError, unknown
 
 Progress: TypeAlias = Callable[[float], None]
 Cluster: TypeAlias = Callable[
@@ -31,6 +31,7 @@ Cluster: TypeAlias = Callable[
 ]  # public bucket, hands, weights -> a label from 0 for each hand
 
 _CHUNK = 1 << 18
+_LEAST_GAIN = 1e-12  # of a move: rounding does not go round in circles
 
 
 # --- distances between public states ----------------------------------------------------------------
@@ -103,7 +104,7 @@ class PublicClusters:
 
     labels: Array  # int32 [states]
     sizes: Array  # float64 [clusters]: weights
-    cost: float  # sum of distances over pairs that share a cluster, times both weights
+    cost: float  # that of the objective; of `sum`: distances over pairs that share a cluster, times both weights
     iterations: int
     settled: bool  # whether nothing moved in the last iteration
 
@@ -116,6 +117,7 @@ def cluster_public(
     restarts: int = 1,
     iterations: int = 100,
     together: bool = False,
+    objective: str = "sum",
 ) -> PublicClusters:
     """Clusters of public states by the sum of distances to their members (Algorithm 3), from a k-means++ start.
 
@@ -125,6 +127,9 @@ def cluster_public(
     the smallest clusters (the 1,755 flops end in one within three steps), and clusters that empty must stay so, or their
     sum of zero would draw everything; the best iteration is kept, which may be the start.
     The paper gives all flops the same weight, which is the default here.
+
+    Other objectives, for comparison: `mean`, sums over pairs divided by the weight of their cluster, one by one, too; and
+    `medoids`, the distance to one state that stands for its cluster. Both leave clusters as unlike in size as flops are.
     """
     distance = np.ascontiguousarray(distance, float)
     states = len(distance)
@@ -137,7 +142,11 @@ def cluster_public(
         raise InputError(f"k={k} clusters of {states} public states: must be 1 to {states}")
     if restarts < 1 or iterations < 1:
         raise InputError(f"restarts={restarts}, iterations={iterations}: each must be at least 1")
-    move = _together if together else _one_by_one
+    if objective not in OBJECTIVES:
+        raise unknown("objective", objective, OBJECTIVES)
+    if together and objective != "sum":
+        raise InputError(f"together with objective={objective!r}: all at once is how the paper prints the sum")
+    move = _together if together else OBJECTIVES[objective]
     tries = [
         move(distance, weight, _start(distance, weight, k, np.random.default_rng(state)), k, iterations)
         for state in np.random.SeedSequence(seed).spawn(restarts)
@@ -191,6 +200,57 @@ def _one_by_one(distance: Array, weight: Array, label: Array, k: int, iterations
         moves = kernels.sweep(distance, weight, sums, size, label)
     kernels.distance_sums(distance, weight, label, sums)
     return _result(sums, weight, label, k, t, moves == 0)
+
+
+def _by_means(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
+    """Each state to where Σ (sum over pairs) / (weight) over clusters becomes least."""
+    sums, size = np.empty((len(label), k)), np.bincount(label, minlength=k)
+    kernels.distance_sums(distance, weight, label, sums)
+    mass = np.bincount(label, weight, k)
+    pairs = np.bincount(label, weight * sums[np.arange(len(label)), label], k) / 2
+    moves, t = 1, 0
+    while moves and t < iterations:
+        moves, t = 0, t + 1
+        for i, w in enumerate(weight.tolist()):
+            here = int(label[i])
+            if size[here] == 1:
+                continue
+            left = (pairs[here] - w * sums[i, here]) / (mass[here] - w) - pairs[here] / mass[here]
+            gain = (pairs + w * sums[i]) / (mass + w) - pairs / mass
+            gain[here] = -left
+            there = int(gain.argmin())
+            if gain[there] + left > -_LEAST_GAIN:
+                continue
+            for cluster, sign in ((here, -1), (there, 1)):
+                pairs[cluster] += sign * w * sums[i, cluster]
+                mass[cluster] += sign * w
+                size[cluster] += sign
+                sums[:, cluster] += sign * w * distance[:, i]
+            label[i], moves = there, moves + 1
+    return PublicClusters(label.copy(), mass, float((pairs / mass).sum()), t, moves == 0)
+
+
+def _by_medoids(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
+    """The state of each cluster that is nearest to all of it, then all states to the nearest of these, in turn."""
+    t, settled = 0, False
+    while not settled and t < iterations:
+        t += 1
+        member = (label[:, None] == np.arange(k)) * weight[:, None]
+        spans = np.where(member > 0, distance @ member, np.inf)
+        medoid = spans.argmin(axis=0)
+        following = distance[:, medoid].argmin(axis=1).astype(np.int32)
+        following[medoid] = np.arange(k)  # also where two of them are alike
+        settled = bool((following == label).all())
+        label = following
+    cost = float((weight * distance[np.arange(len(label)), medoid[label]]).sum())
+    return PublicClusters(label, np.bincount(label, weight, k), cost, t, settled)
+
+
+OBJECTIVES: dict[str, Callable[[Array, Array, Array, int, int], PublicClusters]] = {
+    "sum": _one_by_one,
+    "mean": _by_means,
+    "medoids": _by_medoids,
+}
 
 
 # --- private clustering inside the public buckets -----------------------------------------------------

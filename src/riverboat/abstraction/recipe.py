@@ -5,6 +5,7 @@
     [public]                     # optional: public buckets of flops; the buckets below are then inside each of them
     buckets = 60
     base = 5000                  # flop clusters by which flops are compared
+    method = "sum"               # the paper's Algorithm 3; or mean, medoids; or groups = ["paired", "monotone"], by hand
     [flop]                       # [preflop] keeps its 169 hands unless it says otherwise
     method = "histogram"
     buckets = 5000
@@ -26,12 +27,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from riverboat.abstraction.card_abstraction import STREETS
+from riverboat.abstraction.flop_textures import groups
+from riverboat.abstraction.public import OBJECTIVES
 from riverboat.errors import InputError, shown, unknown
 from riverboat.texts import parse_toml, read_toml
 
@@ -48,6 +51,7 @@ METHODS = {
 
 METRICS = {"histogram": "emd", "ochs": "l2"}  # by which hands are compared, where a recipe says nothing else
 DISTANCES = ("emd", "l2")
+GROUPS = "groups"  # method of public buckets that are made by hand
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,39 @@ class StreetRecipe:
 class PublicRecipe:
     """How flops are put into public buckets."""
 
-    buckets: int
+    buckets: int = 0
     base: int = 5000  # flop clusters of the base abstraction
     restarts: int = 10
+    method: str = "sum"  # what clusters minimise: `public.OBJECTIVES`; or GROUPS
+    groups: tuple[str, ...] = ()  # by hand: `flop_textures`
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person has made the groups, so that no base is needed."""
+        return self.method == GROUPS
+
+    def check(self) -> None:
+        """Refuse what cannot be built."""
+        if self.method not in (*OBJECTIVES, GROUPS):
+            raise unknown("method of [public]", self.method, (*OBJECTIVES, GROUPS))
+        if self.by_hand != bool(self.groups):
+            raise InputError(
+                f"[public] method = {shown(self.method)}: groups go with method = {GROUPS!r}, and it with them"
+            )
+        if not 1 <= self.buckets <= 1755:
+            raise InputError(f"[public] buckets = {self.buckets}: there are 1,755 flops")
+        if self.by_hand and self.buckets != int(groups(self.groups).max()) + 1:
+            made = int(groups(self.groups).max()) + 1
+            raise InputError(f"[public] buckets = {self.buckets}: the groups, with one for all others, are {made}")
+        if not 1 <= self.base <= CANONICAL["flop"] or self.restarts < 1:
+            raise InputError(f"[public] base = {self.base}, restarts = {self.restarts}: from 1 up")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a TOML file would have it; the paper's method is not named."""
+        told = {**asdict(self), "groups": list(self.groups)}
+        return {
+            key: value for key, value in told.items() if key not in ("method", "groups") or value not in ("sum", [])
+        }
 
 
 @dataclass(frozen=True)
@@ -107,10 +141,7 @@ class Recipe:
         if nested and self.public is not None:
             raise InputError("[public] with percentiles: they cut the buckets of the street before; leave one out")
         if self.public is not None:
-            if not 1 <= self.public.buckets <= 1755:
-                raise InputError(f"[public] buckets = {self.public.buckets}: there are 1,755 flops")
-            if not 1 <= self.public.base <= CANONICAL["flop"] or self.public.restarts < 1:
-                raise InputError(f"[public] base = {self.public.base}, restarts = {self.public.restarts}: from 1 up")
+            self.public.check()
             plain = [
                 s for s, r in zip(STREETS[1:], self.streets[1:], strict=True) if r.method in ("lossless", "strength")
             ]
@@ -122,10 +153,6 @@ class Recipe:
             if recipe.method == "potential" and following.method not in ("histogram", "ochs", "potential"):
                 raise InputError(
                     f"[{street}] method = 'potential' needs clusters on the next street, not {following.method!r}"
-                )
-            if recipe.method == following.method == "potential" and self.public is not None:
-                raise InputError(
-                    f"[{street}] potential over potential inside [public] buckets: leave one of the two out"
                 )
 
     def street(self, name: str) -> StreetRecipe:
@@ -150,7 +177,7 @@ class Recipe:
         """The recipe as a TOML file would have it."""
         shown: dict[str, Any] = {"name": self.name, "about": self.about, "seed": self.seed}
         if self.public is not None:
-            shown["public"] = asdict(self.public)
+            shown["public"] = self.public.to_dict()
         return shown | {street: recipe.to_dict() for street, recipe in zip(STREETS, self.streets, strict=True)}
 
     @property
@@ -218,7 +245,7 @@ def loads(text: str, name: str = "recipe") -> Recipe:
     if missing:
         raise InputError(f"no [{missing[0]}]: give flop, turn and river, such as [{missing[0]}] method = ...")
     streets = tuple(_section(table.get(street, {}), StreetRecipe, f"[{street}]") for street in STREETS)
-    public = _section(table["public"], PublicRecipe, "[public]") if "public" in table else None
+    public = _public(table["public"]) if "public" in table else None
     seed = table.get("seed", 1)
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 63:
         raise InputError(f"seed = {shown(seed)}: a whole number from 0")
@@ -234,14 +261,28 @@ def _section(table: Any, kind: type[Any], where: str) -> Any:
     known = {f.name: f for f in fields(kind)}
     _known(table, tuple(known), where)
     for key, value in table.items():
+        if known[key].type.startswith("tuple"):
+            if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+                raise InputError(f"{where} {key} = {shown(value)}: must be a list of texts")
+            continue
         expected = str if known[key].type == "str" else int
         if not isinstance(value, expected) or isinstance(value, bool):
             raise InputError(
                 f"{where} {key} = {shown(value)}: must be {'a text' if expected is str else 'a whole number'}"
             )
-    if kind is PublicRecipe and "buckets" not in table:
-        raise InputError(f"{where}: say how many buckets")
-    return kind(**table)
+    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+
+
+def _public(table: Any) -> PublicRecipe:
+    """Groups by hand say how many they are; else the recipe does."""
+    public: PublicRecipe = _section(table, PublicRecipe, "[public]")
+    if public.groups:
+        public = replace(public, method=table.get("method", GROUPS))
+    if not public.buckets:
+        if not public.groups:
+            raise InputError("[public]: say how many buckets")
+        public = replace(public, buckets=int(groups(public.groups).max()) + 1)
+    return public
 
 
 def _known(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:

@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,7 @@ FOLD, CALL, RAISE = 0, 1, 2
 MOST_NODES = 100_000_000
 MOST_STATES = 20_000_000
 MOST_MOVES = 127
+FEW_NODES = 50_000  # that are unrolled without compiled loops: a process that only reads an agent need not load them
 _NODE_BYTES = 33 + 4  # of the arrays below, and of the state of each node while they are built
 
 
@@ -290,7 +292,7 @@ def compile_actions(root: Rules | Betting, menu: Menu | None = None, most_nodes:
         np.frombuffer(graph.total, np.int32),
     )
     out = _kernels.Unrolled(state, first, parent, kind, total)
-    end = _kernels.unroll(states, np.empty(room, np.int32), out)
+    end = _unroll(states, np.empty(room, np.int32), out)
     assert end == nodes
     of_state = {
         name: np.frombuffer(getattr(graph, name), np.int8).astype(np.int8) for name in ("actor", "street", "folded")
@@ -317,6 +319,17 @@ def compile_actions(root: Rules | Betting, menu: Menu | None = None, most_nodes:
         slot=slot,
         width=width,
         root=begun,
+    )
+
+
+def _unroll(graph: _kernels.Graph, stack: Array, out: _kernels.Unrolled) -> int:
+    """The compiled loop, or the same one as Python runs it: 10 ms for 15,000 nodes, where loading loops takes 200."""
+    if len(out.state) > FEW_NODES:
+        return int(_kernels.unroll(graph, stack, out))
+    views: list[Any] = [array.data for array in (*graph, stack, *out)]  # read and written faster than arrays
+    size = len(graph)
+    return int(
+        _kernels.unroll.py_func(_kernels.Graph(*views[:size]), views[size], _kernels.Unrolled(*views[size + 1 :]))
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from riverboat.interfaces.options import MANY, THREADS, Folder, Json
+from riverboat.interfaces.options import MANY, THREADS, Json
 from riverboat.interfaces.terminal import duration
 
 
@@ -53,14 +53,14 @@ def sweep(
 
 
 def ship(
-    folder: Folder,
+    blueprint: Annotated[str, typer.Argument(help="Its folder, or an agent: demo, 'demo?purify'.")],
     out: Annotated[Path, typer.Option(help="A folder that is not there yet.")],
     json: Json = False,
 ) -> None:
     """Write a blueprint in the few megabytes that an agent is shipped with: it needs no card abstraction beside it."""
     from riverboat.interfaces import shipping
 
-    shipping.ship(folder, out, json)
+    shipping.ship(blueprint, out, json)
 
 
 COMMANDS = (convert, ship, sweep)

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.registry import make_agent, names_agent
+from riverboat.errors import InputError
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.strategy import shipping
+from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 from riverboat.words import show_bytes
 
 
-def ship(folder: Path, out: Path, json: bool) -> None:
+def ship(what: str, out: Path, json: bool) -> None:
     """Write it and say how large it is."""
-    made = shipping.ship(folder, out)
+    made = shipping.ship(_strategy(what), out)
     if json:
         emit(made.to_dict())
         return
     buckets = " – ".join(f"{count:,}" for count in made.buckets)
     plain_console().print(f"{made.folder}: {show_bytes(made.bytes)}, {made.nodes:,} nodes, buckets {buckets}")
+
+
+def _strategy(what: str) -> BlueprintStrategy:
+    """That of a folder, or what an agent plays in its own tree: post-processed where its name says so."""
+    if Path(what).is_dir() or not names_agent(what):
+        return load_blueprint(what)
+    agent = make_agent(what)
+    if not isinstance(agent, BlueprintAgent):
+        raise InputError(
+            f"agent {what!r}: a blueprint is shipped, without search and learning; name one, or its folder"
+        )
+    return agent.played.on_tree()

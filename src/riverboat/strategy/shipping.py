@@ -69,16 +69,12 @@ def _computed(cards: CardAbstraction, street: int) -> StreetBuckets:
     return replace(here, labels=nothing(), computed=True)
 
 
-def ship(folder: str | Path, out: str | Path) -> Shipped:
+def ship(blueprint: str | Path | BlueprintStrategy, out: str | Path) -> Shipped:
     """Write the blueprint of a run or a strategy in the form for shipping, into a folder of its own."""
     place = Path(out)
     if place.exists():
         raise InputError(f"{place}: exists already; choose another folder, or delete it first")
-    return write_shipped(load_blueprint(folder), place)
-
-
-def write_shipped(strategy: BlueprintStrategy, place: Path) -> Shipped:
-    """The same for a strategy in memory."""
+    strategy = blueprint if isinstance(blueprint, BlueprintStrategy) else load_blueprint(blueprint)
     cards = computed_cards(strategy.cards)
     beside = place.with_name(f".{place.name}.{CARDS}")
     try:
