@@ -143,6 +143,19 @@ def test_a_hand_that_should_not_be_there_is_played_for_what_it_is() -> None:
     assert at.strategy[nuts, at.moves.index(CALL)] > 0.99
 
 
+def test_a_hand_that_its_own_moves_hardly_bring_here_makes_its_best_move() -> None:
+    """Sums of a few first iterations say nothing; a straight flush that should have bet calls."""
+    line, nuts = "cc/cc/cc/cr1500", int(hand_numbers(np.array([parse_cards("JhTh")]))[0])
+    at = agent("unsafe", "river", iterations=200, until=0.001).search.positions(places(line), [0])[0]
+    held, reach = at.subgame.spot.weights[0], at.here.reach[0]
+    seldom = np.flatnonzero((held > 0) & (reach < 1e-3 * held))
+    assert len(seldom)
+    np.testing.assert_array_equal(at.strategy[seldom].max(axis=1), 1.0)
+    worth = at.here.best_moves(0)
+    assert (worth[at.strategy[seldom].argmax(axis=1), seldom] >= np.nanmax(worth[:, seldom], axis=0) - 1e-9).all()
+    assert at.strategy[nuts, at.moves.index(CALL)] > 0.99
+
+
 def _come(agent: BlueprintAgent, line: str, hand: int) -> bool:
     reach = agent.played.reach(places(line), 1)[0]
     return bool(reach[hand_numbers(SMALL.deck.hands) == hand].any())
@@ -190,7 +203,7 @@ def test_time_ends_a_solve_at_its_best_answer() -> None:
 @pytest.mark.parametrize("method", ["resolve", "maxmargin"])
 def test_no_hand_of_the_opponent_gains_by_more_than_the_gadget_is_exploitable(method: str, street: str) -> None:
     """The values are best responses to what the agent would have played; each hand's are worked out again here."""
-    found = agent(method, street, menu=MENU, iterations=300, until=0.01)
+    found = agent(method, street, menu=MENU, iterations=300, until=0.01, forced=0.0)
     line = "cc/cc/" if street == "turn" else "cc/cc/cc/"
     for seat in (0, 1):
         at = found.search.positions(places(line), [seat])[0]
@@ -226,6 +239,23 @@ def test_every_method_keeps_its_promise_whatever_the_ranges(method: str, kind: s
         hands = float(np.count_nonzero(~np.isnan(over))) if method == "resolve" else 1.0  # each may stop by itself
         slack = solution.provenance["exploitability"] / 100 * subgame.spot.pot
         assert np.nanmax(over) <= 2 * slack * hands + 1e-3
+
+
+def test_who_may_not_stop_costs_no_more_than_its_share_loses() -> None:
+    """All hands of the opponent together gain no more than the forced share loses, and its range loses more than without."""
+    at = places("cc/cc/cc/")
+    for seat in (0, 1):
+        entry = agent("resolve", "river").search.entered(at.betting(0), at.shown(0), seat)
+        assert entry.values is not None
+        generous = replace(entry, values=entry.values + 150)  # as values of an exploitable blueprint are
+        free, subgame = (Subgame.make(generous, seat, MENU, "resolve", 0.01, 0.0, forced=share) for share in (0.0, 0.3))
+        idle, solution = solve_many([free.spot, subgame.spot], iterations=400, until=0.01)
+        assert isinstance(subgame.spot.gadget, Stop)
+        forced, margins = np.asarray(subgame.spot.gadget.forced), solution.margins()
+        slack = solution.provenance["exploitability"] / 100 * subgame.spot.pot * np.count_nonzero(~np.isnan(margins))
+        gained, lost = np.nansum((1 - forced) * np.maximum(-margins, 0.0)), np.nansum(forced * margins)
+        assert gained <= lost + 2 * slack
+        assert lost > np.nansum(forced * idle.margins()) + slack
 
 
 def test_gifts_are_what_a_move_gives_away() -> None:

@@ -392,18 +392,38 @@ def test_pay_offs_that_are_drawn(player: int) -> None:
     met = without_shared(game.weights[1 - player])[reps]
     values = walker.respond(player)[0]
     enters = root.play[1].reshape(3, -1)  # by draw: low, middle, high
-    for (sigmas, _), played in zip(gadget.draws, enters, strict=True):
-        stops = gadget.payoffs[reps] + sigmas * np.asarray(gadget.spread)[reps]
-        gain = values / np.where(met > 0, met, 1.0) - stops
+    for (stops, _), played in zip(gadget.draws, enters, strict=True):
+        gain = values / np.where(met > 0, met, 1.0) - stops[reps]
         assert (played[(met > 0) & (gain > 2)] > 0.9).all()
         assert (played[(met > 0) & (gain < -2)] < 0.1).all()
     assert ((enters[0] >= enters[2] - 0.05) | (met <= 0)).all()
     np.testing.assert_allclose(root.reach(player), solver.tree.weights[player] * (enters.T @ [1 / 6, 2 / 3, 1 / 6]))
 
 
+@pytest.mark.parametrize("player", [0, 1])
+def test_hands_that_may_not_stop(player: int) -> None:
+    """Where stopping pays all there is, the rest of the game is the one in which the forced shares are the range."""
+    plain = spot("turn, three suits alike")
+    forced = np.where(plain.weights[player] > 0, 0.1 * plain.weights[player], 0.0)
+    dealt = (plain.weights[player] > 0).astype(float)
+    weights = (Range(dealt), plain.ranges[1]) if player == 0 else (plain.ranges[0], Range(dealt))
+    game = replace(plain, ranges=weights, gadget=Stop(player, np.full(HANDS, 90.0), forced=forced))
+    own, alone = run(game, 800), run(plain, 800)
+    root = own.walker.root
+    assert own.exploitability() < 0.1
+    assert own.walker.earnings(0) + own.walker.earnings(1) == pytest.approx(own.walker.constant)
+    np.testing.assert_allclose(root.reach(player), 0.1 * alone.tree.weights[player], atol=1e-3)
+    other = 1 - player  # against hands that all enter by force nothing but the range is played for
+    met = [solver.walker.respond(other)[0] / solver.tree.weights[player].sum() for solver in (own, alone)]
+    np.testing.assert_allclose(met[0] / met[0].max(), met[1] / met[1].max(), atol=0.02)
+
+
 def test_a_spread_of_nothing_changes_nothing() -> None:
     plain = replace(spot("river"), gadget=some_gadget("stop", 0, 3, 200))
     assert isinstance(plain.gadget, Stop)
     assert replace(plain, gadget=Stop(0, plain.gadget.payoffs, np.zeros(HANDS))) == plain
+    assert replace(plain, gadget=Stop(0, plain.gadget.payoffs, 1.0)) != plain
     with pytest.raises(InputError, match="spread -1: must not be negative"):
         Stop(0, plain.gadget.payoffs, -1.0)
+    with pytest.raises(InputError, match=r"forced 0 to 1\.5: must be from 0 to 1"):
+        Stop(0, plain.gadget.payoffs, forced=np.linspace(0, 1.5, HANDS))

@@ -11,6 +11,7 @@ floor=0.01           the least weight of a hand of the opponent
 model=0.05           moves of the blueprint that are less likely are never made by the opponent
 play=0.05            moves of a solution that are less likely are never made
 leaves=continuations how exits of a flop (or preflop) are valued: continuations, simulation, table, learnt
+forced=0.1           of method=resolve: so much of the opponent's range may not stop
 spread=1             of method=estimate: values are drawn around what they are, with so many times their known error
 threads=1
 device=cpu           cpu, cuda, or auto for what there is
@@ -28,7 +29,7 @@ from riverboat.errors import InputError, shown
 from riverboat.words import duration
 
 _WHOLE = ("iterations", "threads")
-_NUMBERS = ("until", "floor", "model", "play", "spread")
+_NUMBERS = ("until", "floor", "model", "play", "forced", "spread")
 _WORDS = ("method", "nested", "leaves", "device")
 SEARCH_OPTIONS = ("search", *_WORDS, *_WHOLE, *_NUMBERS, "time", "menu")
 

@@ -75,6 +75,7 @@ class SearchSettings:
     model: float = 0.0  # moves of the blueprint that are less likely are never made by the opponent
     play: float = 0.0  # moves of a solution that are less likely are never made
     leaves: str = "continuations"  # how the exits of a flop, or of the street before it, are valued
+    forced: float = 0.1  # `resolve`: so much of the opponent's range may not stop
     spread: float = 0.0  # `estimate`: values are drawn around what they are, with so many times their known error
     threads: int = 1
     device: str = CPU
@@ -98,7 +99,7 @@ class SearchSettings:
             raise InputError("iterations and time: a solve ends by one of them; give one")
         if self.seconds is not None and not self.seconds >= LEAST_SECONDS:
             raise InputError(f"time={self.seconds:g} s: too short to solve anything; give {LEAST_SECONDS:g} s or more")
-        for what, share in (("floor", self.floor), ("model", self.model), ("play", self.play)):
+        for what, share in (("floor", self.floor), ("model", self.model), ("play", self.play), ("forced", self.forced)):
             if not 0 <= share <= 1:
                 raise InputError(f"{what}={share:g}: must be from 0 to 1, such as 0.01")
         if not 0 <= self.spread <= MOST_SPREAD:
@@ -262,7 +263,7 @@ class Search:
         s = self.settings
         if known.state.street <= MIDGAME:
             return Midgame(seat, known, outset.menu, self._around, s.floor, LEAST, s.method, s.leaves)
-        return Subgame.make(known, seat, outset.menu, s.method, s.floor, LEAST, s.spread)
+        return Subgame.make(known, seat, outset.menu, s.method, s.floor, LEAST, spread=s.spread, forced=s.forced)
 
     def _menu(self, state: Betting, total: int | None = None) -> Menu:
         menu = self.settings.menu

@@ -35,6 +35,8 @@ METHODS = {
     "estimate": "values of self-play, by maxmargin or drawn with their error: as safe as these are right",
 }
 
+LEARNT = 1e-3  # the least probability of own moves with a hand: what comes more seldom was learnt in the beginning
+
 
 @dataclass(frozen=True, eq=False)
 class Entry:
@@ -71,20 +73,21 @@ class Subgame:
 
     @staticmethod
     def make(
-        entry: Entry, seat: int, menu: Menu, method: str, floor: float, least: float, spread: float = 0.0
-    ) -> Subgame:
+        entry: Entry, seat: int, menu: Menu, method: str, floor: float, least: float, *, spread: float = 0.0,
+        forced: float = 0.0,
+    ) -> Subgame:  # fmt: skip
         """The spot of an entry with a method's gadget. `floor`: the least weight of the opponent's hands in an unsafe one;
         `least`: that of own hands, so that one which should not be there is played too; `spread`: estimates are drawn with so
-        many times their error.
+        many times their error; `forced`: so much of the opponent's range may not stop.
         """
         live: Array = np.logical_not(np.isin(HAND_CARDS, entry.board).any(axis=1))
         used = method if entry.values is not None else "unsafe"
         own, other = (scaled(entry.ranges[who], live) for who in (seat, 1 - seat))
-        own = np.maximum(own, least) * live
-        other = np.maximum(other, floor) * live if used == "unsafe" else live.astype(float)
+        own, met = np.maximum(own, least) * live, np.maximum(other, floor) * live
+        other = met if used == "unsafe" else live.astype(float)
         weights = (own, other) if seat == 0 else (other, own)
         spot = Spot.at(entry.state, entry.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
-        return Subgame(seat, entry, replace(spot, gadget=_gadget(used, 1 - seat, entry, spread)), used)
+        return Subgame(seat, entry, replace(spot, gadget=_gadget(used, 1 - seat, entry, spread, forced * met)), used)
 
     def solved(self, solution: Solution, least: float = 0.0) -> Position:
         """Its root. The seat never makes moves that are less likely than `least`."""
@@ -117,12 +120,12 @@ def unfloored(reach: Array, true: Array, used: Array) -> Array:
     return reach * true / np.where(used > 0, used, 1.0)
 
 
-def _gadget(method: str, player: int, entry: Entry, spread: float) -> RootGadget | None:
+def _gadget(method: str, player: int, entry: Entry, spread: float, forced: Array) -> RootGadget | None:
     if method == "unsafe" or entry.values is None:
         return None
     values = np.nan_to_num(entry.values)
     if method == "resolve":
-        return Stop(player, values)
+        return Stop(player, values, forced=forced)
     if method == "estimate" and spread:
         return Stop(player, values, spread * np.nan_to_num(entry.error))
     if method == "reach_maxmargin" and entry.gifts is not None:
@@ -190,13 +193,23 @@ class Position:
 
     @cached_property
     def strategy(self) -> Array:
-        """Probability of each move with each hand; one that should not be there plays as the range. float64 [1326, moves]"""
-        played: Array = self.here.strategy.T
-        known: Array = np.logical_not(np.isnan(played).any(axis=1))
-        reach = self.here.reach[self.here.player]
-        weight = np.where(known, reach, 0.0) if reach[known].any() else known.astype(float)
-        mean = weight @ np.nan_to_num(played) / max(weight.sum(), 1e-300)
-        return np.where(known[:, None], played, mean)
+        """Probability of each move with each hand. float64 [1326, moves]
+
+        A hand that the solution hardly ever brings here has learnt next to nothing: it makes its best move against the other
+        range, or plays as its own range does where nobody is left in that.
+        """
+        player, played = self.here.player, self.here.strategy.T.copy()
+        reach, held = self.here.reach[player], self.subgame.spot.weights[player]
+        known: Array = np.logical_not(np.isnan(played).any(axis=1)) & (reach >= LEARNT * held)
+        weight = np.where(known, reach, 0.0)
+        weight = weight if weight.any() else np.ones(HANDS)
+        lost = ~known & (held > 0)
+        played[~known] = weight @ np.nan_to_num(played) / weight.sum()
+        if lost.any():
+            worth = self.here.best_moves(player)
+            some = np.flatnonzero(lost & np.logical_not(np.isnan(worth).any(axis=0)))
+            played[some] = np.eye(len(worth))[worth[:, some].argmax(axis=0)]
+        return played
 
     def entry(self) -> Entry:
         """What is known here, for a subgame that begins here."""

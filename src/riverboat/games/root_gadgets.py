@@ -28,11 +28,14 @@ class Stop:
 
     Where pay-offs are estimates of a known error, `spread` is its standard deviation: what stopping pays is then drawn around
     the estimate (`QUADRATURE`), and the player sees what it is before it chooses (Brown, Sandholm 2017).
+
+    Where stopping pays too well nobody enters, and nothing is learnt. `forced` is how likely each hand may not stop.
     """
 
     player: int
     payoffs: Array  # float64 [1326]: what stopping pays
     spread: Array | float = 0.0  # float64 [1326], not negative
+    forced: Array | float = 0.0  # float64 [1326], from 0 to 1
 
     def __post_init__(self) -> None:
         _check_player(self.player)
@@ -41,16 +44,26 @@ class Stop:
         if spread.min() < 0:
             raise InputError(f"root gadget: spread {spread.min():g}: must not be negative")
         object.__setattr__(self, "spread", spread)
+        forced = _numbers(np.broadcast_to(np.asarray(self.forced, float), (HANDS,)), "forced shares")
+        if forced.min() < 0 or forced.max() > 1:
+            raise InputError(f"root gadget: forced {forced.min():g} to {forced.max():g}: must be from 0 to 1")
+        object.__setattr__(self, "forced", forced)
 
     @property
-    def draws(self) -> tuple[tuple[float, float], ...]:
-        """What may be drawn: standard deviations from the estimate, and how likely."""
-        return QUADRATURE if np.any(self.spread) else ((0.0, 1.0),)
+    def draws(self) -> tuple[tuple[Array, Array], ...]:
+        """What may be drawn: what stopping pays, -inf where it is forbidden, and how likely that is. float64 [1326] each"""
+        spread, forced = np.asarray(self.spread), np.asarray(self.forced)
+        points = QUADRATURE if spread.any() else ((0.0, 1.0),)
+        free = tuple((self.payoffs + x * spread, chance * (1 - forced)) for x, chance in points)
+        return (*free, (np.full(HANDS, -np.inf), forced)) if forced.any() else free
 
     @property
     def vectors(self) -> tuple[Array, ...]:
         """All numbers by hand."""
-        return (self.payoffs, np.asarray(self.spread)) if np.any(self.spread) else (self.payoffs,)
+        spread, forced = np.asarray(self.spread), np.asarray(self.forced)
+        if forced.any():
+            return self.payoffs, spread, forced
+        return (self.payoffs, spread) if spread.any() else (self.payoffs,)
 
     def __eq__(self, other: object) -> bool:
         return _equal(self, other)
@@ -115,6 +128,7 @@ def _equal(one: RootGadget, other: Any) -> bool:
     return (
         type(one) is type(other)
         and one.player == other.player
+        and len(one.vectors) == len(other.vectors)
         and all(np.array_equal(a, b) for a, b in zip(one.vectors, other.vectors, strict=True))
     )
 

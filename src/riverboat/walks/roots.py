@@ -39,10 +39,12 @@ class Root:
         if isinstance(gadget, Stop):
             draws = gadget.draws
             row = np.tile(np.arange(len(reps), dtype=np.int32), len(draws))
-            shape, share = (2, len(row)), np.repeat([chance for _, chance in draws], len(reps))
+            shape, share = (2, len(row)), np.concatenate([chances[reps] for _, chances in draws])
             factor, entry = np.ones(len(row)), self.weights[who][row] * share
-            drawn = [gadget.payoffs[reps] + x * np.asarray(gadget.spread)[reps] for x, _ in draws]
-            offset = np.concatenate(drawn) * self.scale * meets[reps][row]
+            drawn = np.concatenate([payoffs[reps] for payoffs, _ in draws])
+            spent = self.tree.betting.spent[:, who]
+            drawn[np.isneginf(drawn)] = spent[0] - spent.max()  # entering cannot lose more
+            offset = drawn * self.scale * meets[reps][row]
         else:
             row_of = self.tree.row_of[0, who]
             # hands that share a row have the same numbers: those of the hand that stands for it
@@ -158,14 +160,12 @@ class Root:
         Of all 1,326 hands, NaN where a hand is no choice. float64 [1326]
         """
         state, margin = self.state, np.full(HANDS, np.nan)
-        assert self.gadget is not None
         row_of = self.tree.row_of[0, state.player]
         rows = np.full(len(self.tree.weights[state.player]), np.nan)
-        if state.kind == STOP:
-            meets = self._meets()
+        if isinstance(self.gadget, Stop):
+            meets, stops = self._meets(), self.gadget.payoffs[self.tree.reps(0, state.player)]
             some = meets > 0
-            stops = np.bincount(state.row, self._stops() * state.share)
-            rows[some] = stops[some] / meets[some] - values[some] / meets[some]
+            rows[some] = stops[some] - values[some] / meets[some]
         else:
             rows[state.row] = self._shifts() - values[state.row] * state.factor / self.mass[1 - state.player]
         live = row_of != NOWHERE

@@ -198,6 +198,7 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
             "endgames nowhere": "../world/blueprint?endgames=nowhere",
             "endgames and search": "../world/blueprint?endgames=nowhere&search=river",
             "search both": "../world/blueprint?search=river&time=1s&iterations=5",
+            "search forced": "../world/blueprint?search=river&method=resolve&forced=2",
             "a run": "../world/kuhn",
             "a file": "../world/text.txt",
             "no module": "nosuchmodule:Thing",
