@@ -193,6 +193,7 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
     rng = np.random.default_rng(2)
     stop = Stop(1, rng.normal(100, 50, HANDS))
     choose = Choose(0, rng.normal(50, 20, HANDS), rng.random(HANDS))
+    drawn = replace(stop, spread=rng.random(HANDS) * 40, forced=rng.random(HANDS) / 4)
     lock = Lock("", (("x", 0.25), ("b120", 0.75)), Range.parse("KsJs,KdJd"))
     return {
         "river float64": lambda: apart(river, "float64", "dcfr"),
@@ -205,6 +206,7 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
         "turn with rake": lambda: apart(turn, "float64", "dcfr", 1),
         "flop": lambda: apart(Spot.make(**FLOP), "float64", "dcfr", 1),
         "stop": lambda: apart(replace(river, gadget=stop), "float64", "dcfr"),
+        "stop with draws": lambda: apart(replace(river, gadget=drawn), "float64", "dcfr"),
         "choose": lambda: apart(replace(river, gadget=choose), "float64", "dcfr"),
         "stop before a turn": lambda: apart(replace(turn, gadget=stop), "float64", "dcfr", 1),
         "locked": lambda: apart(replace(river, locks=(lock,)), "float64", "dcfr"),

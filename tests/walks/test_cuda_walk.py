@@ -27,7 +27,7 @@ CASES = ("river 16-bit", "choose", "batch", "best response", "nearest centres")
 MORE = (
     "turn with rake", "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
     "river predicting", "locked", "stop before a turn", "many", "far", "stakes", "best response with two cards",
-    "best response in limit",
+    "best response in limit", "stop with draws",
 )  # fmt: skip
 SMALL = {"board": "AsKd7c4h2s", "pot": 2, "stack": 2, "oop": "AA", "ip": "KK", "bets": "a"}
 

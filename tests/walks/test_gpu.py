@@ -19,7 +19,7 @@ CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.5}
 NAMES = (
     "river float64", "river compact", "river 16-bit", "river predicting", "river at once", "more than four moves",
     "turn with rake", "flop", "stop", "choose", "stop before a turn", "locked", "batch", "moved", "far", "stakes",
-    "nearest centres", "best response", "best response with two cards", "best response in limit",
+    "nearest centres", "best response", "best response with two cards", "best response in limit", "stop with draws",
 )  # fmt: skip
 SPOTS = ("river", "turn")
 

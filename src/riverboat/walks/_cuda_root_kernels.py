@@ -23,8 +23,9 @@ class Gadgets(NamedTuple):
     kind: Array  # int32 [games]
     player: Array  # int32 [games]
     at: Array  # int64 [games]
-    sets: Array  # int32 [games]: rows (STOP), or hands that are chosen from
+    sets: Array  # int32 [games]: rows × draws (STOP; set k is of row k modulo rows), or hands that are chosen from
     row: Array  # int32 [all sets]
+    share: Array  # float64 […]
     factor: Array  # float64 […]
     offset: Array  # float64 […]
     entry: Array  # float64 […]
@@ -88,11 +89,16 @@ def enter_root(gadgets, game, table, slots, mine_at, theirs_at, memory):
     total = 0.0 if stop else root_total(gadgets, TWO * at, sets, mine, memory, table.pays)
     r = U(cuda.threadIdx.x)
     while r < rows:
-        slots[out + r] = 0
+        x, k = 0.0, r
+        while stop and k < sets:  # its draws
+            p = root_share(gadgets, TWO * at, sets, k, stop, mine, total)
+            x += p * (gadgets.share[at + k] if mine else gadgets.entry[at + k])
+            k += rows
+        slots[out + r] = x
         r += U(cuda.blockDim.x)
     cuda.syncthreads()
     k = U(cuda.threadIdx.x)
-    while k < sets:
+    while not stop and k < sets:
         p = root_share(gadgets, TWO * at, sets, k, stop, mine, total)
         slots[out + U(gadgets.row[at + k])] = p if mine else p * gadgets.entry[at + k]
         k += U(cuda.blockDim.x)

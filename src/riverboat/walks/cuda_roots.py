@@ -31,8 +31,8 @@ class DeviceRoots:
             "at": self._at[:-1].astype(np.int64),
             "sets": sets,
         }
-        for name, dtype in (("row", np.int32), ("factor", float), ("offset", float), ("entry", float)):
-            facts[name] = _all([getattr(state, name) for state in states], dtype)
+        for name in ("row", "share", "factor", "offset", "entry"):
+            facts[name] = _all([getattr(state, name) for state in states], np.int32 if name == "row" else float)
         self._newer = False  # whether the device has learnt something since
         self.apart = any(state.opp_regret is not state.regret for state in states)
         tables = {name: cuda.to_device(self._flat(name)) for name in TABLES}
