@@ -35,6 +35,7 @@ VERBS: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str | int, tuple[An
             "checkpoint_seconds": (*NO_AMOUNT, None),
             "cluster": ("two\nlines", 7, [], object()),
             "blades": (0, *NO_NUMBER),
+            "device": (*NO_TEXT, None),
         },
     ),
     "match": (

@@ -27,9 +27,18 @@ class BucketSampling(ExternalSampling):
         """Iterations begin … end - 1."""
         for i in range(begin, end):
             for waiting in self.walks(number(self.seed, i)):
-                for table, where, amounts in waiting:
-                    row = table.setdefault(where, [0.0] * len(amounts))
-                    row[:] = [old + amount for old, amount in zip(row, amounts, strict=True)]
+                self.add(waiting)
+
+    def run_together(self, begin: int, end: int) -> None:
+        """The same, all of them with the strategy of the beginning."""
+        some = [waiting for i in range(begin, end) for waiting in self.walks(number(self.seed, i))]
+        for waiting in some:
+            self.add(waiting)
+
+    def add(self, waiting: Waiting) -> None:
+        for table, where, amounts in waiting:
+            row = table.setdefault(where, [0.0] * len(amounts))
+            row[:] = [old + amount for old, amount in zip(row, amounts, strict=True)]
 
     def walks(self, key: int):  # type: ignore[no-untyped-def]
         """What each walk of an iteration adds, one after the other."""

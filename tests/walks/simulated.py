@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 import riverboat as rb
+from reference.bucket_sampling import PublicChanceSampling
+from reference.vector_deals import dealt
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.abstraction.kmeans import cluster
 from riverboat.arrays import Array
@@ -23,16 +25,19 @@ from riverboat.cards.deck import HANDS, Deck
 from riverboat.cards.ranges import Range
 from riverboat.evaluation.best_response import quality as blueprint_quality
 from riverboat.evaluation.quality import quality
-from riverboat.games.acpc import Rules
+from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import Menu, parse_menu
 from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.games.spot import Spot
 from riverboat.games.spot_locks import Lock
 from riverboat.lanes import BIAS, SHIFTS
+from riverboat.solving import _vector_cuda_kernels as kernels
 from riverboat.solving import schedules
 from riverboat.solving.batches import solve_many
+from riverboat.solving.blueprint_tables import Weighting
 from riverboat.solving.boards import BoardCFR, step_rows
+from riverboat.solving.vector_sampling import VectorSampling
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.board_walk import BoardWalker
@@ -171,6 +176,46 @@ def nearest_centres() -> dict[str, float]:
     return gaps
 
 
+def vectors(rules: Rules, menu: Menu | None, buckets: int, *, deals: bool = False) -> dict[str, float]:
+    """Regrets and averages after two batches of boards, beside the slow twin's: the second answers what was learnt.
+
+    `deals`: and what the processor deals, which compiles a loop.
+    """
+    rng, whole = np.random.default_rng(2), lossless(rules.board[1:], rules.deck)
+    streets = [StreetBuckets(buckets, rng.integers(0, buckets, (1, n)).astype(np.uint16)) for n in whole.counts]
+    cards, tree = CardAbstraction(tuple(streets), rules.board[1:], rules.deck), compile_actions(rules, menu)
+    solver, twin = VectorSampling(tree, cards, seed=1, batch=2), PublicChanceSampling(tree, cards, 1, 1)
+    runs, apart = [int(n) for n in solver.sizes[:, kernels.RUNS]], {}
+    if deals:
+        solver.deal(0, 2)
+        both = zip(solver.dealt, dealt(twin, 0, 2, kernels.RUN, runs), kernels.Dealt._fields, strict=True)
+        apart.update({name: float((mine != theirs).sum()) for mine, theirs, name in both})
+    for begin in (0, 2):
+        for part, given in zip(solver.dealt, dealt(twin, begin, begin + 2, kernels.RUN, runs), strict=True):
+            part[:] = given
+        solver.walk(2)
+        twin.run_together(begin, begin + 2)
+    for name, table in (("regret", twin.regret), ("average", twin.average)):
+        apart[name] = 0.0
+        for (line, bucket), theirs in table.items():
+            node = tree.find(line)
+            street, count = int(tree.street[node]), int(tree.count[node])
+            at = int(solver.tables.base[street] + bucket * solver.tables.width[street] + 2 * tree.slot[node])
+            at += count * (name == "average")
+            apart[name] = max(apart[name], float(np.abs(solver.tables.cells[at : at + count] - theirs).max()))
+    return apart
+
+
+def learning() -> dict[str, float]:
+    """What is left to gain against the average strategy of Kuhn poker, in its chips: it has no board to draw."""
+    rules = read_game("kuhn")
+    tree, cards = compile_actions(rules), lossless(rules.board[1:], rules.deck)
+    solver = VectorSampling(tree, cards, weighting=Weighting("linear", 64), batch=1)
+    solver.step(256)
+    strategy = BlueprintStrategy(rules, None, tree, cards, (solver.averages(0),))
+    return {"exploitability": blueprint_quality(strategy).exploitability}
+
+
 def many() -> dict[str, float]:
     """Spots solved side by side, until each is good enough, beside the processor's answers."""
     spots = [Spot.make(**some) for some in (WIDE, {**RIVER, "board": "AcKd7h7s2c"}, TURN)]
@@ -218,6 +263,14 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
         ),
         "best response in limit": lambda: best_response(LIMIT, None),
         "nearest centres": nearest_centres,
+        "training by vectors": lambda: vectors(
+            Rules(blinds=(2, 1), stacks=(9, 9), board=(0, 1, 1), ranks=3, suits=2, hole=1), MENU, 3
+        ),
+        "training by vectors with two cards": lambda: vectors(
+            Rules(blinds=(2, 1), stacks=(7, 7), board=(0, 1, 1), ranks=3, suits=2), MENU, 4, deals=True
+        ),
+        "training by vectors in limit": lambda: vectors(LIMIT, None, 4, deals=True),
+        "learning by vectors": learning,
         "batch": batch,
         "many": many,
         "far": far,

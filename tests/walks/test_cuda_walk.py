@@ -22,12 +22,17 @@ from riverboat.solving.batches import solve_many
 from riverboat.walks import devices
 
 # Sixteen-bit regrets and averages are rounded by the same thresholds, so a difference is one in the last bit of few.
-CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.05}  # "many": ties fall as rounding has it
-CASES = ("river 16-bit", "choose", "batch", "best response", "nearest centres")
+CLOSE = {
+    "river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.05,  # "many": ties fall as rounding has it
+    "training by vectors": 1e-5, "training by vectors with two cards": 1e-5, "training by vectors in limit": 1e-5,
+    "learning by vectors": 0.02,
+}  # fmt: skip
+CASES = ("river 16-bit", "choose", "batch", "best response", "nearest centres", "training by vectors")
 MORE = (
     "turn with rake", "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
     "river predicting", "locked", "stop before a turn", "many", "far", "stakes", "best response with two cards",
-    "best response in limit", "stop with draws",
+    "best response in limit", "stop with draws", "training by vectors with two cards",
+    "training by vectors in limit", "learning by vectors",
 )  # fmt: skip
 SMALL = {"board": "AsKd7c4h2s", "pot": 2, "stack": 2, "oop": "AA", "ip": "KK", "bets": "a"}
 
@@ -37,7 +42,7 @@ def simulate(*cases: str) -> dict[str, dict[str, float]]:
     script = Path(__file__).with_name("simulated.py")
     done = subprocess.run(
         [sys.executable, script, *cases],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(sys.path)},  # twins lie there
         capture_output=True,
         text=True,
     )
@@ -68,6 +73,8 @@ def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     spot = Spot.make(**SMALL)
     with pytest.raises(InputError, match="device 'cuda': no CUDA device is there; take 'cpu', or 'auto'"):
         rb.solve(spot, device="cuda", iterations=10)
+    with pytest.raises(InputError, match="device 'cuda': no CUDA device is there; take 'cpu', or 'auto'"):
+        rb.train("demo", out="nowhere", device="cuda")
     assert rb.solve(spot, device="auto", iterations=10).exploitability >= 0
 
 

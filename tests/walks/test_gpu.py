@@ -15,11 +15,15 @@ from riverboat.walks.tables import table_format
 
 pytestmark = pytest.mark.gpu
 # Tables of sixteen bits round to one of two neighbours.
-CLOSE = {"river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.5}
+CLOSE = {
+    "river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.5, "training by vectors": 1e-5, "learning by vectors": 0.02,
+    "training by vectors with two cards": 1e-5, "training by vectors in limit": 1e-5,
+}  # fmt: skip
 NAMES = (
     "river float64", "river compact", "river 16-bit", "river predicting", "river at once", "more than four moves",
     "turn with rake", "flop", "stop", "choose", "stop before a turn", "locked", "batch", "moved", "far", "stakes",
     "nearest centres", "best response", "best response with two cards", "best response in limit", "stop with draws",
+    "training by vectors", "training by vectors with two cards", "training by vectors in limit", "learning by vectors",
 )  # fmt: skip
 SPOTS = ("river", "turn")
 

@@ -53,13 +53,12 @@ def bucket_at(look, r, layer, number, parent):
         return value
     family = parent if len(street.cuts) > 1 else np.int64(0)
     cuts = street.cuts[family]
-    low, high = np.int64(0), np.int64(len(cuts))
-    while low < high:  # how many cuts are not above the value
-        middle = (low + high) >> 1
-        if cuts[middle] <= value:
-            low = middle + 1
-        else:
-            high = middle
+    low, some = np.int64(0), np.int64(len(cuts))
+    while some > 1:  # how many cuts are not above the value; no branch to predict
+        half = some >> 1
+        low += half * np.int64(cuts[low + half - 1] <= value)
+        some -= half
+    low += np.int64(some == 1 and cuts[low] <= value)
     return family * (len(cuts) + 1) + low
 
 

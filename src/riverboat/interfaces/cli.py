@@ -331,7 +331,9 @@ def train(
     abstraction: Annotated[str | None, typer.Option(help="Folder of a card abstraction, or lossless.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder where the run lives.")] = None,
     time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h of training.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, max=MANY, help="Stop after so many deals.")] = None,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, max=MANY, help="Stop after so many deals; on a GPU, boards.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads that train.")] = 2,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the random numbers.")] = 0,
     mode: Annotated[str, typer.Option(help="racing, or deterministic: the same on any number of threads.")] = "racing",
@@ -347,6 +349,7 @@ def train(
     begin: Annotated[
         Path | None, typer.Option(help="Begin where a run with fewer buckets or bets stands: its folder.")
     ] = None,
+    device: Annotated[str, typer.Option(help="cpu; cuda: all hands of many boards at once on a GPU; auto.")] = "cpu",
     plot: Annotated[Path | None, typer.Option(help="At the end, draw how snapshots do against the last one.")] = None,
     log_exploitability: Annotated[
         bool, typer.Option("--log-exploitability", help="At every check: exact or a bound, and in the abstract game.")
@@ -380,6 +383,7 @@ def train(
         blades=blades,
         exploitability=log_exploitability,
         begin=begin,
+        device=device,
     )
     options = training.Options(out=out, estimate=estimate, plot=plot, json=json)
     if recipe is None:

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from riverboat.errors import InputError
 from riverboat.games.action_counts import Counts
-from riverboat.interfaces import abstracting, signals
+from riverboat.interfaces import abstracting, device_notes, signals
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import duration, emit, plain_console, say
 from riverboat.kept import own_folder
@@ -30,6 +30,7 @@ from riverboat.verbs.training import (
     counts_of,
     train_with,
 )
+from riverboat.walks.devices import CPU, choose
 from riverboat.words import quote, show_seconds
 
 SIZED = "default"  # the recipe whose size is taken from the time
@@ -63,6 +64,8 @@ def listing(json: bool) -> None:
 def train(source: str, how: TrainOptions, options: Options) -> None:
     """Train a blueprint in a folder."""
     recipe = load_train_recipe(source)
+    if choose(how.device) != CPU:
+        recipe = recipe.on_device()
     cards = None
     if how.abstraction is not None or recipe.abstraction == LOSSLESS:
         cards, _ = cards_of(recipe, how.abstraction)
@@ -79,6 +82,7 @@ def train(source: str, how: TrainOptions, options: Options) -> None:
     if not options.json:
         _tell(planned, counts, False, plain_console(stderr=True))
     check_memory(recipe, counts)
+    device_notes.tell(how.device)
     display = _Display(recipe.name)
     with signals.noted() as interrupted:
         try:
@@ -98,6 +102,8 @@ def train_sized(how: TrainOptions, options: Options) -> None:
     """Train for as long as is said, with as many buckets as that can fill; cards are made where they are not there yet."""
     if how.time is None or how.abstraction is not None:
         raise InputError("train: name a recipe, or give --time alone: the number of buckets is then taken from it")
+    if how.device != CPU:
+        raise InputError(f"train --device {how.device}: name a recipe; sizes for a time are measured on processors")
     size = size_for(how.time, how.threads)
     say(f"{size.cards} cards: {size.measured}")
     if options.estimate:
@@ -165,7 +171,7 @@ def _sizes(counts: Counts) -> dict[str, Any]:
 
 def _hours(recipe: TrainRecipe, counts: Counts, how: TrainOptions) -> dict[str, Any]:
     """How often a run visits what it has to learn, at the rate that was measured."""
-    if recipe.time is None and how.time is None:
+    if (recipe.time is None and how.time is None) or choose(how.device) != CPU:
         return {"time": None}
     seconds = duration(recipe.time or "") if how.time is None else how.time
     visits = RATE * seconds * how.threads

@@ -23,6 +23,7 @@ from riverboat.cards._kernels import START, plain_value, ranked
 from riverboat.cards._sweep_kernels import meets, sort_by_strength, sweep, weigh
 from riverboat.counter import take
 from riverboat.jit import kernel, part
+from riverboat.lanes import prefetch
 from riverboat.solving._blueprint_deal_kernels import deal_cards, draw, low_bits
 from riverboat.solving._blueprint_kernels import COUNT_AT, FOR_NODES, OVER, SHOWDOWN, STREET, matched
 from riverboat.solving._cell_kernels import average_at, regret_at, set_average, set_regret
@@ -63,8 +64,9 @@ class Board(NamedTuple):
     known: Array  # int64 [streets, power of two]: buckets seen; NONE where free
     number: Array  # int32 [same]: and their numbers
     digits: Array  # int64 [257]
-    layers: Array  # int64 [streets]
-    numbers: Array  # int64 [1, streets]
+    place: Array  # int64 [streets, hands]: buckets by place
+    layers: Array  # int64 [BLOCK, streets]
+    numbers: Array  # int64 [BLOCK, 1, streets]
     sums: Array  # float64 [53]: by card; nothing at NO_CARD
 
 
@@ -161,17 +163,28 @@ def find_buckets(game, look, hands, b):
     if len(direct.bucket) > 0:
         return
     lives = streets  # of the hands up to live[lives - 1]; later ones see fewer streets
-    for i in range(b.live[0]):
-        while i >= b.live[lives - 1]:
-            lives -= 1
-        b.cards[0] = b.first[i]
-        if game.hole == 2:
-            b.cards[1] = b.second[i]
-        places(look, b.cards, 0, 1, lives, b.layers, b.numbers)
-        bucket = np.int64(0)
-        for s in range(lives):
-            bucket = np.int64(bucket_at(look, s, b.layers[s], b.numbers[0, s], bucket))
-            number_bucket(b, s, i, bucket)
+    for begin in range(0, b.live[0], BLOCK):
+        end, alive = min(begin + BLOCK, b.live[0]), lives
+        for i in range(begin, end):  # all places first, so that loads from memory overlap
+            while i >= b.live[alive - 1]:
+                alive -= 1
+            b.cards[0] = b.first[i]
+            if game.hole == 2:
+                b.cards[1] = b.second[i]
+            places(look, b.cards, 0, 1, alive, b.layers[i - begin], b.numbers[i - begin])
+            for s in range(alive):
+                labels = look.streets[s].labels
+                prefetch(labels, U(b.layers[i - begin, s] * labels.shape[1] + b.numbers[i - begin, 0, s]))
+        for i in range(begin, end):
+            while i >= b.live[lives - 1]:
+                lives -= 1
+            bucket = np.int64(0)
+            for s in range(lives):
+                bucket = np.int64(bucket_at(look, s, b.layers[i - begin, s], b.numbers[i - begin, 0, s], bucket))
+                b.place[s, i] = bucket
+    for s in range(streets):
+        for i in range(b.live[s]):
+            number_bucket(b, s, i, b.place[s, i])
 
 
 # --- terminals --------------------------------------------------------------------------------

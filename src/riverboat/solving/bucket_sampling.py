@@ -29,7 +29,7 @@ from riverboat.solving import _chance_kernels as chance_kernels
 from riverboat.solving import _half_public_kernels as half_kernels
 from riverboat.solving import _public_chance_kernels as public_kernels
 from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.blueprint_tables import BucketTables, Weighting, make_game
+from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Weighting, make_game
 from riverboat.words import show_bytes
 
 MOST_HYBRID = 2 << 30  # bytes of what the one who sees its cards learns
@@ -190,8 +190,9 @@ def board_room(tree: ActionTree) -> public_kernels.Board:
         known=np.zeros((streets, places), np.int64),
         number=np.zeros((streets, places), np.int32),
         digits=np.zeros(257, np.int64),
-        layers=np.zeros(streets, np.int64),
-        numbers=np.zeros((1, streets), np.int64),
+        place=np.zeros((streets, hands), np.int64),
+        layers=np.zeros((BLOCK, streets), np.int64),
+        numbers=np.zeros((BLOCK, 1, streets), np.int64),
         sums=np.zeros(53),
     )
 

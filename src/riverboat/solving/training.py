@@ -36,7 +36,7 @@ from riverboat.strategy.blueprint import (
 )
 
 KEEP = 2  # checkpoints
-FREE = ("recipe", "threads")  # what may change between two sittings: the name, and how many work
+FREE = ("recipe", "threads", "device")  # what may change between two sittings: the name, how many work, and where
 PARTS = "parts-"  # of checkpoints that a cluster writes, beside them
 _ROWS = 1 << 22  # moves of a table that are turned into steps at once
 

@@ -23,6 +23,7 @@ from riverboat.memory import available_memory
 from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe
 from riverboat.solving.training import Measure, Progress, Solver, Training
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.walks.devices import CPU, check_device, choose
 from riverboat.words import duration, show_bytes
 
 BYTES = {"float32": 8, "16-bit": 4}  # an infoset-action: regret and average
@@ -50,6 +51,7 @@ class TrainOptions:
     blades: int | None = None  # two by default
     exploitability: bool = False  # measured at every check, however large the game is
     begin: str | Path | None = None  # a run with fewer buckets or bets: what it has learnt is where this one begins
+    device: str = CPU  # or cuda: by public chance sampling on a GPU; or auto
 
     def __post_init__(self) -> None:
         given.threads(self.threads)
@@ -63,6 +65,9 @@ class TrainOptions:
         given.unless_none(given.whole, "blades", self.blades)
         given.number("check_seconds", self.check_seconds)
         given.number("checkpoint_seconds", self.checkpoint_seconds)
+        check_device(self.device)
+        if self.device != CPU and (self.cluster is not None or self.mode != "racing"):
+            raise InputError(f"device {self.device!r}: cluster and mode are for external sampling on processors")
         if self.blades is not None and self.cluster is None:
             raise InputError(f"blades={self.blades}: goes with a cluster: local, auto or a Ray address")
         if self.begin is not None and self.cluster is not None:
@@ -93,6 +98,7 @@ class TrainOptions:
             "prune_after": None if pruning is None else pruning.after,
             "runouts": recipe.runouts,
             "blades": None if self.cluster is None else self.blades or 2,
+            **({} if self.device == CPU else {"device": self.device}),
         }
 
 
@@ -157,11 +163,13 @@ def train(
     blades: int | None = None,
     exploitability: bool = False,
     begin: str | Path | None = None,
+    device: str = CPU,
     callback: Callable[[Progress], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Trained:
     """Train a recipe (a preset, a file, or as it is) in a folder until `time` (seconds), `iterations` or `stop()`.
 
+    On a GPU (`device`) it is trained by public chance sampling, and an iteration is a board with all hands on it.
     `begin` is a run with fewer buckets or bets, whose regrets and averages are carried over (`solving.carrying`).
     `resume` goes on there, with the same recipe, seed and mode; limits count earlier sittings. An interrupt (Ctrl-C) writes a
     checkpoint, between two steps, and is raised again.
@@ -169,7 +177,7 @@ def train(
     options = TrainOptions(
         abstraction=abstraction, time=time, iterations=iterations, threads=threads, seed=seed, mode=mode, resume=resume,
         check_seconds=check_seconds, checkpoint_seconds=checkpoint_seconds, cluster=cluster, blades=blades,
-        exploitability=exploitability, begin=begin,
+        exploitability=exploitability, begin=begin, device=device,
     )  # fmt: skip
     return train_with(recipe, out, options, callback, stop)
 
@@ -186,6 +194,8 @@ def train_with(
     if not isinstance(recipe, TrainRecipe):
         given.path("recipe", recipe)
     made = recipe if isinstance(recipe, TrainRecipe) else load_train_recipe(recipe)
+    options = replace(options, device=choose(options.device))
+    made = made if options.device == CPU else made.on_device()
     cards, path = cards_of(made, options.abstraction)
     check_memory(made, counts_of(made, cards))
     last: list[Progress] = []
@@ -279,11 +289,16 @@ def check_memory(recipe: TrainRecipe, counts: Counts) -> None:
 def solver_of(
     recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options: TrainOptions
 ) -> Iterator[Solver]:
-    """One process, or head and blades."""
+    """One process, head and blades, or a GPU."""
     from riverboat.solving.blueprint import Blueprint
     from riverboat.solving.bucket_sampling import make_blueprint
 
     tree = compile_actions(recipe.rules, recipe.menu)
+    if options.device != CPU:
+        from riverboat.solving.vector_sampling import VectorSampling
+
+        yield VectorSampling(tree, cards, seed=options.seed, threads=options.threads, weighting=recipe.weighting)
+        return
     if recipe.traversal != "external":
         if options.cluster is not None or options.mode != "racing":
             raise InputError(

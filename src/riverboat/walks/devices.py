@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
-from riverboat.errors import InputError
+from riverboat.errors import InputError, shown
 from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.batches import BatchWalker
@@ -35,7 +35,7 @@ def why_not() -> str | None:
 def check_device(device: str) -> None:
     """Refuse what is no device, wherever the work is done."""
     if device not in DEVICES:
-        raise InputError(f"device {device!r}: one of {', '.join(DEVICES)}")
+        raise InputError(f"device {shown(device)}: one of {', '.join(DEVICES)}")
 
 
 def choose(device: str) -> str:

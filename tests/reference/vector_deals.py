@@ -1,0 +1,40 @@
+"""Slow twin of the boards that training by vectors is given: lists and dictionaries, one hand at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference.bucket_sampling import PublicChanceSampling
+from reference.external_sampling import number
+from riverboat.arrays import Array
+
+
+def dealt(twin: PublicChanceSampling, begin: int, end: int, run: int, runs: list[int]) -> tuple[Array, ...]:
+    """Boards begin … end - 1: `seen`, `by_bucket` and `run` of `_vector_cuda_kernels.Dealt`.
+
+    `run` hands of a bucket are added up at a time, and a board has room for `runs` of them on each street.
+    """
+    rules = twin.tree.rules
+    seen, places, pieces = ([[] for _ in rules.board] for _ in range(3))  # type: ignore[var-annotated]
+    for i in range(begin, end):
+        board = twin.board(number(twin.seed, i))
+        shown = [board[:count] for count in rules.board_sizes]
+        strength = {hand: twin.strength(hand, board) for hand in twin.hands(board)}
+        order = sorted(strength, key=lambda hand: strength[hand])
+        for some in reversed(shown):  # those that the whole board leaves, then those that its last cards take away
+            order += [hand for hand in twin.hands(some) if hand not in order]
+        for s, some in enumerate(shown):
+            live = [hand for hand in order if not {*hand} & {*some}]
+            mine = [twin.cards.bucket(hand, some) for hand in live]
+            for k, hand in enumerate(live):
+                last = k + 1 >= len(strength) or strength[order[k + 1]] != strength[hand]
+                seen[s].append(hand[0] | (hand[1] if len(hand) == 2 else 52) << 6 | last << 12 | mine[k] << 13)
+            first, rows = 0, []
+            for bucket in dict.fromkeys(mine):
+                alike = [k for k, other in enumerate(mine) if other == bucket]
+                places[s] += alike
+                rows += [[first + k, min(run, len(alike) - k), bucket] for k in range(0, len(alike), run)]
+                first += len(alike)
+            pieces[s] += rows + [[0, 0, 0]] * (runs[s] - len(rows))
+    joined = (np.array([x for street in part for x in street]).ravel() for part in (seen, places, pieces))
+    return tuple(joined)
