@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.errors import InputError
 from riverboat.games.base import CHANCE
+from riverboat.games.board_game import BoardGame
 from riverboat.games.spot import STREETS, Spot
+from riverboat.interfaces import tree_estimate
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, Column, ReportTable
@@ -18,7 +19,6 @@ from riverboat.solving.boards import table_bytes
 from riverboat.solving.run import default_schedule
 from riverboat.strategy.node_report import names
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.compile import solver_tree
 from riverboat.walks.tables import FORMATS
 from riverboat.words import show_bytes, show_seconds
 
@@ -74,19 +74,20 @@ def times(tree: BoardTree, threads: int) -> Times:
 
 def print_estimate(game: Any, schedule: str | None, threads: int, json: bool) -> None:
     """The compiled tree: sizes in chips, nodes and boards of each street, memory and time. Nothing is solved."""
+    boards = isinstance(game, BoardGame)
     with ProgressLine(f"building the tree of {game.name}"):
-        facts = estimate(game, schedule, threads)
+        facts = estimate(game, schedule, threads) if boards else tree_estimate.estimate(game, schedule)
     if json:
         emit(facts)
-        return
-    _print_estimate(facts)
+    elif boards:
+        _print_estimate(facts)
+    else:
+        tree_estimate.report(facts)
 
 
 def estimate(game: Any, schedule: str | None, threads: int) -> dict[str, Any]:
-    """What `--estimate --json` prints."""
-    tree = solver_tree(game)
-    if not isinstance(tree, BoardTree):
-        raise InputError(f"--estimate is for hold'em, not {tree.name}")
+    """What `--estimate --json` prints of hold'em."""
+    tree = BoardTree(game)
     lines = list(menus(tree))
     streets = [
         {

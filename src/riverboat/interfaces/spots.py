@@ -14,6 +14,7 @@ from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.notation import parse_board
 from riverboat.errors import InputError
 from riverboat.games import registry
+from riverboat.games.registry import make as make_game
 from riverboat.games.spot import STREETS, Spot
 from riverboat.games.spot_locks import unreachable
 from riverboat.interfaces import solving, spot_estimate, table_states
@@ -21,7 +22,6 @@ from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions, SpotFlags, TableFlags
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.solving.run import Result
-from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.node_report import summary
 from riverboat.strategy.solution import Solution

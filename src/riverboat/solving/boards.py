@@ -27,7 +27,7 @@ from riverboat.walks.ties import Ties
 
 BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-schedule-of-spots.md
 WHOLE_SCHEDULE = dcfr(alpha=1.3, beta=0.25, gamma=4.0, stakes=0.8)  # docs/decisions/0043-schedule-of-whole-games.md
-LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.2)  # of those of limit hold'em
+LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.0)  # of those of limit hold'em
 # Of subgames on one street, and on several: docs/decisions/0041-moves-weigh-by-their-stakes.md
 LAST_STREET_SCHEDULE = dcfr(alpha=1.1, beta=0.25, gamma=4.0, stakes=0.8)
 STAKES_SCHEDULE = dcfr(alpha=1.25, beta=0.25, gamma=4.0, stakes=0.8)

@@ -36,10 +36,13 @@ def check_dtype(dtype: str) -> None:
 def table_bytes(tree: Tree, schedule: AnySchedule, dtype: str = "float64") -> int:
     """Memory that a solver's tables will take."""
     check_dtype(dtype)
-    tables = 2 + schedule.predictive + tree.shared
-    if not schedule.alternating:
-        tables += 1 + schedule.predictive
-    return tables * tree.table * np.dtype(dtype).itemsize
+    return tables_of(schedule, shared=tree.shared) * tree.table * np.dtype(dtype).itemsize
+
+
+def tables_of(schedule: AnySchedule, *, shared: bool) -> int:
+    """How many tables a schedule learns in; `shared`: several nodes have one information set."""
+    tables = 2 + schedule.predictive + shared
+    return tables if schedule.alternating else tables + 1 + schedule.predictive
 
 
 def _noise(tree: Tree, dtype: str) -> float:

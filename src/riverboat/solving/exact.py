@@ -43,12 +43,16 @@ def solve_exact(
     if out is not None:
         files.check_free(out)
     made = make_game(game)
-    tree = compile_game(Unrolled.of(made) if isinstance(made, BoardGame) else made, constant_sum=True)
+    (unit, each), plain = (made.unit, 1.0), made
+    if isinstance(made, BoardGame):  # figures are told in the unit that CFR tells them in
+        (unit, each), plain = made.scale, Unrolled.of(made)
+    tree = compile_game(plain, constant_sum=True)
     started = clock.perf_counter()
     history: list[Progress] = []
 
     def note(iteration: int, low: float, high: float) -> None:
         spent = clock.perf_counter() - started
+        low, high = each * low, each * high
         here = Progress(iteration, spent, 0, (high - low) / 2, high - low, low, high, checked=True)
         history.append(here)
         if callback is not None:
@@ -59,10 +63,11 @@ def solve_exact(
     elif method == "undominated":
         strategy, steps = undominated(tree).strategy, 1
     else:
-        strategy, steps = _egt(tree, until, iterations, time, note)
+        strategy, steps = _egt(tree, None if until is None else until / each, iterations, time, note)
     seconds = clock.perf_counter() - started
     measured = quality(strategy)
-    low, high = sorted(measured.bracket)  # rounding may cross them at an exact equilibrium
+    low, high = sorted(each * bound for bound in measured.bracket)  # rounding may cross them at an exact equilibrium
+    exploitability = each * measured.exploitability
     result = Result(
         game=tree.name,
         method=method,
@@ -73,17 +78,17 @@ def solve_exact(
         value=(low + high) / 2,
         value_low=low,
         value_high=high,
-        exploitability=measured.exploitability,
-        nash_conv=measured.nash_conv,
-        unit=tree.unit,
+        exploitability=exploitability,
+        nash_conv=each * measured.nash_conv,
+        unit=unit,
         infosets=tree.infoset_count,
         seed=seed,
         nodes=0,
-        reached=until is None or measured.exploitability <= until,
+        reached=until is None or exploitability <= until,
         strategy=strategy,
         history=tuple(history),
-        values=measured.values,
-        gains=measured.gains,
+        values=tuple(each * value for value in measured.values),
+        gains=tuple(each * gain for gain in measured.gains),
     )
     if out is not None:
         try:

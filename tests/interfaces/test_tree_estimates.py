@@ -1,0 +1,54 @@
+"""How large games are that are not hold'em, before they are built."""
+
+import json
+
+import pytest
+
+import riverboat as rb
+from riverboat.interfaces import tree_estimate
+from riverboat.reproduce.rhode_island import whole_size
+
+
+def facts(run, *words):
+    code, out, _ = run("solve", *words, "--estimate", "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("game", "nodes", "infosets"), [("kuhn", 9, 12), ("leduc", 465, 936), ("bluff:1,1", 8191, 24_576)]
+)
+def test_small_trees_are_counted(run, game, nodes, infosets):
+    """Information sets as OpenSpiel counts them."""
+    told = facts(run, game)
+    assert (told["nodes"], told["infosets"], told["figures_are"]) == (nodes, infosets, "exact")
+    assert told["bytes"]["float64"] == 2 * told["bytes"]["float32"]
+
+
+def test_smaller_games_are_not_solved_first(run, monkeypatch):
+    """Bluff(2,1) has as many information sets whatever the game is worth that follows a lost die."""
+    monkeypatch.setattr("riverboat.solving.values.game", lambda *_: pytest.fail("solved"))
+    told = facts(run, "bluff:2,1")
+    assert (told["nodes"], told["infosets"], told["figures_are"]) == (2**19 - 1, 3_538_944, "exact")
+
+
+def test_a_large_tree_is_guessed_and_not_built(run, monkeypatch):
+    """Rhode Island hold'em: 21 public nodes a round behind each line and board."""
+    monkeypatch.setattr(tree_estimate, "compile_game", lambda *_: pytest.fail("built"))
+    monkeypatch.setattr(tree_estimate, "SECONDS", 0.5)
+    told = facts(run, "rhode_island")
+    cards = 52
+    nodes = 21 * (1 + 7 * cards + 49 * cards * (cards - 1))
+    assert told["nodes"] == pytest.approx(nodes, rel=0.4)
+    assert told["figures_are"].startswith("estimates")
+    # rows of the linear program: information sets and sequences of hands that the board leaves
+    assert told["infosets"] + told["infoset_actions"] == pytest.approx(2 * whole_size(cards)[0], rel=0.6)
+
+
+def test_a_linear_program_answers_in_the_unit_of_cfr():
+    """mbb/g in hold'em: the value of the linear program lies in the interval that CFR certifies."""
+    game = "flop_holdem:one-bet,ranks=7,suits=1"
+    exact, learnt = rb.solve(game, method="lp"), rb.solve(game, iterations=200)
+    assert (exact.unit, learnt.unit) == ("mbb/g", "mbb/g")
+    assert learnt.value_low <= exact.value <= learnt.value_high
+    assert abs(exact.values[0] - exact.value) < 1e-3
