@@ -77,9 +77,7 @@ def solve(
         int | None, typer.Option(min=1, max=MANY, help="Iterations between exploitability checks.")
     ] = None,
     checkpoint: Annotated[str, typer.Option(help="Time between checkpoints.")] = "60s",
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Print the sizes of tree and tables only.")
-    ] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Print the sizes of tree and tables only.")] = False,
     memory: Annotated[str | None, typer.Option(help="What a tree or its tables may take, such as 2GB.")] = None,
     boards: Annotated[str | None, typer.Option(help="Spots: a file with a board a line, all, or sample:25.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="With --boards: keep every solution under --out.")] = False,
