@@ -7,7 +7,7 @@
     riverboat ledger runs/ablations/ledger.jsonl --plot strength.svg                             # ratings over all matches
 
 Every variant is trained for so many minutes on --threads and plays the first one. Variants with one betting tree are matched
-by duels, a million duplicate hands in seconds; others, and those that only differ in how they play, by matches with AIVAT.
+by duels, others by matches, a million duplicate hands in seconds; those that search by matches with AIVAT.
 What is trained or played already is not done again, so that a run may be stopped and go on. Cards are made where they are
 missing.
 """
@@ -26,7 +26,7 @@ from riverboat.abstraction.translation import MAPPINGS
 from riverboat.evaluation.duel import duel
 from riverboat.evaluation.ledger import read_ledger
 from riverboat.games.menus import parse_menu
-from riverboat.solving.blueprint_tables import Weighting
+from riverboat.solving.blueprint_tables import Pruning, Weighting
 from riverboat.solving.train_recipe import load_train_recipe
 from riverboat.strategy.blueprint import load_blueprint
 from riverboat.verbs.matching import match
@@ -34,12 +34,23 @@ from riverboat.verbs.training import train
 
 BEGIN = 0.1  # of the time that goes to coarse cards, where a variant begins with them
 DUEL_HANDS = 1_000_000
+PRUNE_AFTER = 1_000_000  # deals
 LARGE = """[menu]
 preflop = ["2x, 2.5x, 3x, a", "50%, 100%, a", "100%, a"]
 flop = ["33%, 66%, 100%, 200%, a", "100%, a", "100%, a"]
 turn = ["50%, 100%, 200%, a", "100%, a", "a"]
 river = ["50%, 100%, 200%, a", "100%, a", "a"]
 """
+
+
+FOUR_BETS = 'preflop = ["2.5x, a", "100%, a", "100%, a", "a"]\n'
+MENUS = {
+    "demo": '[menu]\npreflop = ["2.5x, a", "100%, a", "a"]\nflop = ["50%, 100%, a", "100%, a", "a"]',
+    "fourth": f'[menu]\n{FOUR_BETS}flop = ["50%, 100%, a", "100%, a", "a"]',
+    "double": f'[menu]\n{FOUR_BETS}flop = ["50%, 100%, a", "100%, a", "a"]\nturn = ["50%, 100%, 200%, a", "100%, a", "a"]',
+    "flop": f'[menu]\n{FOUR_BETS}flop = ["33%, 75%, 150%, a", "100%, a", "a"]\nturn = ["75%, 150%, a", "100%, a", "a"]',
+    "small": f'[menu]\n{FOUR_BETS}flop = ["33%, 100%, a", "60%, a", "100%, a", "a"]',
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,7 @@ class Variant:
     cards: str = ""  # --cards where nothing is said
     weighting: str = ""  # that of the recipe
     runouts: int = 0
+    prune: float | None = None  # big blinds, from PRUNE_AFTER deals on
     begin: str | None = None
     menu: str | None = None
     cluster: str | None = None
@@ -73,10 +85,10 @@ OWN_CARDS = {
     "flat-l2": streets(
         *(StreetRecipe("histogram", 100, passes=1, metric="l2") for _ in range(2)), StreetRecipe("ochs", 100, passes=1)
     ),
-    "forgets5": streets(
-        *(
+    "forgets5": Recipe(
+        tuple(  # type: ignore[arg-type]
             StreetRecipe(how, n, passes=1)
-            for how, n in zip(("histogram", "histogram", "ochs"), (25, 125, 625), strict=True)
+            for how, n in zip((*["histogram"] * 3, "ochs"), (5, 25, 125, 625), strict=True)
         )
     ),
     "potential100": streets(
@@ -123,8 +135,16 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Variant]]] = {
             "neither": Variant(cards="tiny"),
         },
     ),
+    "menus": (
+        "bets, each against the demo's: --opponent demo plays all against one agent",
+        {name: Variant(cards="tiny", weighting="linear:gamma=8", menu=menu) for name, menu in MENUS.items()},
+    ),
     "begin": ("coarse to fine against a cold start", {"cold": Variant(), "begun": Variant(begin="tiny")}),
     "runouts": ("all-ins paid by the mean of eight boards", {"dealt": Variant(), "runouts": Variant(runouts=8)}),
+    "pruning": (
+        "moves with bad regrets are skipped on most deals, from so many big blinds of regret on",
+        {"all": Variant()} | {f"prune{n}": Variant(prune=n) for n in (3000, 300, 30)},
+    ),
     "public": (
         "hierarchical public flops against a flat abstraction of as many buckets",
         {"flat": Variant(cards="flat"), "public": Variant(cards="tiny-public")},
@@ -185,7 +205,8 @@ def trained(name: str, variant: Variant, minutes: float, given: argparse.Namespa
     recipe = load_train_recipe("default")
     weighting = Weighting(variant.weighting, recipe.weighting.period) if variant.weighting else recipe.weighting
     menu = recipe.menu if variant.menu is None else parse_menu(variant.menu)
-    recipe = replace(recipe, runouts=variant.runouts, weighting=weighting, menu=menu)
+    pruning = None if variant.prune is None else Pruning(-variant.prune * recipe.rules.big_blind, PRUNE_AFTER)
+    recipe = replace(recipe, runouts=variant.runouts, weighting=weighting, menu=menu, pruning=pruning)
     how: dict[str, Any] = {"threads": threads, "seed": given.seed, "check_seconds": 1e9}
     limit: dict[str, Any] = {"time": 60 * minutes} if given.iterations is None else {"iterations": given.iterations}
     begin = None
@@ -209,11 +230,15 @@ def trained(name: str, variant: Variant, minutes: float, given: argparse.Namespa
 
 
 def played(agent: str, other: str, given: argparse.Namespace) -> dict[str, Any]:
-    """What an agent wins of another: by a duel where both are tables over one tree, else by a match with AIVAT."""
-    if "?" not in agent + other:
+    """What an agent wins of another: by a duel where both are tables over one tree, by as many hands of a match where their
+    trees or options differ, and with AIVAT where somebody searches.
+    """
+    if all(Path(each).is_dir() for each in (agent, other)):
         first, second = load_blueprint(agent), load_blueprint(other)
         if first.tree.fingerprint == second.tree.fingerprint:
             return {**duel(first, second, given.duel_hands, given.seed, given.threads).record(), "how": "duel"}
+    if "search=" not in agent + other:
+        return {**match(agent, other, hands=given.duel_hands, seed=given.seed).to_dict(), "how": "match"}
     made = match(agent, other, hands=given.hands, aivat=True, threads=given.threads, seed=given.seed).to_dict()
     return {**made, "how": "AIVAT"}
 
@@ -226,6 +251,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--minutes", default="5", help="of training; a list for a curve")
     parser.add_argument("--iterations", type=int, help="deals of training in place of minutes")
     parser.add_argument("--cards", default="small", help="of variants that say nothing of them: a preset or a folder")
+    parser.add_argument("--opponent", help="an agent that all variants play in place of the first one")
     parser.add_argument("--only", help="some of the variants; the first is what the others play")
     parser.add_argument("--hands", type=int, default=100_000, help="of matches with AIVAT")
     parser.add_argument("--duel-hands", type=int, default=DUEL_HANDS)
@@ -255,8 +281,9 @@ def main() -> None:
             base = name if variant.of is None else variant.of
             folder = trained(base, variants[base], minutes, given)
             agents.append((f"{folder.name}{variant.options}", folder, variant.options))
-    first = f"{agents[0][1]}{agents[0][2]}"
-    for title, folder, more in agents[1:]:
+    first = given.opponent or f"{agents[0][1]}{agents[0][2]}"
+    against = given.opponent or agents[0][0]
+    for title, folder, more in agents if given.opponent else agents[1:]:
         result = given.out / f"{given.experiment}-{title.replace('?', '-').replace('=', '')}.json"
         if not result.exists():
             result.write_text(json.dumps(played(f"{folder}{more}", first, given)))
@@ -266,7 +293,7 @@ def main() -> None:
             ledger.add({key: value for key, value in told.items() if key != "how"}, str(result)).write()
         size = sum(path.stat().st_size for path in (folder / "strategy").glob("*.npy")) / 1e6
         print(
-            f"{title:>28} against {agents[0][0]}: {told['mbb_per_game']:+8.1f} ± {told['ci95']:5.1f} mbb/g "
+            f"{title:>28} against {against}: {told['mbb_per_game']:+8.1f} ± {told['ci95']:5.1f} mbb/g "
             f"({told['how']}, {told['hands']:,} hands), {size:.1f} MB",
             flush=True,
         )

@@ -56,6 +56,7 @@ MODULES: dict[str, str] = {
     "pcs-figure-6": "pcs_figure_6",
     "rhode-island": "rhode_island",
     "tartanian7-sizes": "tartanian7_sizes",
+    "blade-levels": "blade_levels",
     "blueprint-convergence": "blueprint_convergence",
     "proposal-figure-6": "overfitting",
     "cfr-br": "cfr_br",
