@@ -219,3 +219,12 @@ def test_any_exponent_gives_factors(exponent: float, t: int) -> None:
     step = Schedule("any", alpha=exponent, beta=exponent).step(t)
     assert 0 <= step.positive <= 1
     assert step.positive == step.negative
+
+
+def test_alpha_rises_over_the_first_hundred_iterations() -> None:
+    rising = schedules.parse("dcfr:alpha=1,rise=0.5")
+    assert str(rising) == "dcfr:alpha=1,rise=0.5"
+    for t, alpha in ((1, 1.005), (21, 1.105), (100, 1.5), (300, 1.5)):
+        assert rising.step(t) == schedules.dcfr(alpha=alpha).step(t)
+    with pytest.raises(InputError, match="rise=inf"):
+        schedules.dcfr(rise=float("inf"))

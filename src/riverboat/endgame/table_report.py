@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.arrays import Array
-from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.deck import HAND_CARDS, HANDS
 from riverboat.cards.grid import CLASS_OF_HAND, Grid
 from riverboat.cards.notation import show_cards, show_hand
 from riverboat.cards.ranges import Range
@@ -89,16 +89,18 @@ class Explanation:
         """All hands at this place: how often each seat holds them, what is played with them, and their margins."""
         position, (first, second) = self.position, self.ranges
         moves = [show_move(move, position.state.rules) for move in position.moves]
-        out = []
-        for hand in np.flatnonzero((first.weights > 0) | (second.weights > 0)).tolist():
+        margins, out = self.margins, []
+        # Margins are told of hands that nobody would come with, too.
+        judged = np.zeros(HANDS, bool) if margins is None else ~np.isnan(margins)
+        for hand in np.flatnonzero((first.weights > 0) | (second.weights > 0) | judged).tolist():
             row = {
                 "hand": show_hand(hand),
                 "oop": float(first.weights[hand]),
                 "ip": float(second.weights[hand]),
                 "plays": dict(zip(moves, position.strategy[hand].tolist(), strict=True)),
             }
-            if self.margins is not None and not np.isnan(self.margins[hand]):
-                row["margin"] = float(self.margins[hand])
+            if margins is not None and judged[hand]:
+                row["margin"] = float(margins[hand])
             out.append(row)
         return out
 

@@ -29,8 +29,8 @@ BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-sc
 WHOLE_SCHEDULE = dcfr(alpha=1.3, beta=0.25, gamma=4.0, stakes=0.8)  # docs/decisions/0043-schedule-of-whole-games.md
 LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.0)  # of those of limit hold'em
 # Of subgames on one street, and on several: docs/decisions/0041-moves-weigh-by-their-stakes.md
-LAST_STREET_SCHEDULE = dcfr(alpha=1.1, beta=0.25, gamma=4.0, stakes=0.8)
-STAKES_SCHEDULE = dcfr(alpha=1.25, beta=0.25, gamma=4.0, stakes=0.8)
+LAST_STREET_SCHEDULE = dcfr(alpha=0.8, beta=0.25, gamma=4.0, stakes=0.8, rise=0.8)
+STAKES_SCHEDULE = dcfr(alpha=1.0, beta=0.25, gamma=4.0, stakes=0.8, rise=0.4)
 
 
 def table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "compact") -> int:

@@ -26,6 +26,7 @@ from riverboat.games.base import Array
 
 NEVER = math.inf  # an exponent: the factor is one, nothing is discounted
 MOST_STAKES = 2.0
+RISEN = 100  # iterations over which alpha rises
 
 
 class Step(NamedTuple):
@@ -50,6 +51,7 @@ class Schedule:
     predictive: bool = False
     alternating: bool = True
     stakes: float = 0.0  # power of pots by which the regrets of large moves count less; betting × boards only
+    rise: float = 0.0  # alpha is larger by so much after a hundred iterations
 
     rule: ClassVar[None] = None
 
@@ -58,6 +60,8 @@ class Schedule:
         for what, exponent in (("alpha", self.alpha), ("beta", self.beta)):
             if math.isnan(exponent):
                 raise InputError(f"schedule {self.name!r}: {what} is not a number")
+        if not math.isfinite(self.rise):
+            raise InputError(f"schedule {self.name!r}: rise={self.rise:g}: by how much alpha grows, such as 0.4")
         if not 0 <= self.stakes <= MOST_STAKES:
             raise InputError(f"schedule {self.name!r}: stakes={self.stakes:g}: from 0 to {MOST_STAKES:g}")
 
@@ -66,7 +70,7 @@ class Schedule:
         if t < 1:
             raise InputError(f"iteration {t}: iterations count from 1")
         return Step(
-            _discount(t - 1, self.alpha),
+            _discount(t - 1, self.alpha + self.rise * min(t / RISEN, 1.0)),
             _discount(t - 1, self.beta),
             0.0 if self.floored else -math.inf,
             ((t - 1) / t) ** self.gamma,
@@ -182,10 +186,13 @@ def linear(*, alternating: bool = True) -> Schedule:
 
 
 def dcfr(
-    alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, *, alternating: bool = True, stakes: float = 0.0
-) -> Schedule:
+    alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, *, alternating: bool = True, stakes: float = 0.0,
+    rise: float = 0.0,
+) -> Schedule:  # fmt: skip
     """Discounted CFR."""
-    return replace(_TABLE["dcfr"], alpha=alpha, beta=beta, gamma=gamma, alternating=alternating, stakes=stakes)
+    return replace(
+        _TABLE["dcfr"], alpha=alpha, beta=beta, gamma=gamma, alternating=alternating, stakes=stakes, rise=rise
+    )
 
 
 def pcfr_plus(*, gamma: float = 2.0, alternating: bool = True) -> Schedule:
