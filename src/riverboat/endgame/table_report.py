@@ -107,6 +107,7 @@ class Explanation:
     def lines(self) -> list[tuple[str, str]]:
         """The facts in words."""
         facts = self.facts()
+        left = max(facts["exploitability"], 0.0)  # rounding may leave it below
         nodes = f"{facts['betting_nodes']:,} nodes of betting on {facts['boards']:,} boards"
         rows = [
             (
@@ -118,7 +119,7 @@ class Explanation:
             ("values", facts["values"]),
             (
                 "solved",
-                f"{facts['iterations']:,} iterations, exploitable for {facts['exploitability']:.3g} {facts['unit']}",
+                f"{facts['iterations']:,} iterations, exploitable for {left:.3g} {facts['unit']}",
             ),
         ]
         if "margins" in facts:

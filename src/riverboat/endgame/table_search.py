@@ -56,6 +56,7 @@ ITERATIONS = {"preflop": 100, "flop": 100, "turn": 100, "river": 300}
 MOST = 1_000_000  # iterations, where time decides
 CHECK_EVERY = 10  # iterations: a look costs half of one on a turn, and three on a river
 MOST_SPREAD = 10.0
+FORCED = 0.1  # of the opponent's range, where nobody says
 MIDGAME = 1  # the last street that is solved alone, with values where it ends: the flop
 LEAST = 1e-4  # the least weight of an own hand: one that should not be there is played for what it is
 
@@ -75,7 +76,7 @@ class SearchSettings:
     model: float = 0.0  # moves of the blueprint that are less likely are never made by the opponent
     play: float = 0.0  # moves of a solution that are less likely are never made
     leaves: str = "continuations"  # how the exits of a flop, or of the street before it, are valued
-    forced: float = 0.1  # `resolve`: so much of the opponent's range may not stop
+    forced: float | None = None  # `resolve`: so much of the opponent's range may not stop; None: `FORCED`
     spread: float = 0.0  # `estimate`: values are drawn around what they are, with so many times their known error
     threads: int = 1
     device: str = CPU
@@ -99,7 +100,9 @@ class SearchSettings:
             raise InputError("iterations and time: a solve ends by one of them; give one")
         if self.seconds is not None and not self.seconds >= LEAST_SECONDS:
             raise InputError(f"time={self.seconds:g} s: too short to solve anything; give {LEAST_SECONDS:g} s or more")
-        for what, share in (("floor", self.floor), ("model", self.model), ("play", self.play), ("forced", self.forced)):
+        for what, share in (
+            ("floor", self.floor), ("model", self.model), ("play", self.play), ("forced", self.forced or 0.0),
+        ):  # fmt: skip
             if not 0 <= share <= 1:
                 raise InputError(f"{what}={share:g}: must be from 0 to 1, such as 0.01")
         if not 0 <= self.spread <= MOST_SPREAD:
@@ -108,6 +111,8 @@ class SearchSettings:
             raise InputError(
                 f"spread={self.spread:g}: values of method={self.method} are no estimates; give method=estimate"
             )
+        if self.forced is not None and self.method != "resolve":
+            raise InputError(f"forced={self.forced:g}: nobody stops in method={self.method}; give method=resolve")
         check_threads(self.threads)
         choose(self.device)
 
@@ -261,9 +266,10 @@ class Search:
         """The subgame of an outset, once it is known who comes there with what."""
         known = entry if outset.behind is None else entry.after(outset.behind, 1 - seat)
         s = self.settings
+        forced = FORCED if s.forced is None else s.forced
         if known.state.street <= MIDGAME:
             return Midgame(seat, known, outset.menu, self._around, s.floor, LEAST, s.method, s.leaves)
-        return Subgame.make(known, seat, outset.menu, s.method, s.floor, LEAST, spread=s.spread, forced=s.forced)
+        return Subgame.make(known, seat, outset.menu, s.method, s.floor, LEAST, spread=s.spread, forced=forced)
 
     def _menu(self, state: Betting, total: int | None = None) -> Menu:
         menu = self.settings.menu

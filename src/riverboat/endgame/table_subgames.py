@@ -29,7 +29,7 @@ from riverboat.walks.tables import block
 
 METHODS = {
     "unsafe": "both ranges as they are thought to be: no guarantee",
-    "resolve": "the opponent may stop and take what it could have had: no hand of it gains",
+    "resolve": "the opponent may stop and take what it could have had: no hand gains, but by what a forced share loses",
     "maxmargin": "the hand that gains most is made to gain least: no hand of it gains",
     "reach_maxmargin": "the same, where hands that gave something away on the last street may gain as much",
     "estimate": "values of self-play, by maxmargin or drawn with their error: as safe as these are right",
