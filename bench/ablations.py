@@ -274,29 +274,34 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     variants = EXPERIMENTS[given.experiment][1]
     chosen = given.only.split(",") if given.only else list(variants)
-    agents: list[tuple[str, Path, str]] = []
+    against = given.opponent
     for minutes in map(float, given.minutes.split(",")):
         for name in chosen:
             variant = variants[name]
             base = name if variant.of is None else variant.of
             folder = trained(base, variants[base], minutes, given)
-            agents.append((f"{folder.name}{variant.options}", folder, variant.options))
-    first = given.opponent or f"{agents[0][1]}{agents[0][2]}"
-    against = given.opponent or agents[0][0]
-    for title, folder, more in agents if given.opponent else agents[1:]:
-        result = given.out / f"{given.experiment}-{title.replace('?', '-').replace('=', '')}.json"
-        if not result.exists():
-            result.write_text(json.dumps(played(f"{folder}{more}", first, given)))
-        told = json.loads(result.read_text())
-        if "about" in told:
-            ledger = read_ledger(given.out / "ledger.jsonl")
-            ledger.add({key: value for key, value in told.items() if key != "how"}, str(result)).write()
-        size = sum(path.stat().st_size for path in (folder / "strategy").glob("*.npy")) / 1e6
-        print(
-            f"{title:>28} against {against}: {told['mbb_per_game']:+8.1f} ± {told['ci95']:5.1f} mbb/g "
-            f"({told['how']}, {told['hands']:,} hands), {size:.1f} MB",
-            flush=True,
-        )
+            if against is None:  # the first is what the others play, each as soon as it is trained
+                against = f"{folder}{variant.options}"
+            else:
+                report(folder, variant.options, against, given)
+
+
+def report(folder: Path, more: str, against: str, given: argparse.Namespace) -> None:
+    """Play what has not been played, put it on record and tell it."""
+    title = f"{folder.name}{more}"
+    result = given.out / f"{given.experiment}-{title.replace('?', '-').replace('=', '')}.json"
+    if not result.exists():
+        result.write_text(json.dumps(played(f"{folder}{more}", against, given)))
+    told = json.loads(result.read_text())
+    if "about" in told:
+        ledger = read_ledger(given.out / "ledger.jsonl")
+        ledger.add({key: value for key, value in told.items() if key != "how"}, str(result)).write()
+    size = sum(path.stat().st_size for path in (folder / "strategy").glob("*.npy")) / 1e6
+    print(
+        f"{title:>28} against {against.rpartition('/')[2]}: {told['mbb_per_game']:+8.1f} ± {told['ci95']:5.1f} mbb/g "
+        f"({told['how']}, {told['hands']:,} hands), {size:.1f} MB",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
