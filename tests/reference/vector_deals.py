@@ -15,14 +15,15 @@ def dealt(twin: PublicChanceSampling, begin: int, end: int, run: int, runs: list
     `run` hands of a bucket are added up at a time, and a board has room for `runs` of them on each street.
     """
     rules = twin.tree.rules
+    number_of = {tuple(sorted(hand)): k for k, hand in enumerate(rules.deck.hands.tolist())}
     seen, places, pieces = ([[] for _ in rules.board] for _ in range(3))  # type: ignore[var-annotated]
     for i in range(begin, end):
         board = twin.board(number(twin.seed, i))
         shown = [board[:count] for count in rules.board_sizes]
         strength = {hand: twin.strength(hand, board) for hand in twin.hands(board)}
-        order = sorted(strength, key=lambda hand: strength[hand])
+        order = sorted(strength, key=lambda hand: (strength[hand], number_of[hand]))
         for some in reversed(shown):  # those that the whole board leaves, then those that its last cards take away
-            order += [hand for hand in twin.hands(some) if hand not in order]
+            order += sorted({*twin.hands(some)} - {*order}, key=lambda hand: number_of[hand])
         for s, some in enumerate(shown):
             live = [hand for hand in order if not {*hand} & {*some}]
             mine = [twin.cards.bucket(hand, some) for hand in live]

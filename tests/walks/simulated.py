@@ -37,7 +37,7 @@ from riverboat.solving import schedules
 from riverboat.solving.batches import solve_many
 from riverboat.solving.blueprint_tables import Weighting
 from riverboat.solving.boards import BoardCFR, step_rows
-from riverboat.solving.vector_sampling import VectorSampling
+from riverboat.solving.vector_sampling import Dealt, VectorSampling
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.board_walk import BoardWalker
@@ -184,25 +184,26 @@ def vectors(rules: Rules, menu: Menu | None, buckets: int, *, deals: bool = Fals
     rng, whole = np.random.default_rng(2), lossless(rules.board[1:], rules.deck)
     streets = [StreetBuckets(buckets, rng.integers(0, buckets, (1, n)).astype(np.uint16)) for n in whole.counts]
     cards, tree = CardAbstraction(tuple(streets), rules.board[1:], rules.deck), compile_actions(rules, menu)
-    solver, twin = VectorSampling(tree, cards, seed=1, batch=2), PublicChanceSampling(tree, cards, 1, 1)
+    solver, twin = VectorSampling(tree, cards, seed=1, batch=2, pack=4), PublicChanceSampling(tree, cards, 1, 1)
     runs, apart = [int(n) for n in solver.sizes[:, kernels.RUNS]], {}
+    theirs = dealt(twin, 0, 4, kernels.RUN, runs)
     if deals:
-        solver.deal(0, 2)
-        both = zip(solver.dealt, dealt(twin, 0, 2, kernels.RUN, runs), kernels.Dealt._fields, strict=True)
-        apart.update({name: float((mine != theirs).sum()) for mine, theirs, name in both})
-    for begin in (0, 2):
-        for part, given in zip(solver.dealt, dealt(twin, begin, begin + 2, kernels.RUN, runs), strict=True):
-            part[:] = given
-        solver.walk(2)
-        twin.run_together(begin, begin + 2)
+        solver.deal(0, 4)
+        both = zip(solver.dealt, theirs, Dealt._fields, strict=True)
+        apart.update({name: float((mine != other).sum()) for mine, other, name in both})
+    for part, given in zip(solver.dealt, theirs, strict=True):
+        part[:] = given
+    solver.walk(4)
+    twin.run_together(0, 2)
+    twin.run_together(2, 4)
     for name, table in (("regret", twin.regret), ("average", twin.average)):
         apart[name] = 0.0
-        for (line, bucket), theirs in table.items():
+        for (line, bucket), numbers in table.items():
             node = tree.find(line)
             street, count = int(tree.street[node]), int(tree.count[node])
             at = int(solver.tables.base[street] + bucket * solver.tables.width[street] + 2 * tree.slot[node])
             at += count * (name == "average")
-            apart[name] = max(apart[name], float(np.abs(solver.tables.cells[at : at + count] - theirs).max()))
+            apart[name] = max(apart[name], float(np.abs(solver.tables.cells[at : at + count] - numbers).max()))
     return apart
 
 

@@ -1,4 +1,4 @@
-"""Steps of public chance sampling over buckets on a GPU: all hands of both seats on many boards at once.
+"""Steps of public chance sampling over buckets on a GPU: all hands of both seats on some boards at once.
 
 Hands of a board stand in one order on all streets (see `_public_chance_kernels`): hand k of board b is row b · live + k of a
 street. Reach and values of a row stand unit by unit, what it meets slot by slot (`vector_plan`), so that threads side by side
@@ -7,12 +7,13 @@ have units or columns side by side. No thread waits for another, and only sums o
 Within a street a hand stays in its bucket. So all that a bucket's hands gain by a sequence of moves, on all boards, is added
 up before anything is learnt from it: regrets are worked out once for each bucket, not for each hand.
 
-Compiled by `riverboat.solving.vector_sampling`, which sets the name that is None here.
+To start a step costs the processor time for each array that it is given, so there are few of them, and `sizes` says where in
+them what a street has begins. Compiled by `riverboat.solving.vector_sampling`, which sets the name that is None here.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,126 +28,133 @@ CARD_BITS, TIE, BUCKET = (
     6,
     12,
     13,
-)  # a hand as one number: its cards, whether a group of equal hands ends with it, its bucket
+)  # a hand as one number: cards, whether a group of equal hands ends with it, its bucket
 CARD, TO_SECOND, TO_TIE, TO_BUCKET = U(63), U(CARD_BITS), U(TIE), U(BUCKET)
 NOWHERE = U(1 << 32)
 RUN = 16  # hands of a bucket that one thread adds up
-# Columns of `sizes`, which has a row for each street.
-LIVE, UNITS, SEQUENCES, SLOTS, BUCKETS, WIDTH, BASE, REACH, WEIGHT, HELD, SLOT, DEALT, RUNS, RUN_AT = range(14)
-FIELDS = 14
-
-
-class Dealt(NamedTuple):
-    """Boards, and their hands in order."""
-
-    seen: Any  # uint32 [streets one after the other: boards · live], see above
-    by_bucket: Any  # int32 [same]: places of the hands, those of a bucket side by side
-    run: Any  # int32 [streets: boards · runs, 3]: some hands of one bucket: first in `by_bucket`, how many, bucket
-
-
-class Sums(NamedTuple):
-    """What belongs to buckets, on all streets one after the other."""
-
-    weight: Any  # float32 [buckets · sequences]: probability of a sequence
-    gained: Any  # float32 [buckets · sequences]: by the hands of a bucket
-    held: Any  # float32 [buckets · units]: reach of a bucket's hands where a street begins
-
-
-class Rows(NamedTuple):
-    """What belongs to hands, on all streets one after the other."""
-
-    reach: Any  # float32 [boards · live · units]
-    value: Any  # float32 [boards · live · units]
-    met: Any  # float32 [boards · live · slots]
+# Columns of `sizes`, int64 [streets, FIELDS]. How many:
+LIVE, UNITS, SEQUENCES, SLOTS, BUCKETS, WIDTH, RUNS = range(7)
+# Where they begin: in the tables; in a list of units and buckets; in `sums`, `rows` and `dealt`; see below.
+BASE, TABLE, WEIGHT, GAINED, HELD, REACH, VALUE, MET, SEEN, BY_BUCKET, RUN_AT = range(7, 18)
+# And in the plan: the arrays of `vector_plan.Street` one after the other.
+PLAN = 18
+KIND, LANES, UNIT, SEQUENCE, DECISION, ABOVE, MOVE, MOVES, CELLS, CELL, TURN, END, MOST, LANE_END, AT, CAME, PLAYED = (
+    range(PLAN, PLAN + 17)
+)
+PAY = PLAN + 17  # in the array of pay-offs
+FIELDS = PAY + 1
+# float32 `sums`: what belongs to buckets. WEIGHT [buckets · sequences], probability of a sequence; GAINED [same], by the
+# hands of a bucket; HELD [buckets · units], reach of a bucket's hands where a street begins.
+# float32 `rows`: what belongs to hands. REACH, VALUE [boards · live · units]; MET [boards · live · slots].
+# uint32 `dealt`: SEEN [boards · live], hands in order; BY_BUCKET [same], their places, those of a bucket side by side; RUN_AT
+# [boards · runs, 3], some hands of one bucket: the first in BY_BUCKET, how many, the bucket.
+STREET, COLUMN_UNIT, COLUMN, FOLDED, SHOWN = range(5)  # rows of `columns`, see `vector_plan.Columns`
+SHARES = 2  # where what one hand adds to an average begins in `paid`; before it, what both seats have won
 
 
 # --- by bucket ----------------------------------------------------------------------------------
 
 
-def weigh(street, sizes, s, cells, sums):
+def weigh(plan, sizes, count, cells, sums):
     """Probabilities of all sequences by regret matching; what was gathered before is cleared."""
-    t, units = U(cuda.grid(1)), U(len(street.kind))
-    if t >= units * U(sizes[s, BUCKETS]):
+    t, s = U(cuda.grid(1)), 0
+    if t >= U(count):
         return
+    while s + 1 < sizes.shape[0] and t >= U(sizes[s + 1, TABLE]):
+        s += 1
+    t -= U(sizes[s, TABLE])
+    units = U(sizes[s, UNITS])
     bucket, unit = t // units, t % units
-    kind = U(street.kind[unit])
-    lanes, lane = U(street.lanes[kind]), unit - U(street.unit[kind])
-    at = U(sizes[s, WEIGHT]) + bucket * U(sizes[s, SEQUENCES]) + U(street.sequence[kind]) + lane
-    row, place = U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH]), U(street.cells[kind]) + lane
-    sums.weight[at], sums.gained[at], sums.held[U(sizes[s, HELD]) + t] = real(1), real(0), real(0)
-    d, end = U(street.decision[kind]), U(street.decision[kind + ONE])
+    kind = U(plan[U(sizes[s, KIND]) + unit])
+    lanes, lane = U(plan[U(sizes[s, LANES]) + kind]), unit - U(plan[U(sizes[s, UNIT]) + kind])
+    first = bucket * U(sizes[s, SEQUENCES]) + U(plan[U(sizes[s, SEQUENCE]) + kind]) + lane
+    at, gained = U(sizes[s, WEIGHT]) + first, U(sizes[s, GAINED]) + first
+    row = U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH])
+    place = U(sizes[s, CELL]) + U(plan[U(sizes[s, CELLS]) + kind]) + lane
+    sums[at], sums[gained], sums[U(sizes[s, HELD]) + t] = real(1), real(0), real(0)
+    d, end = U(plan[U(sizes[s, DECISION]) + kind]), U(plan[U(sizes[s, DECISION]) + kind + ONE])
     while d < end:
-        cell, moves, total = row + U(street.cell[place]), U(street.moves[d]), real(0)
+        cell, moves, total = row + U(plan[place]), U(plan[U(sizes[s, MOVES]) + d]), real(0)
         a = ZERO
         while a < moves:
             total += max(cells[cell + a], real(0))
             a += ONE
-        x, to = sums.weight[at + U(street.above[d]) * lanes], at + U(street.move[d]) * lanes
+        x, to = sums[at + U(plan[U(sizes[s, ABOVE]) + d]) * lanes], U(plan[U(sizes[s, MOVE]) + d]) * lanes
         a = ZERO
         while a < moves:
             share = max(cells[cell + a], real(0)) / total if total > real(0) else real(1) / real(moves)
-            sums.weight[to], sums.gained[to] = x * share, real(0)
+            sums[at + to], sums[gained + to] = x * share, real(0)
             to += lanes
             a += ONE
         place += lanes
         d += ONE
 
 
-def learn(street, sizes, s, cells, sums, share, payoff):
-    """Regrets and averages of all buckets; `share` is what one hand adds to an average."""
-    t, units = U(cuda.grid(1)), U(len(street.kind))
-    if t >= units * U(sizes[s, BUCKETS]):
+def learn(plan, sizes, count, cells, sums, paid):
+    """Regrets and averages of all buckets."""
+    t, s = U(cuda.grid(1)), 0
+    if t >= U(count):
         return
+    while s + 1 < sizes.shape[0] and t >= U(sizes[s + 1, TABLE]):
+        s += 1
+    t -= U(sizes[s, TABLE])
+    units = U(sizes[s, UNITS])
     bucket, unit = t // units, t % units
-    kind = U(street.kind[unit])
-    lanes, lane = U(street.lanes[kind]), unit - U(street.unit[kind])
-    at = U(sizes[s, WEIGHT]) + bucket * U(sizes[s, SEQUENCES]) + U(street.sequence[kind]) + lane
+    kind = U(plan[U(sizes[s, KIND]) + unit])
+    lanes, lane = U(plan[U(sizes[s, LANES]) + kind]), unit - U(plan[U(sizes[s, UNIT]) + kind])
+    first = bucket * U(sizes[s, SEQUENCES]) + U(plan[U(sizes[s, SEQUENCE]) + kind]) + lane
+    weight, gained = U(sizes[s, WEIGHT]) + first, U(sizes[s, GAINED]) + first
     row = U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH])
-    held = sums.held[U(sizes[s, HELD]) + t] * real(share)
-    first, d = U(street.decision[kind]), U(street.decision[kind + ONE])
-    place = U(street.cells[kind]) + lane + (d - first) * lanes
-    while d > first:  # what a decision is worth goes to the move that leads there, which is looked at later
+    held = sums[U(sizes[s, HELD]) + t] * real(paid[SHARES + s])
+    start, d = U(plan[U(sizes[s, DECISION]) + kind]), U(plan[U(sizes[s, DECISION]) + kind + ONE])
+    place = U(sizes[s, CELL]) + U(plan[U(sizes[s, CELLS]) + kind]) + lane + (d - start) * lanes
+    while d > start:  # what a decision is worth goes to the move that leads there, which is looked at later
         d -= ONE
         place -= lanes
-        cell, moves, total, mean = row + U(street.cell[place]), U(street.moves[d]), real(0), real(0)
-        to = at + U(street.move[d]) * lanes
+        cell, moves, total, mean = row + U(plan[place]), U(plan[U(sizes[s, MOVES]) + d]), real(0), real(0)
+        to = U(plan[U(sizes[s, MOVE]) + d]) * lanes
         a = ZERO
         while a < moves:
             x = max(cells[cell + a], real(0))
             total += x
-            mean += x * sums.gained[to + a * lanes]
+            mean += x * sums[gained + to + a * lanes]
             a += ONE
         if total > real(0):
             mean /= total
         else:
             a = ZERO
             while a < moves:
-                mean += sums.gained[to + a * lanes]
+                mean += sums[gained + to + a * lanes]
                 a += ONE
             mean /= real(moves)
         a = ZERO
         while a < moves:
-            cells[cell + a] += sums.gained[to] - mean
-            cells[cell + moves + a] += held * sums.weight[to]
+            cells[cell + a] += sums[gained + to] - mean
+            cells[cell + moves + a] += held * sums[weight + to]
             to += lanes
             a += ONE
-        sums.gained[at + U(street.above[d]) * lanes] += mean
+        sums[gained + U(plan[U(sizes[s, ABOVE]) + d]) * lanes] += mean
     if s == 0:
-        cuda.atomic.add(payoff, kind & ONE, np.float64(sums.gained[at]))
+        cuda.atomic.add(paid, kind & ONE, np.float64(sums[gained]))
 
 
-def discount(street, sizes, s, cells, positive, negative, decay):
+def discount(plan, sizes, count, cells, positive, negative, decay):
     """Multiply regrets above and below zero, and averages."""
-    t, units = U(cuda.grid(1)), U(len(street.kind))
-    if t >= units * U(sizes[s, BUCKETS]):
+    t, s = U(cuda.grid(1)), 0
+    if t >= U(count):
         return
+    while s + 1 < sizes.shape[0] and t >= U(sizes[s + 1, TABLE]):
+        s += 1
+    t -= U(sizes[s, TABLE])
+    units = U(sizes[s, UNITS])
     bucket, unit = t // units, t % units
-    kind = U(street.kind[unit])
-    lanes, lane = U(street.lanes[kind]), unit - U(street.unit[kind])
-    row, place = U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH]), U(street.cells[kind]) + lane
-    d, end = U(street.decision[kind]), U(street.decision[kind + ONE])
+    kind = U(plan[U(sizes[s, KIND]) + unit])
+    lanes, lane = U(plan[U(sizes[s, LANES]) + kind]), unit - U(plan[U(sizes[s, UNIT]) + kind])
+    row = U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH])
+    place = U(sizes[s, CELL]) + U(plan[U(sizes[s, CELLS]) + kind]) + lane
+    d, end = U(plan[U(sizes[s, DECISION]) + kind]), U(plan[U(sizes[s, DECISION]) + kind + ONE])
     while d < end:
-        cell, moves = row + U(street.cell[place]), U(street.moves[d])
+        cell, moves = row + U(plan[place]), U(plan[U(sizes[s, MOVES]) + d])
         a = ZERO
         while a < moves:
             x = cells[cell + a]
@@ -160,25 +168,27 @@ def discount(street, sizes, s, cells, positive, negative, decay):
 # --- by hand ------------------------------------------------------------------------------------
 
 
-def enter(street, sizes, s, boards, dealt, sums, rows):
-    """Reach where a street begins: what it was where the street before began, times what was played there."""
-    t, units, live = U(cuda.grid(1)), U(len(street.kind)), U(sizes[s, LIVE])
-    if t >= U(boards) * live * units:
+def enter(plan, sizes, count, first, dealt, sums, rows):
+    """Reach where the streets after the first begin: what was played on those before, by the buckets that it had there."""
+    t, s = U(cuda.grid(1)) + U(sizes[1, REACH]), 1
+    if t >= U(count):
         return
-    to = U(sizes[s, REACH]) + t
-    if s == 0:
-        rows.reach[to] = real(1)
-        return
-    row, unit = t // units, t % units
-    b = s - 1
-    before = row // live * U(sizes[b, LIVE]) + row % live
-    bucket = U(dealt.seen[U(sizes[b, DEALT]) + before]) >> TO_BUCKET
-    at = U(sizes[b, WEIGHT]) + bucket * U(sizes[b, SEQUENCES]) + U(street.played[unit])
-    came = U(sizes[b, REACH]) + before * U(sizes[b, UNITS]) + U(street.came[unit])
-    rows.reach[to] = rows.reach[came] * sums.weight[at]
+    while s + 1 < sizes.shape[0] and t >= U(sizes[s + 1, REACH]):
+        s += 1
+    units, live = U(sizes[s, UNITS]), U(sizes[s, LIVE])
+    row, unit = (t - U(sizes[s, REACH])) // units, (t - U(sizes[s, REACH])) % units
+    board, hand, reach = row // live + U(first), row % live, real(1)
+    while s > 0:
+        b = s - 1
+        bucket = U(dealt[U(sizes[b, SEEN]) + board * U(sizes[b, LIVE]) + hand]) >> TO_BUCKET
+        played = U(plan[U(sizes[s, PLAYED]) + unit])
+        reach *= sums[U(sizes[b, WEIGHT]) + bucket * U(sizes[b, SEQUENCES]) + played]
+        unit = U(plan[U(sizes[s, CAME]) + unit])
+        s -= 1
+    rows[t] = reach
 
 
-def sweep(columns, sizes, two, dealt, sums, rows):
+def sweep(columns, sizes, two, first, dealt, sums, rows):
     """One column on one board, the hands from weak to strong: what each hand meets, and what it beats less what beats it.
 
     `passed` has for each card what was passed less what is to come, so that both sides of a hand are one number. Equal hands
@@ -187,24 +197,25 @@ def sweep(columns, sizes, two, dealt, sums, rows):
     passed = cuda.shared.array(0, FLOAT)
     tid, many = U(cuda.threadIdx.x), U(cuda.blockDim.x)
     board, j = U(cuda.blockIdx.x), U(cuda.blockIdx.y) * many + tid
-    if j >= U(len(columns.unit)):
+    if j >= U(columns.shape[1]):
         return
-    s, last = columns.street[j], sizes.shape[0] - 1
+    s, last = columns[STREET, j], sizes.shape[0] - 1
     live, left, units = U(sizes[s, LIVE]), U(sizes[last, LIVE]), U(sizes[s, UNITS])
     wide, slots = U(sizes[s, SEQUENCES]), U(sizes[s, SLOTS])
-    begin, reach = U(sizes[s, DEALT]) + board * live, U(sizes[s, REACH]) + board * live * units + U(columns.unit[j])
-    weights, met = U(sizes[s, WEIGHT]) + U(columns.sequence[j]), U(sizes[s, SLOT]) + board * live * slots
-    folded, shown = columns.folded[j], columns.shown[j]
+    begin = U(sizes[s, SEEN]) + (U(first) + board) * live
+    reach = U(sizes[s, REACH]) + board * live * units + U(columns[COLUMN_UNIT, j])
+    weights, met = U(sizes[s, WEIGHT]) + U(columns[COLUMN, j]), U(sizes[s, MET]) + board * live * slots
+    folded, shown = columns[FOLDED, j], columns[SHOWN, j]
     for c in range(CARDS):
         passed[U(c) * many + tid] = real(0)
     total, bucket, weight = real(0), NOWHERE, real(0)  # hands side by side are often in one bucket: its weight is kept
     k, came, stop = begin, reach, begin + (live if folded >= 0 else left)
     while k < stop:
-        seen = U(dealt.seen[k])
+        seen = U(dealt[k])
         if seen >> TO_BUCKET != bucket:
             bucket = seen >> TO_BUCKET
-            weight = sums.weight[weights + bucket * wide]
-        here = rows.reach[came] * weight
+            weight = sums[weights + bucket * wide]
+        here = rows[came] * weight
         total += here
         passed[(seen & CARD) * many + tid] += here
         if two:
@@ -214,14 +225,14 @@ def sweep(columns, sizes, two, dealt, sums, rows):
     if folded >= 0:
         k, came, to = begin, reach, met + U(folded)
         while k < stop:
-            seen = U(dealt.seen[k])
+            seen = U(dealt[k])
             x = total - passed[(seen & CARD) * many + tid] - passed[((seen >> TO_SECOND) & CARD) * many + tid]
             if two:
                 if seen >> TO_BUCKET != bucket:
                     bucket = seen >> TO_BUCKET
-                    weight = sums.weight[weights + bucket * wide]
-                x += rows.reach[came] * weight
-            rows.met[to] = x
+                    weight = sums[weights + bucket * wide]
+                x += rows[came] * weight
+            rows[to] = x
             came += units
             to += slots
             k += ONE
@@ -231,8 +242,8 @@ def sweep(columns, sizes, two, dealt, sums, rows):
     while k > stop:  # hands that the whole board takes away are not shown
         k -= ONE
         came -= units
-        seen = U(dealt.seen[k])
-        here = rows.reach[came] * sums.weight[weights + (seen >> TO_BUCKET) * wide]
+        seen = U(dealt[k])
+        here = rows[came] * sums[weights + (seen >> TO_BUCKET) * wide]
         total -= here
         passed[(seen & CARD) * many + tid] -= here
         if two:
@@ -244,11 +255,11 @@ def sweep(columns, sizes, two, dealt, sums, rows):
     while k < stop:
         end, back, more = k, came, True
         while more:
-            seen = U(dealt.seen[end])
+            seen = U(dealt[end])
             if seen >> TO_BUCKET != bucket:
                 bucket = seen >> TO_BUCKET
-                weight = sums.weight[weights + bucket * wide]
-            here = rows.reach[came] * weight
+                weight = sums[weights + bucket * wide]
+            here = rows[came] * weight
             total += here
             passed[(seen & CARD) * many + tid] += here
             if two:
@@ -258,17 +269,17 @@ def sweep(columns, sizes, two, dealt, sums, rows):
             end += ONE
         i = k
         while i < end:
-            seen = U(dealt.seen[i])
+            seen = U(dealt[i])
             x = total - passed[(seen & CARD) * many + tid] - passed[((seen >> TO_SECOND) & CARD) * many + tid]
-            rows.met[to] = x
+            rows[to] = x
             to += slots
             i += ONE
         while k < end:
-            seen = U(dealt.seen[k])
+            seen = U(dealt[k])
             if seen >> TO_BUCKET != bucket:
                 bucket = seen >> TO_BUCKET
-                weight = sums.weight[weights + bucket * wide]
-            here = rows.reach[back] * weight
+                weight = sums[weights + bucket * wide]
+            here = rows[back] * weight
             total += here
             passed[(seen & CARD) * many + tid] += here
             if two:
@@ -277,69 +288,75 @@ def sweep(columns, sizes, two, dealt, sums, rows):
             k += ONE
 
 
-def gather(street, sizes, s, boards, dealt, sums, rows):
+def gather(plan, pays, sizes, s, first, boards, dealt, sums, rows):
     """What some hands of a bucket gain by each sequence of a unit; what the unit is worth to each of them."""
     worth = cuda.shared.array(0, FLOAT)
     tid, many = U(cuda.threadIdx.x), U(cuda.blockDim.x)
-    t, units, runs = U(cuda.grid(1)), U(len(street.kind)), U(sizes[s, RUNS])
+    t, units, runs = U(cuda.grid(1)), U(sizes[s, UNITS]), U(sizes[s, RUNS])
     r, unit = t // units, t % units
     if r >= U(boards) * runs:
         return
-    run = (U(sizes[s, RUN_AT]) + r) * THREE
-    first, count, bucket = U(dealt.run[run]), U(dealt.run[run + ONE]), U(dealt.run[run + ONE + ONE])
+    run = U(sizes[s, RUN_AT]) + (U(first) * runs + r) * THREE
+    start, count, bucket = U(dealt[run]), U(dealt[run + ONE]), U(dealt[run + ONE + ONE])
     if count == ZERO:
         return
     board, live, slots = r // runs, U(sizes[s, LIVE]), U(sizes[s, SLOTS])
-    first += U(sizes[s, DEALT]) + board * live
-    mine, met = U(sizes[s, REACH]) + board * live * units + unit, U(sizes[s, SLOT]) + board * live * slots
-    total = real(0)
+    start += U(sizes[s, BY_BUCKET]) + (U(first) + board) * live
+    mine, met = board * live * units + unit, U(sizes[s, MET]) + board * live * slots
+    reach, total = U(sizes[s, REACH]) + mine, real(0)
     i = ZERO
     while i < count:
-        total += rows.reach[mine + U(dealt.by_bucket[first + i]) * units]
+        total += rows[reach + U(dealt[start + i]) * units]
         worth[i * many + tid] = real(0)
         i += ONE
-    cuda.atomic.add(sums.held, U(sizes[s, HELD]) + bucket * units + unit, total)
-    kind = U(street.kind[unit])
-    lanes, lane = U(street.lanes[kind]), unit - U(street.unit[kind])
-    at = U(sizes[s, WEIGHT]) + bucket * U(sizes[s, SEQUENCES]) + U(street.sequence[kind]) + lane
-    end, place = U(street.turn[kind]), U(street.lane_end[kind]) + lane
+    cuda.atomic.add(sums, U(sizes[s, HELD]) + bucket * units + unit, total)
+    kind = U(plan[U(sizes[s, KIND]) + unit])
+    lanes, lane = U(plan[U(sizes[s, LANES]) + kind]), unit - U(plan[U(sizes[s, UNIT]) + kind])
+    j, stop = U(plan[U(sizes[s, SEQUENCE]) + kind]), U(plan[U(sizes[s, SEQUENCE]) + kind + ONE])
+    at = bucket * U(sizes[s, SEQUENCES]) + j + lane
+    weights, gained = U(sizes[s, WEIGHT]) + at, U(sizes[s, GAINED]) + at
+    ends, most = U(sizes[s, END]) + U(plan[U(sizes[s, TURN]) + kind]), U(sizes[s, MOST])
+    place = U(plan[U(sizes[s, LANE_END]) + kind]) + lane
+    to, pay = U(sizes[s, AT]) + place, U(sizes[s, PAY]) + place
     after = s + 1
-    j, stop = U(street.sequence[kind]), U(street.sequence[kind + ONE])
     while j < stop:
-        e, last = street.end[end], street.end[end + ONE]
+        e, last = U(plan[ends]), U(plan[ends + ONE])
         if e < last:
-            weight, gain = sums.weight[at], real(0)
+            weight, gain = sums[weights], real(0)
             while e < last:
-                there, pay, most = street.at[place], street.pay[place], street.live[e]
+                there, alive = plan[to], U(plan[most + e])
                 if there >= 0:
-                    here = met + U(there)
+                    here, price = met + U(there), pays[pay]
                     i = ZERO
                     while i < count:
-                        k = dealt.by_bucket[first + i]
-                        if k < most:
-                            x = pay * rows.met[here + U(k) * slots]
+                        k = U(dealt[start + i])
+                        if k < alive:
+                            x = price * rows[here + k * slots]
                             gain += x
                             worth[i * many + tid] += weight * x
                         i += ONE
                 else:
                     wide = U(sizes[after, UNITS])
-                    here = U(sizes[after, REACH]) + board * U(sizes[after, LIVE]) * wide + U(-1 - there)
+                    here = U(sizes[after, VALUE]) + board * U(sizes[after, LIVE]) * wide + U(-1 - there)
                     i = ZERO
                     while i < count:
-                        k = dealt.by_bucket[first + i]
-                        if k < most:
-                            x = rows.value[here + U(k) * wide]
+                        k = U(dealt[start + i])
+                        if k < alive:
+                            x = rows[here + k * wide]
                             gain += x
                             worth[i * many + tid] += weight * x
                         i += ONE
-                place += lanes
-                e += 1
-            cuda.atomic.add(sums.gained, at, gain)
-        at += lanes
+                to += lanes
+                pay += lanes
+                e += ONE
+            cuda.atomic.add(sums, gained, gain)
+        weights += lanes
+        gained += lanes
         j += lanes
-        end += ONE
+        ends += ONE
     if s > 0:
+        value = U(sizes[s, VALUE]) + mine
         i = ZERO
         while i < count:
-            rows.value[mine + U(dealt.by_bucket[first + i]) * units] = worth[i * many + tid]
+            rows[value + U(dealt[start + i]) * units] = worth[i * many + tid]
             i += ONE

@@ -25,16 +25,18 @@ from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _vector_cuda_kernels as device_kernels
 from riverboat.solving import _vector_deal_kernels as deal_kernels
-from riverboat.solving._vector_cuda_kernels import CARDS, FIELDS, RUN, Dealt, Rows, Sums
+from riverboat.solving._vector_cuda_kernels import CARDS, FIELDS, PLAN, RUN
 from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Weighting
 from riverboat.solving.bucket_sampling import BucketSampling, hands_of
-from riverboat.solving.vector_plan import Columns, Street, vector_plan
+from riverboat.solving.vector_plan import Street, VectorPlan, vector_plan
 from riverboat.walks.cuda_code import SIMULATED, bound, cuda, why_not
 from riverboat.walks.cuda_walk import free_bytes
 from riverboat.words import show_bytes
 
 THREADS = 3 if SIMULATED else 128
-BATCH = BLOCK  # boards that are walked with one strategy
+PACK = BLOCK  # boards that are dealt and sent together
+REGISTERS = 64  # of a thread that sweeps
+AT_WORK = 100_000  # columns that a device sweeps at a time
 PART = 0.8  # of the free memory
 MOST_BUCKETS = 1 << 32 - device_kernels.BUCKET
 NAMES = ("weigh", "learn", "discount", "enter", "sweep", "gather")
@@ -55,7 +57,25 @@ class Kernels(NamedTuple):
 def compiled() -> Kernels:
     """All steps."""
     names = {**vars(device_kernels), "FLOAT": from_dtype(np.dtype(np.float32))}
-    return Kernels(*(cuda.jit(bound(names[name], names)) for name in NAMES))
+    limits: Any = {} if SIMULATED else {"sweep": {"max_registers": REGISTERS}}
+    return Kernels(*(cuda.jit(bound(names[name], names), **limits.get(name, {})) for name in NAMES))
+
+
+class Dealt(NamedTuple):
+    """Boards, and their hands in order: parts of one array, see `_vector_cuda_kernels`."""
+
+    seen: Array  # uint32 [streets one after the other: boards · live]
+    by_bucket: Array  # int32 [same]
+    run: Array  # int32 [streets: boards · runs · 3]
+
+
+class _Pack(NamedTuple):
+    """Boards on the processor."""
+
+    all: Array  # uint32
+    dealt: Dealt
+    rooms: list[deal_kernels.Boards]  # the same for each thread
+    copied: Any  # happens when the device has them
 
 
 class VectorSampling(BucketSampling):
@@ -69,58 +89,56 @@ class VectorSampling(BucketSampling):
         seed: int = 0,
         threads: int = 1,
         weighting: str | Weighting = "none",
-        batch: int = BATCH,
+        batch: int | None = None,
+        pack: int = PACK,
     ) -> None:
         reason = why_not()
         if reason is not None:
             raise InputError(f"{tree.rules.name}: no training on a GPU: {reason}; take device='cpu'")
-        if batch < 1:
-            raise InputError(f"batch={batch}: boards that are walked with one strategy, at least 1")
+        if (batch is not None and batch < 1) or pack < 1:
+            raise InputError(
+                f"batch={batch}, pack={pack}: boards that are walked with one strategy, or dealt at a time"
+            )
+        if max(cards.counts) > MOST_BUCKETS:
+            raise InputError(
+                f"{cards.name}: {max(cards.counts):,} buckets on a street, {MOST_BUCKETS:,} at most on a GPU"
+            )
         self._host: BucketTables
         self._newer = False  # whether the device has learnt what the processor's tables do not have
         self._lent = True  # whether somebody may have written to the processor's tables
         self._coming: tuple[int, int, list[Future[None]]] = (0, 0, [])  # boards that are being dealt, and by whom
         super().__init__(tree, cards, "pcs", seed=seed, threads=threads, weighting=weighting)
-        self.hands, self.batch = hands_of(tree), batch
-        count = len(tree.rules.deck.cards)
-        if max(cards.counts) > MOST_BUCKETS:
-            raise InputError(
-                f"{cards.name}: {max(cards.counts):,} buckets on a street, {MOST_BUCKETS:,} at most on a GPU"
-            )
+        self.hands, self.pack = hands_of(tree), pack
+        count, k = len(tree.rules.deck.cards), device_kernels
         live = np.array([comb(count - int(n), tree.rules.hole) for n in self.hands.shown], np.int64)
         plan = vector_plan(tree, self.hands.pair, live)
         self.decisions = int(sum(n * np.sum((tree.actor >= 0) & (tree.street == s)) for s, n in enumerate(live)))
-        sizes = np.zeros((len(live), FIELDS), np.int64)
-        counts = np.array(self.cards.counts[: len(live)])
-        sizes[:, device_kernels.LIVE] = live
-        sizes[:, device_kernels.UNITS] = [len(street.kind) for street in plan.streets]
-        sizes[:, device_kernels.SEQUENCES], sizes[:, device_kernels.SLOTS] = plan.sequences, plan.slots
-        sizes[:, device_kernels.BUCKETS] = counts
-        sizes[:, device_kernels.WIDTH], sizes[:, device_kernels.BASE] = self._host.width, self._host.base
-        sizes[:, device_kernels.RUNS] = np.minimum(live, np.minimum(counts, live) + live // RUN)
-        self.sizes = sizes
-        self.batch = self._fitting(batch)
-        self._allocate(plan.streets, plan.columns)
+        self.sizes = sizes = np.zeros((len(live), FIELDS), np.int64)
+        buckets = np.array(self.cards.counts[: len(live)])
+        sizes[:, k.LIVE], sizes[:, k.BUCKETS] = live, buckets
+        sizes[:, k.UNITS] = [len(street.kind) for street in plan.streets]
+        sizes[:, k.SEQUENCES], sizes[:, k.SLOTS] = plan.sequences, plan.slots
+        sizes[:, k.WIDTH], sizes[:, k.BASE] = self._host.width, self._host.base
+        sizes[:, k.RUNS] = np.minimum(live, np.minimum(buckets, live) + live // RUN)
+        if batch is None:  # as few boards as keep the device at work: one strategy is answered by fewer of them
+            batch = 1
+            while batch < pack and batch * len(plan.columns.unit) < AT_WORK:
+                batch *= 2
+        self.batch = self._fitting(min(batch, pack))
+        self._allocate(plan)
 
     # --- memory -----------------------------------------------------------------------------
 
-    def _numbers(self, boards: int) -> dict[int, Array]:
-        """How much of each kind a street has, by the column of `sizes` that says where it begins."""
+    def _rooms_of(self, boards: int) -> tuple[Array, Array, Array, Array]:
+        """Numbers of each street: of units by bucket, sequences by bucket, units by hand and slots by hand."""
         k = device_kernels
-        live, units, runs = (self.sizes[:, field] for field in (k.LIVE, k.UNITS, k.RUNS))
-        return {
-            k.REACH: boards * live * units,
-            k.WEIGHT: self.sizes[:, k.BUCKETS] * self.sizes[:, k.SEQUENCES],
-            k.HELD: self.sizes[:, k.BUCKETS] * units,
-            k.SLOT: boards * live * self.sizes[:, k.SLOTS],
-            k.DEALT: boards * live,
-            k.RUN_AT: boards * runs,
-        }
+        live, units, buckets = (self.sizes[:, field] for field in (k.LIVE, k.UNITS, k.BUCKETS))
+        hands = boards * live
+        return buckets * units, buckets * self.sizes[:, k.SEQUENCES], hands * units, hands * self.sizes[:, k.SLOTS]
 
     def _bytes_for(self, boards: int) -> int:
-        k, much = device_kernels, {key: int(part.sum()) for key, part in self._numbers(boards).items()}
-        numbers = 2 * much[k.REACH] + much[k.SLOT] + 2 * much[k.WEIGHT] + much[k.HELD] + 2 * much[k.DEALT]
-        return 4 * (numbers + 3 * much[k.RUN_AT]) + self._host.nbytes
+        units, sequences, reach, met = (int(part.sum()) for part in self._rooms_of(boards))
+        return 4 * (units + 2 * sequences + 2 * reach + met) + self._host.nbytes
 
     def _fitting(self, boards: int) -> int:
         """As many boards as memory holds, of those that are asked for."""
@@ -134,31 +152,49 @@ class VectorSampling(BucketSampling):
             )
         return boards
 
-    def _allocate(self, streets: tuple[Street, ...], columns: Columns) -> None:
-        k, boards = device_kernels, self.batch
-        much = self._numbers(boards)
-        for field, part in much.items():
-            self.sizes[:, field] = np.cumsum(part) - part
-        total = {field: max(1, int(part.sum())) for field, part in much.items()}
-        hands = len(self.hands.mask)
-        self.dealt = Dealt(
-            np.zeros(total[k.DEALT], np.uint32),
-            np.zeros(total[k.DEALT], np.int32),
-            np.zeros(3 * total[k.RUN_AT], np.int32),
-        )
-        at, run_at, runs = (np.ascontiguousarray(self.sizes[:, field]) for field in (k.DEALT, k.RUN_AT, k.RUNS))
-        self._boards = [
-            deal_kernels.Boards(*self.dealt, at, run_at, runs, np.zeros(hands + 1, np.int32))
-            for _ in range(self.threads)
-        ]
-        self.kernels = compiled()
-        self._there = Dealt(*map(_send, self.dealt))
-        self._streets = tuple(Street(*map(_send, street)) for street in streets)
-        self._columns, self._width = Columns(*map(_send, columns)), len(columns.unit)
-        self._sizes = _send(self.sizes)
-        self._sums = Sums(*(_room(total[field]) for field in (k.WEIGHT, k.WEIGHT, k.HELD)))
-        self._rows = Rows(*(_room(total[field]) for field in (k.REACH, k.REACH, k.SLOT)))
-        self._cells, self._paid = _send(self._host.cells), _send(np.zeros(2))
+    def _allocate(self, plan: VectorPlan) -> None:
+        k, sizes = device_kernels, self.sizes
+        units, sequences, reach, met = self._rooms_of(self.batch)
+        names = [name for name in Street._fields if name != "pay"]
+        parts = [getattr(street, name) for street in plan.streets for name in names]
+        sizes[:, PLAN : PLAN + len(names)] = _starts([len(part) for part in parts]).reshape(len(sizes), -1)
+        sizes[:, k.PAY] = _starts([len(street.pay) for street in plan.streets])
+        sizes[:, k.TABLE] = _starts(units)
+        for field, numbers, before in (
+            (k.WEIGHT, sequences, 0),
+            (k.GAINED, sequences, sequences.sum()),
+            (k.HELD, units, 2 * sequences.sum()),
+            (k.REACH, reach, 0),
+            (k.VALUE, reach, reach.sum()),
+            (k.MET, met, 2 * reach.sum()),
+        ):
+            sizes[:, field] = before + _starts(numbers)
+        self._allocate_packs()
+        self._stream, self.kernels = cuda.stream(), compiled()
+        self._plan, self._columns = _send(np.concatenate(parts)), _send(np.array(plan.columns))
+        self._pays, self._sizes = _send(np.concatenate([street.pay for street in plan.streets])), _send(sizes)
+        self._table, self._reach = int(units.sum()), int(reach.sum())
+        self._sums = cuda.device_array(int(2 * sequences.sum() + units.sum()), np.float32)
+        self._rows = cuda.device_array(max(1, int(2 * reach.sum() + met.sum())), np.float32)
+        self._rows[: int(reach[0])].copy_to_device(np.ones(int(reach[0]), np.float32))  # the first street's
+        self._cells, self._paid = _send(self._host.cells), _send(np.append(np.zeros(2), self.hands.hand))
+
+    def _allocate_packs(self) -> None:
+        k, sizes, hands = device_kernels, self.sizes, len(self.hands.mask)
+        runs = np.ascontiguousarray(sizes[:, k.RUNS])
+        seen, run = _starts(self.pack * sizes[:, k.LIVE]), _starts(self.pack * runs)
+        much, more = int(self.pack * sizes[:, k.LIVE].sum()), 3 * int(self.pack * runs.sum())
+        sizes[:, k.SEEN], sizes[:, k.BY_BUCKET], sizes[:, k.RUN_AT] = seen, much + seen, 2 * much + 3 * run
+        self._packs = []  # while one is copied, the other is filled
+        for _ in range(2):
+            every: Array = cuda.pinned_array(2 * much + more, np.uint32).view(np.ndarray)
+            every[:] = 0
+            dealt = Dealt(every[:much], every[much : 2 * much].view(np.int32), every[2 * much :].view(np.int32))
+            rooms = [
+                deal_kernels.Boards(*dealt, seen, run, runs, np.zeros(hands + 1, np.int32)) for _ in range(self.threads)
+            ]
+            self._packs.append(_Pack(every, dealt, rooms, cuda.event()))
+        self._there = _send(every)
 
     # --- training ---------------------------------------------------------------------------
 
@@ -170,24 +206,25 @@ class VectorSampling(BucketSampling):
     def _race(self, end: int) -> None:
         begin = self.iterations
         while begin < end:
-            stop = min(begin + self.batch, end)
+            stop = min(begin + self.pack, end)
             self._wait_for(begin, stop)
-            self.walk(stop - begin, partial(self._deal_ahead, stop, stop + self.batch))
+            self.walk(stop - begin, partial(self._deal_ahead, stop, stop + self.pack))
             begin = stop
         self.updates += self.decisions * (end - self.iterations)
 
     def deal(self, begin: int, end: int) -> None:
-        """Lay out some boards of the run, at most a batch, in `dealt`."""
+        """Lay out some boards of the run, at most a pack, in `dealt`."""
         self._deal_ahead(begin, end)
         self._wait_for(begin, end)
 
     def _deal_ahead(self, begin: int, end: int) -> None:
-        """Threads begin to deal."""
-        deals = self._deals(begin, end)
+        """Threads begin to deal, as soon as what was dealt there before is gone."""
+        deals, pack = self._deals(begin, end), self._packs[0]
+        pack.copied.synchronize()
 
         def go(thread: int) -> None:
             _, board, _ = self._rooms[thread]
-            deal_kernels.deal_boards(self.game, self.cards.look, self.hands, board, deals, self._boards[thread])
+            deal_kernels.deal_boards(self.game, self.cards.look, self.hands, board, deals, pack.rooms[thread])
 
         self._coming = begin, end, [self._pool.submit(go, thread) for thread in range(self.threads)]
 
@@ -199,43 +236,50 @@ class VectorSampling(BucketSampling):
         if (first, last) != (begin, end):
             self.deal(begin, end)
 
-    def walk(self, boards: int, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Learn from the first boards of `dealt`; `meanwhile` has the processor to itself, and `dealt` too."""
-        self._give()
-        for here, there in zip(self.dealt, self._there, strict=True):
-            there.copy_to_device(here)
-        meanwhile()
-        self._newer = True
-        steps, sizes, sums, rows, there = self.kernels, self._sizes, self._sums, self._rows, self._there
-        k, two = device_kernels, self.tree.rules.hole == 2
-        for s, street in enumerate(self._streets):
-            steps.weigh[self._grid(s, k.BUCKETS)](street, sizes, s, self._cells, sums)
-        for s, street in enumerate(self._streets):
-            steps.enter[self._grid(s, k.LIVE, boards)](street, sizes, s, boards, there, sums, rows)
-        memory = 4 * THREADS
-        steps.sweep[(boards, -(-self._width // THREADS)), THREADS, 0, memory * CARDS](
-            self._columns, sizes, two, there, sums, rows
-        )
-        for s in range(len(self._streets) - 1, -1, -1):
-            steps.gather[(*self._grid(s, k.RUNS, boards), 0, memory * RUN)](
-                self._streets[s], sizes, s, boards, there, sums, rows
-            )
-        for s, street in enumerate(self._streets):
-            steps.learn[self._grid(s, k.BUCKETS)](street, sizes, s, self._cells, sums, self.hands.hand[s], self._paid)
+    @property
+    def dealt(self) -> Dealt:
+        """The boards that are walked next."""
+        return self._packs[0].dealt
 
-    def _grid(self, s: int, field: int, times: int = 1) -> tuple[int, int]:
-        """Blocks for a thread for each unit of a street and so many of a kind, and their threads."""
-        count = int(self.sizes[s, field] * self.sizes[s, device_kernels.UNITS]) * times
-        return max(1, -(-count // THREADS)), THREADS
+    def walk(self, boards: int, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Learn from the first boards of `dealt`, after which others may be written there: `meanwhile`, on processors."""
+        self._give()
+        self._newer = True
+        pack, stream = self._packs[0], self._stream
+        self._there.copy_to_device(pack.all, stream=stream)
+        pack.copied.record(stream)
+        self._packs.reverse()
+        meanwhile()
+        for first in range(0, boards, self.batch):
+            self._walk_batch(first, min(self.batch, boards - first))
+
+    def _walk_batch(self, first: int, boards: int) -> None:
+        """Learn from some boards that are on the device."""
+        steps, k, stream, memory = self.kernels, device_kernels, self._stream, 4 * THREADS
+        plan, sizes, sums, rows, dealt = self._plan, self._sizes, self._sums, self._rows, self._there
+        width, streets = self._columns.shape[1], len(self.sizes)
+        steps.weigh[*_grid(self._table), stream](plan, sizes, self._table, self._cells, sums)
+        if streets > 1:
+            later = self._reach - int(self.sizes[1, k.REACH])
+            steps.enter[*_grid(later), stream](plan, sizes, self._reach, first, dealt, sums, rows)
+        two = self.tree.rules.hole == 2
+        steps.sweep[(boards, -(-width // THREADS)), THREADS, stream, memory * CARDS](
+            self._columns, sizes, two, first, dealt, sums, rows
+        )
+        for s in range(streets - 1, -1, -1):
+            count = boards * int(self.sizes[s, k.RUNS] * self.sizes[s, k.UNITS])
+            steps.gather[*_grid(count), stream, memory * RUN](
+                plan, self._pays, sizes, s, first, boards, dealt, sums, rows
+            )
+        steps.learn[*_grid(self._table), stream](plan, sizes, self._table, self._cells, sums, self._paid)
 
     def _discount(self, period: int) -> None:
         factors = self.weighting.factors(period)
         if factors is not None:
             self._give()
             self._newer = True
-            for s, street in enumerate(self._streets):
-                grid = self._grid(s, device_kernels.BUCKETS)
-                self.kernels.discount[grid](street, self._sizes, s, self._cells, *factors)
+            grid = *_grid(self._table), self._stream
+            self.kernels.discount[grid](self._plan, self._sizes, self._table, self._cells, *factors)
             self.weight *= factors[0]
 
     # --- tables -----------------------------------------------------------------------------
@@ -251,8 +295,8 @@ class VectorSampling(BucketSampling):
         """What has been learnt, on the processor."""
         if self._newer:
             self._cells.copy_to_host(self._host.cells)
-            self.payoff += self._paid.copy_to_host()
-            self._paid.copy_to_device(np.zeros(2))
+            self.payoff += self._paid[:2].copy_to_host()
+            self._paid[:2].copy_to_device(np.zeros(2))
             self._newer = False
         self._lent = True
         return self._host
@@ -280,5 +324,12 @@ def _send(numbers: Array) -> Any:
     return cuda.to_device(np.ascontiguousarray(numbers))
 
 
-def _room(count: int) -> Any:
-    return cuda.device_array(count, np.float32)
+def _grid(count: int) -> tuple[int, int]:
+    """Blocks for so many threads, and the threads of each."""
+    return max(1, -(-count // THREADS)), THREADS
+
+
+def _starts(numbers: Any) -> Array:
+    """Where each of some parts begins that stand one behind the other."""
+    begins: Array = np.cumsum(numbers, dtype=np.int64) - np.asarray(numbers)
+    return begins
