@@ -118,6 +118,23 @@ def test_a_bet_that_is_not_in_the_tree_gets_a_subgame_again_and_again(method: st
         np.testing.assert_allclose(behind, before + added)
 
 
+@pytest.mark.parametrize("method", ["resolve", "estimate"])
+def test_no_hand_is_worth_more_than_there_is(method: str) -> None:
+    """Where a bet was read as another, the blueprint's pot is not the real one; stacks are in another proportion to it."""
+    lines = ("cr250c/cc/", "cr310c/cc/", "cr600c/cc/", "cr1100c/cc/", "cr1450c/cc/")
+    far = 0.0
+    for line in lines:
+        state = places(line).betting(0)
+        values = root(agent(method, iterations=1), line, 0).entry.values
+        if values is None:  # the blueprint is all-in there
+            continue
+        left = min(state.behind)
+        assert -left <= np.nanmin(values)
+        assert np.nanmax(values) <= state.pot + left
+        far = max(far, state.pot / left)
+    assert far > 1  # the blueprint has five pots behind
+
+
 def test_ranges_are_of_what_was_really_played() -> None:
     """By the chain rule over everything that the agent says it plays, on the turn and the river of its own solutions too."""
     found, line = agent("resolve"), "cc/cc/cr237c/"

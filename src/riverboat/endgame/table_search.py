@@ -242,11 +242,16 @@ class Search:
         if node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
             return replace(entry, source="none: the blueprint has no such line")
         there = blueprint_values(self._base, tree.line(node), entry.board, [*entry.ranges], self.settings.threads)
-        pots = state.pot / there.pot  # where bets were translated, they differ
-        best = there.best_response[other] * pots
+
+        def real(values: Array) -> Array:
+            """Of the pot here, which differs where bets were translated: no more than there is to win and to lose."""
+            left = min(state.behind)
+            return np.clip(values * state.pot / there.pot, -left, state.pot + left)
+
+        best = real(there.best_response[other])
         if self.settings.method != "estimate":
             return replace(entry, values=best, source="the blueprint")
-        values = there.self_play[other] * pots
+        values = real(there.self_play[other])
         error = np.maximum(best - values, 0.0)  # what the hand gives up to the blueprint, and might not
         return replace(entry, values=values, source="the blueprint in self-play", error=error)
 
