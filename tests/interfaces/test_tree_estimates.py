@@ -45,6 +45,13 @@ def test_a_large_tree_is_guessed_and_not_built(run, monkeypatch):
     assert told["infosets"] + told["infoset_actions"] == pytest.approx(2 * whole_size(cards)[0], rel=0.6)
 
 
+def test_a_linear_program_that_is_too_large_is_refused_before_its_tree_is_built(run, monkeypatch):
+    monkeypatch.setattr("riverboat.solving.exact.compile_game", lambda *_, **__: pytest.fail("built"))
+    code, out, err = run("solve", "rhode_island", "--method", "lp")
+    assert (code, out) == (2, "")
+    assert "too many for the sequence form" in err
+
+
 def test_a_linear_program_answers_in_the_unit_of_cfr():
     """mbb/g in hold'em: the value of the linear program lies in the interval that CFR certifies."""
     game = "flop_holdem:one-bet,ranks=7,suits=1"

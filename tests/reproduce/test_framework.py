@@ -61,6 +61,8 @@ def test_options(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for spec, what in (
         ("purification-matrices:row=5", "did you mean 'rows'"),
         ("purification-matrices:rows=many", "give a whole number"),
+        ("purification-matrices:rows=-3", "give a whole number"),
+        ("tartanian7-sizes:rows=3", "it has no options"),
         ("purification-matrices:rows=99", "rows=99: from 2 to 6"),
         ("emd-example:rows=4", "rows"),
     ):

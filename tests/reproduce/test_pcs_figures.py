@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from riverboat.abstraction.card_abstraction import lossless
+from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.holdem import holdem
 from riverboat.games.registry import make
 from riverboat.reproduce import pcs_bluff, pcs_figure_3, pcs_figure_4, pcs_two_rounds
-from riverboat.reproduce.pcs_curves import Check, claims, doublings, mean_run, rows_of, speed_up, time_to
+from riverboat.reproduce.pcs_curves import (
+    Check,
+    checks_of,
+    claims,
+    doublings,
+    mean_run,
+    piece,
+    rows_of,
+    speed_up,
+    stages,
+    time_to,
+)
+from riverboat.reproduce.pieces import Pieces
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import quality
 from riverboat.strategy.table import Strategy
@@ -35,6 +49,39 @@ def test_steps_end_when_time_is_up() -> None:
     assert spent[-1] == done[0]
     for found, wanted in zip(spent, (25, 50, 100), strict=True):
         assert wanted <= found < 1.6 * wanted
+
+
+def test_a_run_may_be_measured_when_another_was() -> None:
+    """Steps of 64 iterations say when checks are; single ones follow them closely."""
+    done = [0]
+
+    def step(count: int) -> None:
+        done[0] += -(-count // 64) * 64
+
+    coarse = list(stages(step, lambda: done[0], [100.0, 200.0], lambda: float(done[0])))
+    assert coarse == [128.0, 256.0]
+    fine = [0]
+    assert (
+        list(stages(lambda n: fine.__setitem__(0, fine[0] + n), lambda: fine[0], coarse, lambda: float(fine[0])))
+        == coarse
+    )
+
+
+def test_checks_begin_at_the_first() -> None:
+    assert [checks_of(seconds, 13.0) for seconds in (13, 26, 51, 52)] == [1, 2, 2, 3]
+    with pytest.raises(InputError, match="seconds=12: the first check comes after 13"):
+        checks_of(12, 13.0)
+
+
+def test_runs_are_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run comes back from its piece as it was; one that another process is to make is not there yet."""
+    monkeypatch.setattr("riverboat.kept.folder", lambda: tmp_path)
+    run = line([3.0, 1.0])
+    mine = Pieces("trial", "a", keep=True, part=2)
+    assert piece(mine, "CS", lambda: pytest.fail("not this one")) is None
+    assert piece(mine, "PCS", lambda: run) == run
+    assert "CS (part=1)" in mine.note
+    assert piece(Pieces("trial", "a", keep=True), "PCS", lambda: pytest.fail("made twice")) == run
 
 
 def test_factors_of_time() -> None:
@@ -114,7 +161,7 @@ def test_matches_say_at_every_check_who_is_ahead(monkeypatch: pytest.MonkeyPatch
     }
     monkeypatch.setattr(pcs_figure_4, "forgetful", lambda parts: SimpleNamespace(counts=(169, parts, parts, parts)))
     monkeypatch.setattr(pcs_figure_4, "matches", lambda *_: played)
-    rows = [row for row in pcs_figure_4.run(False, 0).rows if row.name.startswith("PCS less CS")]
+    rows = [row for row in pcs_figure_4.run(False, 0, seconds=208).rows if row.name.startswith("PCS less CS")]
     assert [(row.low, row.high) for row in rows] == [(-15.0, -5.0), (-4.0, 6.0), (5.0, 15.0)]
     assert [row.note.removeprefix("the paper's claim ") for row in rows] == [
         "does not hold here", "is not settled here", "holds here",

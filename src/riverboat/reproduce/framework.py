@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.claims import to_dicts
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.reproduce.rows import Row
 
 MODULES: dict[str, str] = {
@@ -151,9 +151,10 @@ def find(spec: str) -> Experiment:
 
 def _option(experiment: Experiment, word: str) -> tuple[str, int]:
     key, _, number = word.partition("=")
+    if not experiment.options:
+        raise InputError(f"{experiment.id}: {shown(word)}: it has no options")
     if key not in experiment.options:
         raise unknown(f"option of {experiment.id}", key, experiment.options)
-    try:
-        return key, int(number)
-    except ValueError:
-        raise InputError(f"{experiment.id}: {word!r}: give a whole number, as in {key}=4") from None
+    if not number.isdecimal():
+        raise InputError(f"{experiment.id}: {shown(word)}: give a whole number, as in {key}=4")
+    return key, int(number)

@@ -22,7 +22,7 @@ from riverboat.trees.public import PublicTree
 SAMPLERS = {"chance": "CS", "pcs": "PCS"}
 SMALL, PAPER = "bluff:2,1", "bluff:2,2"
 INFOSETS = 352_321_536  # of Bluff(2,2)
-SECONDS, FIRST = {False: 8, True: 1024}, {False: 0.25, True: 32.0}  # of a run, and to its first check; `full` or not
+SECONDS, FIRST = {False: 8, True: 128}, {False: 0.25, True: 32.0}  # of a run, and to its first check; `full` or not
 VERSION = 1  # of what pieces hold
 LEAST = 1e-7  # of a figure on a logarithmic axis
 

@@ -39,13 +39,22 @@ def doublings(
     checks: int,
     clock: Callable[[], float] = time.process_time,
 ) -> Iterator[float]:
-    """Work in steps, and say how long it took after seconds / 2^(checks - 1), …, seconds / 2 and seconds.
+    """Work in steps, and say how long it took after seconds / 2^(checks - 1), …, seconds / 2 and seconds."""
+    return stages(step, done, [seconds / 2 ** (checks - 1 - k) for k in range(checks)], clock)
+
+
+def stages(
+    step: Callable[[int], None],
+    done: Callable[[], int],
+    targets: Sequence[float],
+    clock: Callable[[], float] = time.process_time,
+) -> Iterator[float]:
+    """Work in steps, and say how long it took after each of some numbers of seconds.
 
     `done` counts iterations: a step may do more of them than it was asked for.
     """
     spent, chunk = 0.0, 1
-    for k in range(checks):
-        target = seconds / 2 ** (checks - 1 - k)
+    for target in targets:
         while spent < target:
             begun, before = clock(), done()
             step(chunk)
@@ -80,6 +89,11 @@ def piece(pieces: Pieces, what: str, make: Callable[[], Sequence[Check]]) -> lis
         return None
     numbers = zip(*(figures[name] for name in ("spent", "iterations", "visited", "figure")), strict=True)
     return [Check(float(spent), int(done), int(visits), float(x)) for spent, done, visits, x in numbers]
+
+
+def shown_seconds(seconds: float) -> str:
+    """Two digits, or as many as stand before the point."""
+    return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
 def mean_run(runs: Sequence[Sequence[Check]]) -> list[Check]:
@@ -126,7 +140,7 @@ def rows_of(runs: Mapping[str, Sequence[Sequence[Check]]], unit: str) -> list[Ro
             figures = [run[k].figure for run in some]
             interval = (min(figures), max(figures)) if len(some) > 1 else None
             note = f"{unit}; {check.iterations:,} iterations, {check.visited:,} visits"
-            rows.append(new(f"{name}, {check.seconds:.2g} s", check.figure, interval, note=note))
+            rows.append(new(f"{name}, {shown_seconds(check.seconds)}", check.figure, interval, note=note))
     return rows
 
 

@@ -29,8 +29,8 @@ from riverboat.solving.joint_counts import drawn_boards, joint_game
 SAMPLERS = {"chance": "CS", "pcs": "PCS"}
 MILLIONS = {5: 3.6, 8: 23.6, 10: 57.3, 12: 118.6}
 CUT_OFF = Explained(118.671936, "118,671,936: cut off, not rounded", within=0.01)
-BOARDS, FULL_BOARDS = 1500, 50_000  # that joint counts are taken from
-FIRST = {False: 13.0, True: 4.0}  # seconds to the first check; with `full` or without
+BOARDS = {False: 1500, True: 5000}  # that joint counts are taken from; with `full` or without
+SECONDS, FIRST = {False: 26, True: 64}, {False: 13.0, True: 32.0}  # of a run, and to its first check
 VERSION = 1  # of what pieces hold
 
 
@@ -84,8 +84,8 @@ def size_rows(tree: ActionTree) -> list[Row]:
 def run(full: bool, seed: int, seconds: int = 0, boards: int = 0, part: int = 0) -> Report:
     """Numbers of buckets, two or with `full` four; `seconds` for each run, from so many `boards`."""
     tree = compile_actions(holdem("4-4").rules)
-    most, buckets = float(seconds or (256 if full else 26)), (5, 8, 10, 12) if full else (5, 8)
-    counted, checks = boards or (FULL_BOARDS if full else BOARDS), checks_of(most, FIRST[full])
+    most, buckets = float(seconds or SECONDS[full]), (5, 8, 10, 12) if full else (5, 8)
+    counted, checks = boards or BOARDS[full], checks_of(most, FIRST[full])
     pieces = Pieces("pcs-figure-3", f"{VERSION} {most:g} {checks} {counted} {seed}", keep=full, part=part)
     rows, curves, shares = size_rows(tree), [], {}
     for n in buckets:
@@ -126,7 +126,7 @@ EXPERIMENT = Experiment(
     "CS and PCS on limit hold'em with percentile buckets: the abstract game against time",
     "Johanson, Bard, Lanctot, Gibson & Bowling 2012, Figure 3",
     "5 min",
-    "2 h",
+    "30 min",
     run,
     ("seconds", "boards", "part"),
 )

@@ -17,7 +17,7 @@ from riverboat.solving.response import quality
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.table import Strategy, Tree
-from riverboat.trees.compile import compile_game
+from riverboat.trees.compile import check_unrolled, compile_game
 
 if TYPE_CHECKING:
     from riverboat.solving.run import Progress, Result
@@ -46,6 +46,7 @@ def solve_exact(
     (unit, each), plain = (made.unit, 1.0), made
     if isinstance(made, BoardGame):  # figures are told in the unit that CFR tells them in
         (unit, each), plain = made.scale, Unrolled.of(made)
+    check_unrolled(plain)
     tree = compile_game(plain, constant_sum=True)
     started = clock.perf_counter()
     history: list[Progress] = []

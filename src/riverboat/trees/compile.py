@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from riverboat.errors import InputError
+from riverboat.games import probe
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.board_game import BoardGame
 from riverboat.growth import Listener, heard
@@ -16,6 +17,7 @@ AnyTree: TypeAlias = PublicTree | HistoryTree | BoardTree
 
 # Unrolling a public tree stores every pair of hands apart; past this many histories it is refused.
 MAX_HISTORIES = 50_000_000
+GUESSING, SURE = 0.4, 10.0  # seconds for a guess of their number; by what factor it may be too high
 
 
 def compile_game(
@@ -43,10 +45,21 @@ def histories(tree: PublicTree | HistoryTree) -> HistoryTree:
     """The tree history by history, where that is small enough."""
     if isinstance(tree, HistoryTree):
         return tree
-    size = len(tree.nodes.actor) * tree.hand_counts[0] * tree.hand_counts[1]
+    _check_histories(tree.name, float(len(tree.nodes.actor)), tree.hand_counts)
+    return unroll(tree)
+
+
+def check_unrolled(game: Game) -> None:
+    """Refuse a public game whose histories are far too many, before its tree is built: by random lines through it."""
+    if isinstance(game, PublicGame):
+        nodes = probe.size(game.root(), GUESSING)
+        _check_histories(game.name, nodes / SURE, (len(game.hands[0]), len(game.hands[1])))
+
+
+def _check_histories(name: str, nodes: float, hands: tuple[int, int]) -> None:
+    size = nodes * hands[0] * hands[1]
     if size > MAX_HISTORIES:
         raise InputError(
-            f"{tree.name}: about {size:,} histories, more than {MAX_HISTORIES:,}: too many for the sequence form; "
+            f"{name}: {size:.2g} histories or more, {MAX_HISTORIES:,} at most: too many for the sequence form; "
             f"use a CFR schedule on the public tree"
         )
-    return unroll(tree)
