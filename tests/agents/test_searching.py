@@ -260,6 +260,27 @@ def test_every_method_keeps_its_promise_whatever_the_ranges(method: str, kind: s
         assert np.nanmax(over) <= 2 * slack * hands + 1e-3
 
 
+@pytest.mark.parametrize("method", ["resolve", "maxmargin", "estimate"])
+def test_a_hand_that_meets_nobody_is_nobodys_choice(method: str) -> None:
+    """Who holds the agent's only hand has no value; hands that should not be there give it somebody to meet."""
+    line, at = "cc/cc/cc/", places("cc/cc/cc/")
+    entry = agent(method, "river").search.entered(at.betting(0), at.shown(0), 0)
+    alone = np.zeros(HANDS)
+    alone[np.flatnonzero(entry.ranges[0])[7]] = 1.0
+    ranges = np.stack([alone, entry.ranges[1]])
+    values = blueprint_values(base().strategy, line, BOARD, [*ranges]).best_response[1]
+    subgame = Subgame.make(replace(entry, ranges=ranges, values=values, error=0.0), 0, MENU, method, 0.01, 1e-4)
+    (solution,) = solve_many([subgame.spot], iterations=400, until=0.01)
+    known = subgame.spot.weights[1] > 0
+    met, margins = known & ~np.isnan(values), solution.margins()
+    assert met.sum() < known.sum()
+    hands = float(met.sum()) if method == "resolve" else 1.0
+    assert margins[met].min() >= -2 * hands * solution.provenance["exploitability"] / 100 * subgame.spot.pot - 1e-3
+    told = Explanation(subgame.solved(solution)).margins
+    assert told is not None
+    assert np.isnan(told[known & np.isnan(values)]).all()
+
+
 def test_who_may_not_stop_costs_no_more_than_its_share_loses() -> None:
     """All hands of the opponent together gain no more than the forced share loses, and its range loses more than without."""
     at = places("cc/cc/cc/")
@@ -288,7 +309,10 @@ def test_gifts_are_what_a_move_gives_away() -> None:
     np.testing.assert_allclose(river.subgame.entry.gifts, gift)
     gadget = river.subgame.spot.gadget
     assert isinstance(gadget, Choose)
-    np.testing.assert_allclose(gadget.shifts, np.nan_to_num(river.subgame.entry.values) + gift)
+    values = river.subgame.entry.values
+    assert values is not None
+    known = ~np.isnan(values)
+    np.testing.assert_allclose(gadget.shifts[known], (values + gift)[known])
 
 
 # --- explained --------------------------------------------------------------------------------

@@ -30,9 +30,10 @@ class Explanation:
         """How much less than before each hand of the opponent can win; None without a gadget. float64 [1326]"""
         if isinstance(self.position, MidPosition):
             return self.position.solution.margins
-        if self.position.subgame.spot.gadget is None:
+        values = self.position.subgame.entry.values
+        if self.position.subgame.spot.gadget is None or values is None:
             return None
-        return self.position.solution.margins()
+        return np.where(np.isnan(values), np.nan, self.position.solution.margins())
 
     @property
     def ranges(self) -> tuple[Range, Range]:

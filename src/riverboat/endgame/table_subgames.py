@@ -123,7 +123,8 @@ def unfloored(reach: Array, true: Array, used: Array) -> Array:
 def _gadget(method: str, player: int, entry: Entry, spread: float, forced: Array) -> RootGadget | None:
     if method == "unsafe" or entry.values is None:
         return None
-    values = np.nan_to_num(entry.values)
+    most = entry.state.pot + min(entry.state.behind)  # with a hand that meets nobody the player never comes in
+    values = np.where(np.isnan(entry.values), most, entry.values)
     if method == "resolve":
         return Stop(player, values, forced=forced)
     if method == "estimate" and spread:
