@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riverboat.errors import InputError
-from riverboat.games.acpc import Rules
+from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.reproduce.blade_levels import compare, three_rounds
 from riverboat.solving.blade_levels import BladeLevels
@@ -54,6 +54,29 @@ def test_three_levels_come_to_an_equilibrium() -> None:
     report = compare((200, 1_200), seed=0)
     for levels in ("1 level", "2 levels", "3 levels"):
         assert report.row(f"{levels}: 1,200 deals").ours < 0.7 * report.row(f"{levels}: 200 deals").ours
+
+
+def test_baselines_change_luck_and_not_the_mean() -> None:
+    """While all play alike: what a deal teaches has the same mean, and less noise."""
+    tree, batches = compile_actions(read_game("leduc")), 12
+
+    def samples(rate: float | None) -> np.ndarray:
+        solver, before, out = BladeLevels(tree, 1, seed=5, batch=10**9, baseline=rate), 0.0, []
+        for _ in range(batches):
+            solver._deal()
+        for _ in range(batches):  # a batch never ends: nobody learns, baselines do
+            before = solver.head.gained[0].copy()
+            for _ in range(8):
+                solver._deal()
+            out.append((solver.head.gained[0] - before).ravel())
+        return np.array(out)
+
+    plain, calm = samples(None), samples(0.2)
+    noise = np.sqrt(plain.var(axis=0).mean() / batches)
+    assert np.abs(calm.mean(axis=0) - plain.mean(axis=0)).max() < 6 * noise
+    assert calm.var(axis=0).sum() < plain.var(axis=0).sum()
+    with pytest.raises(InputError, match="baseline=2: a rate"):
+        BladeLevels(tree, baseline=2.0)
 
 
 def test_what_is_refused() -> None:

@@ -57,6 +57,7 @@ MODULES: dict[str, str] = {
     "rhode-island": "rhode_island",
     "tartanian7-sizes": "tartanian7_sizes",
     "blade-levels": "blade_levels",
+    "baselines": "baselines",
     "blueprint-convergence": "blueprint_convergence",
     "proposal-figure-6": "overfitting",
     "cfr-br": "cfr_br",

@@ -13,6 +13,10 @@ product of |F| over all cards along the way, so that increments are those of one
 as many messages as there are machines, whatever the number of levels, and each machine has the tables of its street alone.
 
 Machines play the strategy of the start of a batch, and learn at its end. One level is plain external sampling.
+
+`baseline` takes luck out of the opponent's draws (Schmid et al. 2019): what each move of the opponent was worth to a bucket
+of the traverser is remembered, at that rate; a draw then counts as its distance from what was expected of it, and the
+expectation over all moves is added, so that the mean stays what it was.
 """
 
 from __future__ import annotations
@@ -47,6 +51,9 @@ class Machine:
     averages: dict[int, Array] = field(default_factory=dict)
     gained: dict[int, Array] = field(default_factory=dict)  # regrets of the batch
     played: dict[int, Array] = field(default_factory=dict)  # averages of the batch
+    expected: dict[int, Array] = field(
+        default_factory=dict
+    )  # what moves of the opponent were worth, by the traverser's bucket
 
     def all(self) -> Iterator[Machine]:
         """It and those below."""
@@ -99,6 +106,7 @@ class BladeLevels:
         seed: int = 0,
         batch: int = 32,
         weighted: bool = True,
+        baseline: float | None = None,
     ) -> None:
         rules = tree.rules
         if not rules.limit or rules.board[0] or any(count != 1 for count in rules.board[1:]):
@@ -113,6 +121,9 @@ class BladeLevels:
         self.weighted = (
             weighted  # what machines learn, by the chance of their draws; the paper's pseudocode leaves it out
         )
+        if baseline is not None and not 0 < baseline <= 1:
+            raise InputError(f"baseline={baseline:g}: a rate above 0 and at most 1, or None")
+        self.baseline = baseline
         self.iterations = 0
         self.messages = 0  # to machines, one for each deal that it is asked about
         self._count = 0
@@ -126,7 +137,7 @@ class BladeLevels:
         made = Machine(self._count, range(street, rounds if last else street + 1), draws)
         self._count += 1
         for s in made.streets:
-            for tables in (made.regrets, made.averages, made.gained, made.played):
+            for tables in (made.regrets, made.averages, made.gained, made.played, made.expected):
                 tables[s] = np.zeros((self.cards.counts[s], int(self.tree.width[s])))
         if not last:
             ranks = sorted({card // 4 for card in self.cards.deck.cards.tolist()})
@@ -191,8 +202,15 @@ class BladeLevels:
         if actor != me:
             machine.played[street][place] += deal.weight * sigma
             rng = np.random.default_rng((self.seed, deal.number, machine.number, node, me))
-            chosen = children[int(rng.choice(len(children), p=sigma))]
-            return self._value(machine, deal, chosen, me, asked, boards)
+            chosen = int(rng.choice(len(children), p=sigma))
+            value = self._value(machine, deal, children[chosen], me, asked, boards)
+            if self.baseline is None:
+                return value
+            expected = machine.expected[street][self._bucket(deal.hands[me], deal.board[:street]), place[1]]
+            surprise = value - float(expected[chosen])
+            mean = float(sigma @ expected) + surprise
+            expected[chosen] += self.baseline * surprise
+            return mean
         values = np.array([self._value(machine, deal, child, me, asked, boards) for child in children])
         mean = float(sigma @ values)
         machine.gained[street][place] += deal.weight * (values - mean)
