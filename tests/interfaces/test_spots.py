@@ -244,6 +244,7 @@ def test_a_wrong_file_gives_one_line(run, files, change, message):
         (["solve", "spot", *FLAGS, "--boards", "sample:0"], "write sample:25"),
         (["solve", "spot", *FLAGS, "--boards", "sample:2"], "3 cards, and the spot begins with 4"),
         (["solve", "kuhn", "--pot", 3], "are for spots"),
+        (["solve", "kuhn", "--pot", 3, "--estimate"], "are for spots"),
         (["solve", "kuhn", "--until", "1%"], "counted in chips"),
     ],
 )

@@ -122,7 +122,8 @@ def command(
     if plot is not None and boards is not None:
         raise InputError("--plot draws one run, and --boards makes many; leave one out")
     if estimate:
-        game = read(name, flags, table) if solving.is_spot(name) else make_game(name)
+        spot_words = solving.is_spot(name) or flags.given() or table.given()
+        game = read(name, flags, table) if spot_words else make_game(name)
         spot_estimate.print_estimate(game, schedule, options.threads, json)
         return True
     spot = read(name, flags, table)
