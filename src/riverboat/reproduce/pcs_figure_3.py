@@ -126,7 +126,7 @@ EXPERIMENT = Experiment(
     "CS and PCS on limit hold'em with percentile buckets: the abstract game against time",
     "Johanson, Bard, Lanctot, Gibson & Bowling 2012, Figure 3",
     "5 min",
-    "30 min",
+    "50 min",
     run,
     ("seconds", "boards", "part"),
 )
