@@ -56,6 +56,7 @@ def test_two_agents() -> None:
 def test_two_matches_are_weighted_by_their_intervals() -> None:
     """As sure as four times the hands: 4/5 and 1/5 of what they say; they agree within chance."""
     one, two = match("always-call", "always-fold", 100, 100), match("always-call", "always-fold", 150, 50, seed=1)
+    two["aivat"] = {"known": []}  # no piece of the first
     found = rated(filled(one, two))
     assert found["always-call"][0] - found["always-fold"][0] == pytest.approx(0.2 * 100 + 0.8 * 150)
     assert 2 * found["always-call"][1] == pytest.approx((1 / 100**2 + 1 / 50**2) ** -0.5)
@@ -69,6 +70,9 @@ def test_pieces_are_pooled() -> None:
     (entry,) = filled(*pieces, shorter).pooled("match")
     assert (entry.mbb_per_game, entry.hands, entry.seed) == (pytest.approx((100 + 160 + 2 * 40) / 4), 4000, None)
     assert entry.ci95 == pytest.approx(30 * (1 + 1 + 4) ** 0.5 / 4)
+    pieces[0]["ci95"] = 1.0  # a short piece that happens to be narrow weighs no more
+    found = rated(filled(*pieces))
+    assert found["always-call"][0] - found["always-fold"][0] == pytest.approx(entry.mbb_per_game)
     other = match("always-call", "always-raise", 5, 30, seed=9)
     assert sorted(e.hands or 0 for e in filled(*pieces, other).pooled("match")) == [1000, 4000]
 

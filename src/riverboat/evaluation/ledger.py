@@ -157,7 +157,7 @@ class Ledger:
 
     def ratings(self) -> list[Rating]:
         """Of all agents that played a match, by group, the best first."""
-        matches = [entry for entry in self.of(MATCH) if entry.agents[0] != entry.agents[1]]
+        matches = [entry for entry in self.pooled(MATCH) if entry.agents[0] != entry.agents[1]]
         groups = _groups(matches)
         rated = []
         for number, group in enumerate(groups):
