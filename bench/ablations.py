@@ -55,7 +55,7 @@ MENUS = {
 
 @dataclass(frozen=True)
 class Variant:
-    """What is trained or played otherwise than by the recipe `default`."""
+    """What is trained or played otherwise than by the recipe `demo`."""
 
     cards: str = ""  # --cards where nothing is said
     weighting: str = ""  # that of the recipe
@@ -202,7 +202,7 @@ def trained(name: str, variant: Variant, minutes: float, given: argparse.Namespa
     folder = out / (f"{name}-{minutes:g}" if given.iterations is None else f"{name}-{given.iterations}")
     if (folder / "strategy").is_dir():
         return folder
-    recipe = load_train_recipe("default")
+    recipe = load_train_recipe("demo")
     weighting = Weighting(variant.weighting, recipe.weighting.period) if variant.weighting else recipe.weighting
     menu = recipe.menu if variant.menu is None else parse_menu(variant.menu)
     pruning = None if variant.prune is None else Pruning(-variant.prune * recipe.rules.big_blind, PRUNE_AFTER)

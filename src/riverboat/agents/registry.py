@@ -5,7 +5,7 @@
     runs/spot                                                       a folder with a solved spot: plays its subgame
     runs/laptop?purify&translation=det-arith                        with options
     demo                                                            the blueprint that `riverboat demo` builds
-    default                                                         the agent that comes with Riverboat
+    default                                                         the agent that comes with Riverboat (`DEFAULT_PLAYS`)
     mine.rules                                                      a text file of rules (`agents.rules`)
     module:Class                                                    a class of your own; options are its arguments
     switch:always-call,demo,deals=500                               one after the other (`agents.changing`)
@@ -59,6 +59,7 @@ from riverboat.strategy.solution import Solution
 DEMO, DEFAULT = "demo", "default"
 SHIPPED = Path(__file__).parent / "shipped" / DEFAULT
 SHIPPED_LEDGER = SHIPPED.with_name("strength.jsonl")  # what has been measured of it
+DEFAULT_PLAYS = {"translation": "det-pshar"}  # as it was measured; a name may say otherwise
 SEVERAL = ("switch:", "hedge:")  # agents made of others
 ENDGAMES = "endgames"
 FOLDERS = ("abstraction", "memory", ENDGAMES)  # options that name one
@@ -127,7 +128,7 @@ def make_agent(text: str, seed: int = 0) -> Agent:
         folder = demo_folder() if base == DEMO else default_folder()
         if not folder.is_dir():
             raise InputError(f"agent {shown(text)}: nothing at {folder} yet; `riverboat demo` builds it")
-        return _blueprint(text, folder, options, seed)
+        return _blueprint(text, folder, options if base == DEMO else DEFAULT_PLAYS | options, seed)
     if base.endswith(SUFFIX):
         _known(options, ("seed",), text)
         return RuleAgent.read(base, text, _seed(options, seed, text))

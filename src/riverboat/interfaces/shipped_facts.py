@@ -14,9 +14,10 @@ def lines() -> list[str]:
         return []
     known = load_blueprint(registry.SHIPPED).provenance
     made = identity(registry.make_agent(registry.DEFAULT))
+    beside = " beside a GPU" if known.get("device") == "cuda" else ""
     told = [
         f"{registry.DEFAULT}: recipe {known.get('recipe')}, cards {made['cards']}, seed {known.get('seed')}, "
-        f"{made.get('core_hours', 0):.2f} core-hours, fingerprint {made['fingerprint']}"
+        f"{made.get('core_hours', 0):.2f} core-hours{beside}, fingerprint {made['fingerprint']}"
     ]
     ledger = read_ledger(registry.SHIPPED_LEDGER)
     names = ledger.names()
