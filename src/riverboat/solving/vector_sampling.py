@@ -95,9 +95,9 @@ class VectorSampling(BucketSampling):
         reason = why_not()
         if reason is not None:
             raise InputError(f"{tree.rules.name}: no training on a GPU: {reason}; take device='cpu'")
-        if (batch is not None and batch < 1) or pack < 1:
+        if pack < 1 or (batch is not None and (batch < 1 or pack % batch)):
             raise InputError(
-                f"batch={batch}, pack={pack}: boards that are walked with one strategy, or dealt at a time"
+                f"batch={batch}, pack={pack}: boards of one strategy, and a multiple that is dealt at a time"
             )
         if max(cards.counts) > MOST_BUCKETS:
             raise InputError(
