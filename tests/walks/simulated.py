@@ -212,7 +212,9 @@ def learning() -> dict[str, float]:
     rules = read_game("kuhn")
     tree, cards = compile_actions(rules), lossless(rules.board[1:], rules.deck)
     solver = VectorSampling(tree, cards, weighting=Weighting("linear", 64), batch=1)
-    solver.step(256)
+    solver.deal(0, 64)
+    solver.walk(64)
+    solver.step(192)  # begins with the same boards: they are dealt again, where others were
     strategy = BlueprintStrategy(rules, None, tree, cards, (solver.averages(0),))
     return {"exploitability": blueprint_quality(strategy).exploitability}
 

@@ -249,6 +249,7 @@ class VectorSampling(BucketSampling):
         self._there.copy_to_device(pack.all, stream=stream)
         pack.copied.record(stream)
         self._packs.reverse()
+        self._coming = (0, 0, [])  # what was dealt is gone
         meanwhile()
         for first in range(0, boards, self.batch):
             self._walk_batch(first, min(self.batch, boards - first))
@@ -312,7 +313,8 @@ class VectorSampling(BucketSampling):
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on from a state."""
-        self._newer = False
+        self._wait_for(*self._coming[:2])
+        self._newer, self._coming = False, (0, 0, [])  # boards of another seed are of no use
         super().restore(state)
         self._lent = True
 
