@@ -36,7 +36,7 @@ from riverboat.strategy.played import drawn
 from riverboat.strategy.public_answers import Strategies
 from riverboat.walks.devices import CPU, choose
 
-TABLES, DEVICE_TABLES = 128, 4096  # asked about together: a GPU solves a thousand subgames in the time of ten
+TABLES, DEVICE_TABLES = 128, 16_384  # asked about together: a GPU solves a thousand subgames in the time of ten
 
 
 class Played(Protocol):

@@ -14,20 +14,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import uint16
+from numba import int32, uint16
 
 from riverboat.arrays import Array
 from riverboat.walks._cuda_node_kernels import (
+    AHEAD,
     ARRIVE,
     DOWN_MINE,
     DOWN_THEIRS,
     ENTRIES,
     FINISH,
     FOUR,
+    FRONT,
     LEARN,
     MODE,
     ONE,
     PAY,
+    RESPOND,
+    STEPS,
     THREE,
     TWO,
     UP_MINE,
@@ -44,7 +48,7 @@ from riverboat.walks._cuda_node_kernels import (
     pay,
     real,
 )
-from riverboat.walks._cuda_numbers import cuda
+from riverboat.walks._cuda_numbers import cuda, prefetch
 from riverboat.walks._cuda_root_kernels import enter_root, learn_root
 
 KIND = None  # set when compiled: the type of what is computed in
@@ -57,8 +61,7 @@ INNER, EXIT, LAST = 10, 8, 8  # numbers of a piece of work
 class Program(NamedTuple):
     """What blocks do on one board, for all shapes of betting, streets and players; see `riverboat.walks.cuda_program`."""
 
-    op: Array  # int32 [ops * 7]
-    vector: Array  # int32 [(vectors + 1) * 3]: slot of the opponent's reach, whether hands are shown, first entry
+    op: Array  # int32 [ops * 8]
     entry: Array  # int32 [entries * 2]: slot of the values, whether they are added to what is there
     pay: Array  # float [entries * 3]: factors on what I beat, on what I do not lose to, on everything
     addend: Array  # int32: slots that are summed
@@ -111,7 +114,7 @@ class Room(NamedTuple):
     part: (
         Array  # float [parts * stride]: values of roots of the last street on some boards, by rows of the board before
     )
-    result: Array  # float [games * (1 + moves) * stride] OUT: values at the root and after each move there
+    result: Array  # float [2 * games * (1 + moves) * stride] OUT: of each player, at the root and after each move there
 
 
 class DeviceTables(NamedTuple):
@@ -138,6 +141,15 @@ def everyone(barrier, count):
     cuda.syncthreads()
 
 
+def next_piece(barrier, counter, memory, at):
+    """The number of a piece that nobody has begun."""
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        memory[at] = cuda.atomic.add(barrier, counter, 1) + cuda.gridDim.x
+    cuda.syncthreads()
+    return U(memory[at])
+
+
 def copy(source, source_at, count, out, to):
     """Copy numbers."""
     r = U(cuda.threadIdx.x)
@@ -153,45 +165,56 @@ def sit(boards, sizes, b, me, memory, short):
     """Sit down at a board: its indices are copied to the block's memory."""
     seat, other = TWO * b + me, TWO * b + ONE - me
     rows, hands, stride = U(boards.rows[seat]), U(boards.hands[other]), U(sizes[1])
-    hand, lists = U(10) * stride, U(10) * stride + THREE * U(sizes[2])
+    hand = U(FRONT) + U(10) * stride
+    lists = hand + THREE * U(sizes[2])
+    ups = lists + U(53) + U(2 * ENTRIES)
     cuda.syncthreads()
-    copy(boards.rep, U(10) * U(boards.up_at[seat]), U(10) * rows, short, ZERO)
+    copy(boards.rep, U(10) * U(boards.up_at[seat]), U(10) * rows, short, U(FRONT))
     copy(boards.hand, THREE * U(boards.hand_at[other]), THREE * hands, short, hand)
     copy(boards.list_at, U(53) * other, U(53), short, lists)
+    if not ALONE:
+        copy(boards.up, U(boards.up_at[seat]), rows, short, ups)
+        copy(boards.up, U(boards.up_at[other]), U(boards.rows[other]), short, ups + stride)
     table = Table(
         V(b), V(me), V(rows), V(boards.rows[other]), U(boards.base[seat]), U(boards.base[other]), V(hands), V(stride),
-        V(hand), V(lists), V(lists + U(53)), V(sizes[3]), V(sizes[3] + 3 * ENTRIES),
+        V(hand), V(lists), V(lists + U(53)), V(ups), V(sizes[3]), V(sizes[3] + 3 * ENTRIES),
     )  # fmt: skip
     cuda.syncthreads()
-    clear_lists(memory, short, table, sizes[7])
+    clear_lists(memory, short, table)
     return table
 
 
-def arrive(boards, room, gadgets, op, table, before, first, slots, memory):
-    """Reach of both players at a root: that of the rows of the board before, or at the root of the game."""
+def arrive(boards, room, gadgets, op, table, before, first, slots, memory, short):
+    """Reach of both players at two roots: that of the rows of the board before, or at the root of the game."""
     stride, b, me = U(table.stride), U(table.board), U(table.me)
-    mine_at, theirs_at = U(op[1]) * stride, U(op[2]) * stride
-    r = U(cuda.threadIdx.x)
+    one, two = U(op[1]) * stride, U(op[4]) * stride
     if first:
         own = (TWO * U(boards.game[b]) + me) * stride
         opp = (TWO * U(boards.game[b]) + ONE - me) * stride
+        r = U(cuda.threadIdx.x)
         while r < stride:
-            slots[mine_at + r] = room.root_own[own + r]
-            slots[theirs_at + r] = room.root_opp[opp + r]
+            slots[one + r] = room.root_own[own + r]
+            slots[one + stride + r] = room.root_opp[opp + r]
             r += U(cuda.blockDim.x)
         if GADGET and MODE == LEARN:
-            enter_root(gadgets, U(boards.game[b]), table, slots, mine_at, theirs_at, memory)
+            enter_root(gadgets, U(boards.game[b]), table, slots, one, one + stride, memory)
         return
-    own = (U(boards.slot_at[before]) + U(op[3])) * stride
-    opp = (U(boards.slot_at[before]) + U(op[4])) * stride
-    mine, theirs = U(boards.up_at[TWO * b + me]), U(boards.up_at[TWO * b + ONE - me])
+    base = U(boards.slot_at[before])
     if MODE == LEARN:
-        while r < table.rows:
-            slots[mine_at + r] = room.inner[own + U(boards.up[mine + r])]
-            r += U(cuda.blockDim.x)
+        source, other = (base + U(op[2])) * stride, (base + U(op[5])) * stride
+        bring(room.inner, source, other, short, U(table.ups), U(table.rows), slots, one, two)
+    source, other = (base + U(op[3])) * stride, (base + U(op[6])) * stride
+    bring(room.inner, source, other, short, U(table.ups) + stride, U(table.others), slots, one + stride, two + stride)
+
+
+def bring(source, one_at, two_at, short, up, rows, slots, one, two):
+    """Reach of one player at two roots."""
     r = U(cuda.threadIdx.x)
-    while r < table.others:
-        slots[theirs_at + r] = room.inner[opp + U(boards.up[theirs + r])]
+    while r < rows:
+        row = U(short[up + r])
+        x, y = source[one_at + row], source[two_at + row]
+        slots[one + r] = x
+        slots[two + r] = y
         r += U(cuda.blockDim.x)
 
 
@@ -208,24 +231,60 @@ def followed(boards, b, me, r, value, value_at):
 
 
 def finish(boards, room, op, table, before, part, fresh, slots):
-    """Values of a root of the last street, added up by rows of the board before; `fresh`: nothing is there yet."""
-    value, to = U(op[1]) * U(table.stride), (part + U(op[2])) * U(table.stride)
+    """Values of three roots of the last street, by rows of the board before, added to what is there unless it is `fresh`."""
+    stride, b, me = U(table.stride), U(table.board), U(table.me)
+    x_at, y_at, z_at = U(op[1]) * stride, U(op[3]) * stride, U(op[5]) * stride
+    x_to, y_to, z_to = (part + U(op[2])) * stride, (part + U(op[4])) * stride, (part + U(op[6])) * stride
+    rows, above = U(table.rows), U(boards.rows[TWO * before + me])
+    first, last = U(boards.member[b]), U(boards.member_end[b])
     cuda.syncthreads()
-    r, above = U(cuda.threadIdx.x), U(boards.rows[TWO * before + U(table.me)])
+    r = U(cuda.threadIdx.x)
     while r < above:
-        total = followed(boards, U(table.board), U(table.me), r, slots, value)
-        room.part[to + r] = total if fresh else room.part[to + r] + total
+        x, y, z, m = real(0), real(0), real(0), first
+        if not fresh:
+            x, y, z = room.part[x_to + r], room.part[y_to + r], room.part[z_to + r]
+        while m < last:
+            row = U(boards.down[U(boards.down_at[TWO * m + me]) + r])
+            if row < rows:
+                x += slots[x_at + row]
+                y += slots[y_at + row]
+                z += slots[z_at + row]
+            m += ONE
+        room.part[x_to + r], room.part[y_to + r], room.part[z_to + r] = x, y, z
         r += U(cuda.blockDim.x)
     cuda.syncthreads()
 
 
-def read_op(program, k):
-    """A step of a program; behind the last there is one more."""
+def bring_steps(program, k, words):
+    """Copy the steps that come next to the block's memory, and some behind them."""
+    cuda.syncthreads()
+    first = U(WIDE) * k
+    copy(program.op, first, min(U(WIDE * (STEPS + AHEAD)), U(len(program.op)) - first), words, ZERO)
+    cuda.syncthreads()
+
+
+def read_op(words, k):
+    """A step of a program, of those that are near."""
     at = U(WIDE) * k
     return (
-        program.op[at], program.op[at + ONE], program.op[at + TWO], program.op[at + THREE], program.op[at + FOUR],
-        program.op[at + U(5)], program.op[at + U(6)],
+        words[at], words[at + ONE], words[at + TWO], words[at + THREE], words[at + FOUR], words[at + U(5)],
+        words[at + U(6)], words[at + U(7)],
     )  # fmt: skip
+
+
+def foresee(words, k, table, tables):
+    """Ask for the numbers that a step further on will read."""
+    at = U(WIDE) * k
+    kind = words[at]
+    if kind == DOWN_THEIRS or (MODE != RESPOND and (kind == DOWN_MINE or kind == UP_MINE)):  # noqa: SIM109
+        mine = kind != DOWN_THEIRS
+        rows = U(table.rows) if mine else U(table.others)
+        begin = (table.base if mine else table.other_base) + U(words[at + FOUR]) * rows
+        count = U(words[at + THREE]) * rows
+        if MODE == LEARN:
+            prefetch(tables.regret if mine else tables.opp_regret, begin, count)
+        if kind == DOWN_MINE or MODE != LEARN:
+            prefetch(tables.average, begin, count)
 
 
 def step_of(steps, i):
@@ -253,16 +312,21 @@ def follow(
     slots,
     memory,
     short,
+    words,
     moves,
 ):
     """Do what a program says, on one board."""
-    k, following = begin, read_op(program, begin)
+    k, near = begin, U(STEPS)
     while k < end:
-        op = following
-        following = read_op(program, k + ONE)  # while something else is done
+        if near == U(STEPS):
+            bring_steps(program, k, words)
+            near = ZERO
+        if cuda.threadIdx.x == 0 and k + U(AHEAD) < end:
+            foresee(words, near + U(AHEAD), table, tables)
+        op = read_op(words, near)
         kind = op[0]
         if kind == PAY:
-            pay(program, U(op[1]), U(op[2]), table, slots, memory, short)
+            pay(program, op, table, slots, memory, short)
         elif DOWN_MINE <= kind <= DOWN_THEIRS:
             go_down(op, table, slots, tables, step)
         elif kind == UP_MINE:
@@ -270,21 +334,24 @@ def follow(
         elif kind == UP_THEIRS:
             add_up(program, op, table, slots)
         elif kind == ARRIVE:
-            arrive(boards, room, gadgets, op, table, before, first, slots, memory)
+            arrive(boards, room, gadgets, op, table, before, first, slots, memory, short)
         elif kind == FINISH:
             finish(boards, room, op, table, before, part, fresh, slots)
         else:  # REPORT
-            game, value = U(boards.game[table.board]), U(op[1]) * U(table.stride)
+            game, games = U(boards.game[table.board]), U(len(room.root_own)) // (TWO * U(table.stride))
+            value = U(op[1]) * U(table.stride)
             if GADGET and MODE == LEARN and op[2] == 0:
                 learn_root(gadgets, game, table, slots, value, step, memory)
-            copy(slots, value, table.rows, room.result, (game * (ONE + moves) + U(op[2])) * U(table.stride))
+            place = (U(table.me) * games + game) * (ONE + moves) + U(op[2])
+            copy(slots, value, table.rows, room.result, place * U(table.stride))
         k += ONE
+        near += ONE
 
 
 # --- pieces of work -----------------------------------------------------------------------------------------------
 
 
-def inner_board(program, boards, items, room, gadgets, sizes, k, up, first, me, tables, step, memory, short):
+def inner_board(program, boards, items, room, gadgets, sizes, k, up, first, me, tables, step, memory, short, words):
     """The way down, or up, below one root on a street before the last."""
     at = U(INNER) * k
     b, before, ops = U(items.inner[at]), U(items.inner[at + ONE]), at + TWO + FOUR * me
@@ -295,7 +362,7 @@ def inner_board(program, boards, items, room, gadgets, sizes, k, up, first, me, 
         begin = middle
     else:
         end = middle
-    follow(program, begin, end, boards, room, gadgets, table, before, first, ZERO, True, tables, step, slots, memory, short, U(sizes[4]))  # fmt: skip  # noqa: E501
+    follow(program, begin, end, boards, room, gadgets, table, before, first, ZERO, True, tables, step, slots, memory, short, words, U(sizes[4]))  # fmt: skip  # noqa: E501
 
 
 def collect(boards, items, room, k, before_last, me, stride):
@@ -323,7 +390,7 @@ def collect(boards, items, room, k, before_last, me, stride):
         r += U(cuda.blockDim.x)
 
 
-def last_boards(program, boards, items, room, gadgets, sizes, k, alone, me, tables, step, slots, memory, short):
+def last_boards(program, boards, items, room, gadgets, sizes, k, alone, me, tables, step, slots, memory, short, words):
     """Some boards of the last street below some roots: down and up, and the sum of their values."""
     at = U(LAST) * k
     before, begin, end = U(items.last[at]), U(items.last[at + ONE]), U(items.last[at + TWO])
@@ -331,7 +398,7 @@ def last_boards(program, boards, items, room, gadgets, sizes, k, alone, me, tabl
     b = begin
     while b < end:
         table = sit(boards, sizes, b, me, memory, short)
-        follow(program, U(items.last[ops]), U(items.last[ops + ONE]), boards, room, gadgets, table, before, alone, part, b == begin, tables, step, slots, memory, short, U(sizes[4]))  # fmt: skip  # noqa: E501
+        follow(program, U(items.last[ops]), U(items.last[ops + ONE]), boards, room, gadgets, table, before, alone, part, b == begin, tables, step, slots, memory, short, words, U(sizes[4]))  # fmt: skip  # noqa: E501
         b += ONE
 
 
@@ -342,16 +409,19 @@ def walk(
     room,  # Room
     gadgets,  # Gadgets
     tables,  # DeviceTables
-    sizes,  # int64 [8]: streets, stride, most hands, where running sums begin in a block's memory, moves at a root,
-    # where slots begin there, slots of the last street, vectors that are paid side by side
+    sizes,  # int64 [7]: streets, stride, most hands, where running sums begin in a block's memory, moves at a root,
+    # where slots begin there, slots of the last street
     steps,  # float64 [iterations, 6], see `Walker.learn`
     first_player,
     end_player,
-    barrier,  # int64 [1] INOUT: zero before
+    barrier,  # int64 [1 + 2 * iterations] INOUT: all zero before; pieces of the last street that are taken, besides
 ):
     """Iterations of all games, or their values for one player."""
     memory = cuda.shared.array(0, KIND)
     short = cuda.shared.array(0, uint16)
+    words = cuda.shared.array(0, int32)
+    if len(steps) == 0:  # it is compiled: no memory of its own is there
+        return
     streets, stride = sizes[0], U(sizes[1])
     block, blocks = U(cuda.blockIdx.x), U(cuda.gridDim.x)
     if NEAR:
@@ -380,8 +450,9 @@ def walk(
                         slots,
                         memory,
                         short,
+                        words,
                     )
-            k += blocks
+            k = next_piece(barrier, 1, memory, U(sizes[3]))
         return
     for i in range(len(steps)):
         for me in range(first_player, end_player):
@@ -413,8 +484,9 @@ def walk(
                             slots,
                             memory,
                             short,
+                            words,
                         )
-                        k += blocks
+                        k = next_piece(barrier, 1 + 2 * i + me, memory, U(sizes[3]))
                 else:
                     k = U(items.inner_at[street]) + block
                     while k < U(items.inner_at[street + 1]):
@@ -433,6 +505,7 @@ def walk(
                             step_of(steps, i),
                             memory,
                             short,
+                            words,
                         )
                         k += blocks
                 passed += 1

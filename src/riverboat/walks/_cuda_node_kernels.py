@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.walks._cuda_numbers import cuda
+from riverboat.walks._cuda_numbers import cuda, load4, store4
 
 LEARN, EVALUATE, RESPOND = 0, 1, 2
 TINY = np.float32(1e-30)  # positive regrets that sum to less count as none
 DUST = np.float32(2.0**-40)  # see `riverboat.walks._node_kernels`
 CHUNK = 31  # hands that one thread sums; odd, so that neighbours read from other banks
 ENTRIES = 16  # terminals that are paid at once, at most
-SIDE = 4  # vectors that are paid side by side, at most
+SIDE = 4  # vectors that are paid side by side, at most: their numbers lie side by side, and are moved at once
+ENDS = 5  # bits of an end in a payment's numbers
 U = np.uint64
 ZERO, ONE, TWO, THREE, FOUR = U(0), U(1), U(2), U(3), U(4)
 CARDS = U(52)
 V = np.uint32  # divisions of these are short
-NOTES = 3 * SIDE + 3
 
 # Set when compiled.
 MODE: Any = None  # LEARN, EVALUATE or RESPOND
@@ -39,7 +39,10 @@ keep_average: Any = None
 
 
 ARRIVE, DOWN_MINE, DOWN_THEIRS, PAY, UP_MINE, UP_THEIRS, FINISH = range(7)  # what an `Op` of a program does
-WIDE = 7  # numbers of one
+WIDE = 8  # numbers of one
+AHEAD = 3  # steps before numbers of tables are read, when they are asked for
+STEPS = 32  # that are brought near at a time
+FRONT = 2 * WIDE * (STEPS + AHEAD)  # room for them, in short numbers, before everything else in a block's memory
 
 
 class Table(NamedTuple):
@@ -53,9 +56,10 @@ class Table(NamedTuple):
     other_base: Any
     hands: Any  # of the opponent
     stride: Any  # numbers of a slot
-    hand: Any  # where `Boards.hand` begins in the block's memory; `rep` begins at zero
+    hand: Any  # where `Boards.hand` begins in the block's memory; `rep` begins at `FRONT`
     lists: Any  # … and `list_at`
     notes: Any  # … and what is copied from the program
+    ups: Any  # … and rows of the board before, mine and the opponent's
     pays: Any  # the same, in numbers
     sums: Any  # where the running sums begin, in numbers
 
@@ -63,24 +67,18 @@ class Table(NamedTuple):
 # --- terminals ----------------------------------------------------------------------------------------------------
 
 
-def clear_lists(memory, short, table, side):
+def clear_lists(memory, short, table):
     """Zero in front of every list of running sums, which nobody writes over while the board is the same."""
-    size = room_of(table.hands)
-    task, step = U(cuda.threadIdx.x), U(cuda.blockDim.x)
-    while task < U(side) * (CARDS + ONE):
-        j = V(task) // V(53)
-        c = task - U(j) * (CARDS + ONE)
-        memory[table.sums + j * size + (table.hands + ONE + U(short[table.lists + c]) if c < CARDS else ZERO)] = 0
-        task += step
+    zero = real(0)
+    c, step = U(cuda.threadIdx.x), U(cuda.blockDim.x)
+    while c <= CARDS:
+        at = table.hands + ONE + U(short[table.lists + c]) if c < CARDS else ZERO
+        store4(memory, table.sums + FOUR * at, zero, zero, zero, zero)
+        c += step
 
 
-def room_of(hands):
-    """Numbers for the running sums of one vector: all hands, the hands of each card, sums of chunks and those before."""
-    return THREE * hands + U(54) + TWO * U((V(hands) + V(CHUNK - 1)) // V(CHUNK)) + ONE
-
-
-def sum_all(memory, short, table, size, some):
-    """Running sums of the hands and of those of each card, of some vectors: a thread for each list.
+def sum_all(memory, short, table):
+    """Running sums of the hands and of those of each card, of four vectors: a thread for each list.
 
     The list of all hands is summed in chunks; what comes before each chunk is summed afterwards. What comes next is read
     before anything is written: the processor does not know that they are apart.
@@ -88,154 +86,140 @@ def sum_all(memory, short, table, size, some):
     hands = table.hands
     chunks = U((V(hands) + V(CHUNK - 1)) // V(CHUNK))
     tasks = CARDS + chunks
-    behind = THREE * hands + U(54)
+    behind = table.sums + FOUR * (THREE * hands + U(54))
     task, step = U(cuda.threadIdx.x), U(cuda.blockDim.x)
-    while task < some * tasks:
-        j = U(V(task) // V(tasks))
-        begin, c = table.sums + j * size, task - j * tasks
-        if c < CARDS:
-            low = begin + hands + ONE + U(short[table.lists + c])
-            end = begin + hands + ONE + U(short[table.lists + c + ONE])
+    while task < tasks:
+        if task < CARDS:
+            k = hands + TWO + U(short[table.lists + task])
+            end = hands + ONE + U(short[table.lists + task + ONE])
         else:
-            low = begin + (c - CARDS) * U(CHUNK)
-            end = begin + min((c - CARDS + ONE) * U(CHUNK), hands) + ONE
-        total = real(0)
-        k = low + ONE
-        x0, x1, x2, x3 = memory[k], memory[k + ONE], memory[k + TWO], memory[k + THREE]
-        while k + FOUR <= end:
-            y0, y1, y2, y3 = memory[k + FOUR], memory[k + U(5)], memory[k + U(6)], memory[k + U(7)]
-            x0 += total
-            x1 += x0
-            x2 += x1
-            total = x3 + x2
-            memory[k], memory[k + ONE], memory[k + TWO], memory[k + THREE] = x0, x1, x2, total
-            x0, x1, x2, x3 = y0, y1, y2, y3
-            k += FOUR
+            k = (task - CARDS) * U(CHUNK) + ONE
+            end = min((task - CARDS + ONE) * U(CHUNK), hands) + ONE
+        k, end = table.sums + FOUR * k, table.sums + FOUR * end
+        t0, t1, t2, t3 = real(0), real(0), real(0), real(0)
+        a0, a1, a2, a3 = load4(memory, k)
+        b0, b1, b2, b3 = load4(memory, k + FOUR)
+        while k + FOUR < end:
+            c0, c1, c2, c3 = load4(memory, k + U(8))
+            d0, d1, d2, d3 = load4(memory, k + U(12))
+            t0 += a0
+            t1 += a1
+            t2 += a2
+            t3 += a3
+            store4(memory, k, t0, t1, t2, t3)
+            t0 += b0
+            t1 += b1
+            t2 += b2
+            t3 += b3
+            store4(memory, k + FOUR, t0, t1, t2, t3)
+            a0, a1, a2, a3 = c0, c1, c2, c3
+            b0, b1, b2, b3 = d0, d1, d2, d3
+            k += U(8)
         if k < end:
-            total += x0
-            memory[k] = total
-        if k + ONE < end:
-            total += x1
-            memory[k + ONE] = total
-        if k + TWO < end:
-            total += x2
-            memory[k + TWO] = total
-        if c >= CARDS:
-            memory[begin + behind + c - CARDS] = total
+            t0 += a0
+            t1 += a1
+            t2 += a2
+            t3 += a3
+            store4(memory, k, t0, t1, t2, t3)
+        if task >= CARDS:
+            store4(memory, behind + FOUR * (task - CARDS), t0, t1, t2, t3)
         task += step
     cuda.syncthreads()
     task = U(cuda.threadIdx.x)
-    while task < some * (chunks + ONE):
-        j = U(V(task) // V(chunks + ONE))
-        c = task - j * (chunks + ONE)
-        k = table.sums + j * size + behind
-        end, total = k + c, real(0)
-        to = k + chunks + c
+    while task <= chunks:
+        k, end = behind, behind + FOUR * task
+        t0, t1, t2, t3 = real(0), real(0), real(0), real(0)
         while k < end:
-            total += memory[k]
-            k += ONE
-        memory[to] = total
+            a0, a1, a2, a3 = load4(memory, k)
+            t0 += a0
+            t1 += a1
+            t2 += a2
+            t3 += a3
+            k += FOUR
+        store4(memory, behind + FOUR * (chunks + task), t0, t1, t2, t3)
         task += step
     cuda.syncthreads()
 
 
-def place(memory, at, one, two, x):
-    """Put a hand's reach where it will be summed."""
-    memory[at] = x
-    memory[one] = x
-    memory[two] = x
+def spend(entry, end, table, memory, short, slots, r, y, z, every):
+    """Pay a row at the terminals of one vector."""
+    while entry < end:
+        worth, out = table.pays + THREE * entry, table.notes + TWO * entry
+        x = memory[worth + TWO] * every + memory[worth] * y + memory[worth + ONE] * z
+        to = U(short[out]) * U(table.stride) + r
+        slots[to] = x + slots[to] if short[out + ONE] else x
+        entry += ONE
 
 
-def note(program, vector, some, table, memory, short):
-    """Copy what is paid from a program to the block's memory: reading it there waits less."""
-    first, step = U(program.vector[THREE * vector + TWO]), U(cuda.blockDim.x)
-    count = U(program.vector[THREE * (vector + some) + TWO]) - first
-    t = U(cuda.threadIdx.x)
-    while t < THREE * (some + ONE):
-        x = U(program.vector[THREE * vector + t])
-        short[table.notes + t] = x - first if t % THREE == TWO else x
-        t += step
-    t = U(cuda.threadIdx.x)
-    while t < TWO * count:
-        short[table.notes + U(NOTES) + t] = program.entry[TWO * first + t]
-        t += step
-    t = U(cuda.threadIdx.x)
-    while t < THREE * count:
-        memory[table.pays + t] = program.pay[THREE * first + t]
-        t += step
+def pay(program, op, table, slots, memory, short):
+    """Pay the terminals at which the opponent's reach is one of four vectors: O(hands), see `_board_kernels.settle`.
 
-
-def pay(program, vector, some, table, slots, memory, short):
-    """Pay the terminals at which the opponent's reach is one of some vectors: O(hands), see `_board_kernels.settle`.
-
-    For each vector the block's memory holds running sums over the opponent's hands from weak to strong, [1 + hands], the same
-    for the hands of each card, [2 * hands + 53], the sums of chunks and those of all chunks before.
+    The block's memory holds running sums over the opponent's hands from weak to strong, [1 + hands], the same for the hands
+    of each card, [2 * hands + 53], the sums of chunks and those of all chunks before; of all four side by side.
     """
     rows, hands, stride = U(table.rows), U(table.hands), U(table.stride)
-    behind = THREE * hands + U(54)
-    last = U((V(hands) + V(CHUNK - 1)) // V(CHUNK))
-    size = room_of(hands)
     tid, step = U(cuda.threadIdx.x), U(cuda.blockDim.x)
-    note(program, vector, some, table, memory, short)
+    first, count, ends = U(op[1]), U(op[2]), U(op[3])
+    v0, v1, v2, v3 = U(op[4]) * stride, U(op[5]) * stride, U(op[6]) * stride, U(op[7]) * stride
+    worth, out = real(0), 0  # read now, and put where all can read them when they have come
+    if tid < THREE * count:
+        worth = program.pay[THREE * first + tid]
+    if tid < TWO * count:
+        out = program.entry[TWO * first + tid]
     cuda.syncthreads()  # reach is there
-    v0 = U(short[table.notes]) * stride
-    v1 = U(short[table.notes + THREE]) * stride if some > ONE else v0
-    v2 = U(short[table.notes + U(6)]) * stride if some > TWO else v0
-    v3 = U(short[table.notes + U(9)]) * stride if some > THREE else v0
     k = tid
     while k < hands:
         h = table.hand + THREE * k
-        row = U(short[h])
-        at = table.sums + ONE + k
-        begin = table.sums + hands + ONE
+        row, begin = U(short[h]), hands + ONE
         one, two = begin + U(short[h + ONE]), begin + U(short[h + TWO])
         x0, x1, x2, x3 = slots[v0 + row], slots[v1 + row], slots[v2 + row], slots[v3 + row]
-        place(memory, at, one, two, x0)
-        if some > ONE:
-            place(memory, at + size, one + size, two + size, x1)
-        if some > TWO:
-            place(memory, at + size + size, one + size + size, two + size + size, x2)
-        if some > THREE:
-            more = size + size + size
-            place(memory, at + more, one + more, two + more, x3)
+        store4(memory, table.sums + FOUR * (ONE + k), x0, x1, x2, x3)
+        store4(memory, table.sums + FOUR * one, x0, x1, x2, x3)
+        store4(memory, table.sums + FOUR * two, x0, x1, x2, x3)
         k += step
+    t = tid
+    while t < THREE * count:
+        memory[table.pays + t] = worth if t == tid else program.pay[THREE * first + t]
+        if t < TWO * count:
+            short[table.notes + t] = out if t == tid else program.entry[TWO * first + t]
+        t += step
     cuda.syncthreads()
-    sum_all(memory, short, table, size, some)
+    sum_all(memory, short, table)
+    shown = ends >> U(4 * ENDS)
+    end0, end1 = ends & U(31), (ends >> U(ENDS)) & U(31)
+    end2, end3 = (ends >> U(2 * ENDS)) & U(31), (ends >> U(3 * ENDS)) & U(31)
+    sums, last = U(table.sums), U((V(hands) + V(CHUNK - 1)) // V(CHUNK))
+    lists, before = sums + FOUR * (hands + ONE), sums + FOUR * (THREE * hands + U(54) + last)
     i = tid
     while i < rows:  # from weak to strong
-        at = U(10) * i
-        r = U(short[at])
-        twin, begin = U(short[at + ONE]), hands + ONE
-        less, upto = U(short[at + TWO]), U(short[at + U(5)])
-        less_one, less_two = begin + U(short[at + THREE]), begin + U(short[at + FOUR])
-        upto_one, upto_two = begin + U(short[at + U(6)]), begin + U(short[at + U(7)])
-        all_one, all_two = begin + U(short[at + U(8)]), begin + U(short[at + U(9)])
-        before = behind + last
-        less_chunk = before + U(V(max(less, ONE) - ONE) // V(CHUNK))
-        upto_chunk = before + U(V(max(upto, ONE) - ONE) // V(CHUNK))
-        begin, v = U(table.sums), U(table.notes)
-        stop, entry = v + THREE * some, ZERO
-        while v < stop:
-            mine = real(0)
-            if twin < table.others:
-                mine = slots[U(short[v]) * stride + twin]
-            every = memory[begin + before + last] - memory[begin + all_one] - memory[begin + all_two] + mine
-            y, z = real(0), real(0)
-            if short[v + ONE]:  # some of its terminals are showdowns
-                y = memory[begin + less] + memory[begin + less_chunk]
-                y -= memory[begin + less_one] + memory[begin + less_two]
-                z = memory[begin + upto] + memory[begin + upto_chunk]
-                z -= memory[begin + upto_one] + memory[begin + upto_two]
-                z += mine
-            v += THREE
-            end = U(short[v + TWO])
-            while entry < end:
-                worth, out = table.pays + THREE * entry, table.notes + U(NOTES) + TWO * entry
-                x = memory[worth + TWO] * every + memory[worth] * y + memory[worth + ONE] * z
-                to = U(short[out]) * stride + r
-                slots[to] = x + slots[to] if short[out + ONE] else x
-                entry += ONE
-            begin += size
+        at = U(FRONT) + U(10) * i
+        r, twin = U(short[at]), U(short[at + ONE])
+        m0, m1, m2, m3 = real(0), real(0), real(0), real(0)
+        if twin < table.others:
+            m0, m1, m2, m3 = slots[v0 + twin], slots[v1 + twin], slots[v2 + twin], slots[v3 + twin]
+        a0, a1, a2, a3 = load4(memory, before + FOUR * last)
+        b0, b1, b2, b3 = load4(memory, lists + FOUR * U(short[at + U(8)]))
+        c0, c1, c2, c3 = load4(memory, lists + FOUR * U(short[at + U(9)]))
+        every0, every1, every2, every3 = a0 - b0 - c0 + m0, a1 - b1 - c1 + m1, a2 - b2 - c2 + m2, a3 - b3 - c3 + m3
+        y0, y1, y2, y3 = real(0), real(0), real(0), real(0)
+        z0, z1, z2, z3 = real(0), real(0), real(0), real(0)
+        if shown:  # some of the terminals are showdowns
+            less, upto = U(short[at + TWO]), U(short[at + U(5)])
+            a0, a1, a2, a3 = load4(memory, sums + FOUR * less)
+            b0, b1, b2, b3 = load4(memory, before + FOUR * U(V(max(less, ONE) - ONE) // V(CHUNK)))
+            c0, c1, c2, c3 = load4(memory, lists + FOUR * U(short[at + THREE]))
+            d0, d1, d2, d3 = load4(memory, lists + FOUR * U(short[at + FOUR]))
+            y0, y1, y2, y3 = a0 + b0 - (c0 + d0), a1 + b1 - (c1 + d1), a2 + b2 - (c2 + d2), a3 + b3 - (c3 + d3)
+            a0, a1, a2, a3 = load4(memory, sums + FOUR * upto)
+            b0, b1, b2, b3 = load4(memory, before + FOUR * U(V(max(upto, ONE) - ONE) // V(CHUNK)))
+            c0, c1, c2, c3 = load4(memory, lists + FOUR * U(short[at + U(6)]))
+            d0, d1, d2, d3 = load4(memory, lists + FOUR * U(short[at + U(7)]))
+            z0, z1 = a0 + b0 - (c0 + d0) + m0, a1 + b1 - (c1 + d1) + m1
+            z2, z3 = a2 + b2 - (c2 + d2) + m2, a3 + b3 - (c3 + d3) + m3
+        spend(ZERO, end0, table, memory, short, slots, r, y0, z0, every0)
+        spend(end0, end1, table, memory, short, slots, r, y1, z1, every1)
+        spend(end1, end2, table, memory, short, slots, r, y2, z2, every2)
+        spend(end2, end3, table, memory, short, slots, r, y3, z3, every3)
         i += step
     cuda.syncthreads()  # what was read may be written over
 
@@ -335,13 +319,6 @@ def descend_mine(tables, at, rows, width, comes, slots, out, stride, decay, gain
         a += ONE
 
 
-def staked(program, weight, gain):
-    """What a move would have gained, as much as it counts."""
-    if STAKED:
-        return gain * program.weight[weight]
-    return gain
-
-
 def absorb(tables, at, old, gain, up, down, floor, turn):
     """Discount a regret, add what the move would have gained, floor."""
     new = (old * (up if old > real(0) else down) + gain + real(DUST)) - real(DUST)
@@ -360,8 +337,9 @@ def weight_of(tables, at, old):
     return max(x, real(0))
 
 
-def ascend(program, weight, tables, at, rows, width, slots, kid, stride, up, down, floor, turn):
-    """The value of one of my rows at a decision, and what it learns. `kid`: where its value after the first move is."""
+def ascend(stakes, program, weight, tables, at, rows, width, slots, kid, stride, up, down, floor, turn):
+    """The value of one of my rows at a decision, and what it learns. `kid`: where its value after the first move is;
+    `stakes`: how much the first four moves count."""
     second = at + rows if width > ONE else at
     third = at + rows + rows if width > TWO else at
     fourth = at + rows + rows + rows if width > THREE else at
@@ -395,13 +373,13 @@ def ascend(program, weight, tables, at, rows, width, slots, kid, stride, up, dow
     some = total > TINY
     mean = divide(worth if some else plain, total if some else real(width))
     if MODE == LEARN:
-        absorb(tables, at, r0, staked(program, weight, v0 - mean), up, down, floor, turn)
+        absorb(tables, at, r0, (v0 - mean) * stakes[0], up, down, floor, turn)
         if width > ONE:
-            absorb(tables, second, r1, staked(program, weight + ONE, v1 - mean), up, down, floor, turn)
+            absorb(tables, second, r1, (v1 - mean) * stakes[1], up, down, floor, turn)
         if width > TWO:
-            absorb(tables, third, r2, staked(program, weight + TWO, v2 - mean), up, down, floor, turn)
+            absorb(tables, third, r2, (v2 - mean) * stakes[2], up, down, floor, turn)
         if width > THREE:
-            absorb(tables, fourth, r3, staked(program, weight + THREE, v3 - mean), up, down, floor, turn)
+            absorb(tables, fourth, r3, (v3 - mean) * stakes[3], up, down, floor, turn)
         a = FOUR
         while a < width:
             here = at + a * rows
@@ -410,7 +388,7 @@ def ascend(program, weight, tables, at, rows, width, slots, kid, stride, up, dow
                 tables,
                 here,
                 fetch_regret(tables.regret, here),
-                staked(program, weight + a, v - mean),
+                (v - mean) * (program.weight[weight + a] if STAKED else real(1)),
                 up,
                 down,
                 floor,
@@ -457,7 +435,12 @@ def go_up(program, op, table, slots, tables, boards, step):
     up, down, floor, turn = step[0], step[1], step[2], U(step[4])
     width, stride, rows = U(op[3]), U(table.stride), U(table.rows)
     at = table.base + U(op[4]) * rows
-    to, kid = U(op[1]) * stride, U(op[2]) * stride
+    to, kid, weight = U(op[1]) * stride, U(op[2]) * stride, U(op[6])
+    stakes = real(1), real(1), real(1), real(1)
+    if STAKED:
+        stakes = (
+            program.weight[weight], program.weight[weight + ONE], program.weight[weight + TWO], program.weight[weight + THREE]
+        )  # fmt: skip
     r = U(cuda.threadIdx.x)
     while r < rows:
         if MODE == RESPOND:
@@ -466,11 +449,17 @@ def go_up(program, op, table, slots, tables, boards, step):
                 mean = max(mean, slots[kid + a * stride + r])
                 a += ONE
         elif width == TWO:
-            mean = ascend(program, U(op[6]), tables, at + r, rows, TWO, slots, kid + r, stride, up, down, floor, turn)
+            mean = ascend(
+                stakes, program, weight, tables, at + r, rows, TWO, slots, kid + r, stride, up, down, floor, turn
+            )
         elif width == THREE:
-            mean = ascend(program, U(op[6]), tables, at + r, rows, THREE, slots, kid + r, stride, up, down, floor, turn)
+            mean = ascend(
+                stakes, program, weight, tables, at + r, rows, THREE, slots, kid + r, stride, up, down, floor, turn
+            )
         else:
-            mean = ascend(program, U(op[6]), tables, at + r, rows, width, slots, kid + r, stride, up, down, floor, turn)
+            mean = ascend(
+                stakes, program, weight, tables, at + r, rows, width, slots, kid + r, stride, up, down, floor, turn
+            )
         slots[to + r] = mean
         r += U(cuda.blockDim.x)
     if LOCKED and MODE != EVALUATE:
@@ -479,17 +468,29 @@ def go_up(program, op, table, slots, tables, boards, step):
 
 def add_up(program, op, table, slots):
     """My values at a decision of the opponent: the sum over its moves."""
-    tid, many = U(cuda.threadIdx.x), U(cuda.blockDim.x)
-    stride, to = U(table.stride), U(op[1]) * U(table.stride)
-    first, end = U(op[2]), U(op[2] + op[3])
-    r = tid
+    stride, count, first = U(table.stride), U(op[2]), U(op[3])
+    to, one, two, three, four = (
+        U(op[1]) * stride,
+        U(op[4]) * stride,
+        U(op[5]) * stride,
+        U(op[6]) * stride,
+        U(op[7]) * stride,
+    )
+    r = U(cuda.threadIdx.x)
     while r < table.rows:
-        total, k = slots[U(program.addend[first]) * stride + r], first + ONE
-        while k < end:
-            total += slots[U(program.addend[k]) * stride + r]
+        total = slots[one + r]
+        if count > ONE:
+            total += slots[two + r]
+        if count > TWO:
+            total += slots[three + r]
+        if count > THREE:
+            total += slots[four + r]
+        k = FOUR
+        while k < count:
+            total += slots[U(program.addend[first + k]) * stride + r]
             k += ONE
         slots[to + r] = total
-        r += many
+        r += U(cuda.blockDim.x)
 
 
 def hold(op, table, slots, tables, boards):

@@ -34,9 +34,73 @@ if SIMULATED:
         """Of two float32."""
         return x / y
 
+    def prefetch(table, at, count):
+        """Nothing is near here."""
+
+    def load4(memory, at):
+        """Four numbers from one on."""
+        return memory[at], memory[at + np.uint64(1)], memory[at + np.uint64(2)], memory[at + np.uint64(3)]
+
+    def store4(memory, at, a, b, c, d):
+        """The same way back."""
+        memory[at], memory[at + np.uint64(1)], memory[at + np.uint64(2)], memory[at + np.uint64(3)] = a, b, c, d
+
 else:
+    from llvmlite import ir
+    from numba import types
+    from numba.cuda.extending import intrinsic
     from numba.cuda.libdevice import fast_fdividef as quotient
     from numba.cuda.libdevice import float_as_int, int_as_float
+
+    @intrinsic
+    def prefetch(context, table, at, count):
+        """Ask for numbers of a table, from one on, before they are read: they come to the device's cache meanwhile."""
+
+        def code(context, builder, signature, arguments):
+            wide, short = ir.IntType(64), ir.IntType(32)
+            cells = context.make_array(signature.args[0])(context, builder, arguments[0])
+            begin = builder.ptrtoint(builder.gep(cells.data, [arguments[1]]), wide)
+            size = builder.mul(arguments[2], wide(context.get_abi_sizeof(context.get_data_type(table.dtype))))
+            end = builder.add(begin, size)
+            low = builder.and_(begin, wide(-16))  # whole units of 16 bytes
+            bytes_ = builder.trunc(builder.and_(builder.add(builder.sub(end, low), wide(15)), wide(-16)), short)
+            kind = ir.FunctionType(ir.VoidType(), [wide, short])
+            builder.call(ir.InlineAsm(kind, "cp.async.bulk.prefetch.L2.global [$0], $1;", "l,r", True), [low, bytes_])
+            return context.get_dummy_value()
+
+        return types.void(table, types.uint64, types.uint64), code
+
+    def four(context, builder, kind, array, at):
+        """Where four numbers begin, the first at a multiple of four: they are moved at once."""
+        cells = context.make_array(kind)(context, builder, array)
+        whole = ir.VectorType(context.get_data_type(kind.dtype), 4)
+        return whole, builder.bitcast(builder.gep(cells.data, [at]), whole.as_pointer())
+
+    @intrinsic
+    def load4(context, memory, at):
+        """Four numbers from one on."""
+
+        def code(context, builder, signature, arguments):
+            _, place = four(context, builder, memory, *arguments)
+            cells = builder.load(place, align=16)
+            numbers = [builder.extract_element(cells, ir.IntType(32)(k)) for k in range(4)]
+            return context.make_tuple(builder, signature.return_type, numbers)
+
+        return types.UniTuple(memory.dtype, 4)(memory, types.uint64), code
+
+    @intrinsic
+    def store4(context, memory, at, a, b, c, d):
+        """The same way back."""
+
+        def code(context, builder, signature, arguments):
+            whole, place = four(context, builder, memory, *arguments[:2])
+            cells = ir.Constant(whole, ir.Undefined)
+            for k, number in enumerate(arguments[2:]):
+                cells = builder.insert_element(cells, number, ir.IntType(32)(k))
+            builder.store(cells, place, align=16)
+            return context.get_dummy_value()
+
+        return types.void(memory, types.uint64, *[memory.dtype] * 4), code
 
 
 def fetch(table, at):

@@ -30,10 +30,10 @@ DYNAMIC = 8  # the driver's number for a function's own memory
 DEVICE = {} if SIMULATED else {"forceinline": True}
 # A function stands below those that it calls.
 ORDER = (
-    "everyone", "room_of", "clear_lists", "sum_all", "place", "note", "pay", "weigh", "descend_theirs", "descend_mine",
-    "go_down", "staked", "absorb", "weight_of", "ascend", "hold", "go_up", "add_up", "root_weight", "adders", "block_sum",
-    "root_total", "root_share", "enter_root", "absorb_root", "learn_root", "copy", "sit", "arrive", "followed", "finish",
-    "read_op", "step_of", "follow", "inner_board", "collect", "last_boards",
+    "everyone", "next_piece", "clear_lists", "sum_all", "spend", "pay", "weigh", "descend_theirs", "descend_mine",
+    "go_down", "absorb", "weight_of", "ascend", "hold", "go_up", "add_up", "root_weight", "adders", "block_sum",
+    "root_total", "root_share", "enter_root", "absorb_root", "learn_root", "copy", "sit", "bring", "arrive", "followed",
+    "finish", "bring_steps", "read_op", "foresee", "step_of", "follow", "inner_board", "collect", "last_boards",
 )  # fmt: skip
 
 

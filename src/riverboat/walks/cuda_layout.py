@@ -17,7 +17,7 @@ from riverboat.games.base import Array
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.streets import Shape
 from riverboat.walks._cuda_kernels import EXIT, INNER, LAST, Boards, Items, Program
-from riverboat.walks._cuda_node_kernels import CHUNK, ENTRIES, NOTES, SIDE
+from riverboat.walks._cuda_node_kernels import CHUNK, ENTRIES, FRONT, SIDE
 from riverboat.walks.cuda_program import Place, Programs, Span, Street
 from riverboat.walks.locks import lock_arrays
 from riverboat.walks.tables import BEHIND, Format, hold
@@ -40,21 +40,21 @@ class Layout(NamedTuple):
     inner: int  # slots of boards of the streets before
     parts: int
     moves: int  # most at a root
-    side: int  # vectors that are paid side by side
     table: Array  # int64 [games + 1]: where the tables of each game begin
     lock: Array  # int32 [locks * 2], see `_cuda_kernels.DeviceTables`
     locked: Array  # float [numbers]
 
     def memory(self, itemsize: int) -> tuple[int, int, int]:
         """A block's own memory: numbers in front of the running sums, in front of the slots, and in all."""
-        notes = NOTES + 2 * ENTRIES
-        sums = -(-2 * (10 * self.stride + 3 * self.hands + 53 + notes) // itemsize)
+        ups = 2 * self.stride if self.streets > 1 else 0
+        shorts = FRONT + 10 * self.stride + 3 * self.hands + 53 + 2 * ENTRIES + ups
+        sums = -(-2 * shorts // (SIDE * itemsize)) * SIDE
         chunks = -(-self.hands // CHUNK)
-        slots = sums + 3 * ENTRIES + 4 + self.side * (3 * self.hands + 55 + 2 * chunks)
+        slots = sums + 3 * ENTRIES + SIDE * (3 * self.hands + 56 + 2 * chunks)
         return sums, slots, slots + self.slots * self.stride
 
 
-def lay_out(trees: Sequence[BoardTree], work: str, blocks: int, side: int = SIDE, stakes: float = 0.0) -> Layout:
+def lay_out(trees: Sequence[BoardTree], work: str, blocks: int, stakes: float = 0.0) -> Layout:
     """Trees for a device that runs so many blocks at a time."""
     if not trees:
         raise InputError("no games for the device")
@@ -62,7 +62,7 @@ def lay_out(trees: Sequence[BoardTree], work: str, blocks: int, side: int = SIDE
     if any(tree.streets != streets for tree in trees):
         raise InputError("games of one batch must have the same number of streets")
     shapes = {id(tree.shape): tree.shape for tree in trees}
-    programs = Programs(work, side, stakes)
+    programs = Programs(work, stakes)
     work_of = _groups_wanted(trees, blocks)
     scripts: dict[int, Script] = {}
     offsets: dict[int, int] = {}
@@ -78,7 +78,7 @@ def lay_out(trees: Sequence[BoardTree], work: str, blocks: int, side: int = SIDE
     moves = max(int(shape.forest.width[0]) for shape in shapes.values())
     return Layout(
         programs.arrays(), boards, items, streets, stride, int(boards.hands.max()),
-        max(script.most for script in scripts.values()), inner, parts, moves, side, table, lock, locked,
+        max(script.most for script in scripts.values()), inner, parts, moves, table, lock, locked,
     )  # fmt: skip
 
 

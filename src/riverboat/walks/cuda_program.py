@@ -3,22 +3,24 @@
 Vectors lie in slots. At a decision each move gets a slot: it holds the reach of who moves, and when everything behind the
 move is done, my values there take its place. Terminals wait until their values are needed, so that several are paid at once;
 what the opponent's terminals pay is summed in one slot. On the last street slots are used again as soon as they are
-free; on the streets before, the way up comes later, so all slots of a board stay.
+free; on the streets before, the way up comes later, so all slots of a board stay. Roots of the last street whose betting is
+short go together, in as many slots as the longest one needs alone, so that terminals of several are paid at once.
 
-A step is seven numbers, the first of which says what is done (`_cuda_node_kernels`):
+A step is eight numbers, the first of which says what is done (`_cuda_node_kernels`):
 
-    ARRIVE       slot of my reach, of the opponent's; where they come from on the board before
+    ARRIVE       for two roots: slot of my reach, behind which is the opponent's; where they come from on the board before
     DOWN_MINE    slot of the reach, first slot behind, moves, row of the tables, node
     DOWN_THEIRS  the same
-    PAY          first vector, how many
+    PAY          first terminal, how many, ends of those of each vector, slots of four vectors of the opponent's reach
     UP_MINE      slot of the value, first slot of the moves, moves, row of the tables, node, first weight of a move
-    UP_THEIRS    slot of the value, first addend, how many
-    FINISH       slot of a root's value, number of the root: for the board before
+    UP_THEIRS    slot of the value, how many are added, first in `Program.addend`, and the slots of the first four
+    FINISH       for three roots: slot of the value, number of the root: for the board before
     REPORT       slot, place in the result: for who asks
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ from riverboat.walks._cuda_node_kernels import (
     ARRIVE,
     DOWN_MINE,
     DOWN_THEIRS,
+    ENDS,
     ENTRIES,
     FINISH,
     PAY,
@@ -68,24 +71,25 @@ class Wait(NamedTuple):
     owner: int  # the decision that needs it
 
 
+# The steps of a subtree: decisions whose terminals must be paid before it goes on, and in the end where free slots begin.
+Walk = Generator[int, None, int]
+
+
 class Programs:
     """Steps for all shapes, streets and players, as they are added."""
 
-    def __init__(self, work: str, side: int = SIDE, stakes: float = 0.0) -> None:
-        self.work, self.side, self.stakes = work, side, stakes
+    def __init__(self, work: str, stakes: float = 0.0) -> None:
+        self.work, self.stakes = work, stakes
         self.weights: list[float] = []
         self.ops: list[tuple[int, ...]] = []
-        self.vectors: list[tuple[int, int, int]] = []
         self.entries: list[tuple[int, int]] = []
         self.pays: list[Array] = []
         self.addends: list[int] = []
 
     def arrays(self) -> Program:
         """As the device reads them."""
-        vectors = [*self.vectors, (0, 0, len(self.entries))]
         return Program(
             np.array([*self.ops, [0] * WIDE], np.int32).ravel(),
-            np.array(vectors, np.int32).ravel(),
             np.array(self.entries, np.int32).ravel(),
             np.array(self.pays, self.work).ravel(),
             np.array([*self.addends, 0], np.int32),
@@ -115,11 +119,10 @@ class Street:
         """A root of a street before the last: the steps down, those up, and its slots."""
         emit, ops = self.programs.emit, self.programs.ops
         first = len(ops)
-        here = self._arrive(source)
+        (here,) = self._arrive([source])
         later: list[tuple[int, ...]] = []
-        self._down(root, here, later)
-        while self.waiting:
-            self._pay(self.waiting[0].owner)
+        self._walk([self._down(root, here, self.top, later)])
+        self.top = self.most
         middle = len(ops)
         for step in later:
             emit(*step)
@@ -129,29 +132,60 @@ class Street:
 
     def passes(self, roots: list[tuple[int, int]], sources: list[Place] | None) -> Span:
         """Roots of the last street, with their numbers: down and up."""
-        emit, ops, actor = self.programs.emit, self.programs.ops, self.forest.actor
-        first, side = len(ops), self.programs.side
-        ends = [r for r in roots if actor[r[1]] == TERMINAL]
-        groups = [[r] for r in roots if actor[r[1]] != TERMINAL]
-        groups += [ends[k : k + side] for k in range(0, len(ends), side)]
-        for group in groups:
+        first = len(self.programs.ops)
+        for team in self._teams(roots):
             self.top = 0
-            here = [self._arrive(None if sources is None else sources[number]) for number, _ in group]
-            for (_, root), place in zip(group, here, strict=True):
-                self._down(root, place, None)
-            while self.waiting:
-                self._pay(self.waiting[0].owner)
-            for (number, root), place in zip(group, here, strict=True):
-                if sources is None:
-                    self._report(root, place)
-                else:
-                    emit(FINISH, place.home, number)
-        return Span(first, len(ops), len(ops))
+            here = self._arrive([None if sources is None else sources[number] for number, _ in team])
+            walks = []
+            for (_, root), place in zip(team, here, strict=True):
+                walks.append(self._down(root, place, self.top, None))
+                self.top += self._need(root)
+            self._walk(walks)
+            if sources is None:
+                self._report(team[0][1], here[0])
+            else:
+                self._several(FINISH, 3, [(place.home, number) for (number, _), place in zip(team, here, strict=True)])
+        return Span(first, len(self.programs.ops), len(self.programs.ops))
 
-    def _arrive(self, source: Place | None) -> Place:
-        own = self._take(2)
-        self.programs.emit(ARRIVE, own, own + 1, *((0, 0) if source is None else (source.own, source.opp)))
-        return Place(own, own + 1, own)
+    def _teams(self, roots: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+        """Roots that go together: as many as have room where the longest is alone."""
+        needs = {root: 2 + self._need(root) for _, root in roots}
+        most = max(needs.values())
+        teams: list[list[tuple[int, int]]] = []
+        used: list[int] = []
+        for number, root in sorted(roots, key=lambda r: -needs[r[1]]):
+            k = next((k for k, slots in enumerate(used) if slots + needs[root] <= most), len(used))
+            if k == len(used):
+                teams.append([(number, root)])
+                used.append(needs[root])
+            else:
+                teams[k].append((number, root))
+                used[k] += needs[root]
+        return teams
+
+    def _walk(self, walks: list[Walk]) -> None:
+        """Follow walks side by side. Terminals are paid where all of them wait for some, and in the end."""
+        while walks:
+            needed = {walk: owner for walk in walks if (owner := next(walk, None)) is not None}
+            if needed:
+                self._pay(set(needed.values()))
+            walks = list(needed)
+        while self.waiting:
+            self._pay({self.waiting[0].owner})
+
+    def _several(self, kind: int, many: int, numbers: Sequence[tuple[int, ...]]) -> None:
+        """Steps for so many roots at a time, to wait for memory once; where there are fewer, one of them again."""
+        for k in range(0, len(numbers), many):
+            some = [*numbers[k : k + many], *[numbers[k]] * many][:many]
+            self.programs.emit(kind, *(x for each in some for x in each))
+
+    def _arrive(self, sources: Sequence[Place | None]) -> list[Place]:
+        first = self.top
+        self.top = self._take(first, 2 * len(sources))
+        own = range(first, self.top, 2)
+        froms = [(0, 0) if source is None else (source.own, source.opp) for source in sources]
+        self._several(ARRIVE, 2, [(slot, *source) for slot, source in zip(own, froms, strict=True)])
+        return [Place(slot, slot + 1, slot) for slot in own]
 
     def _report(self, root: int, here: Place) -> None:
         self.programs.emit(REPORT, here.home, 0)
@@ -160,80 +194,98 @@ class Street:
 
     move_slots: tuple[int, ...] = ()  # of the values after each move at the root of a game
 
-    def _take(self, count: int) -> int:
-        first = self.top
-        self.top += count
-        self.written.difference_update(range(first, self.top))
-        self.most = max(self.most, self.top)
-        return first
+    def _take(self, top: int, count: int) -> int:
+        """Take slots from one on, and say which is free after them."""
+        self.written.difference_update(range(top, top + count))
+        self.most = max(self.most, top + count)
+        return top + count
 
     # --- nodes ------------------------------------------------------------------------------
 
-    def _down(self, n: int, here: Place, later: list[tuple[int, ...]] | None) -> None:
-        """The steps of a subtree. `later`: where steps up are collected; where None they follow at once, slots being
-        free afterwards."""
+    def _children(self, n: int) -> list[int]:
+        children, child = [], n + 1
+        for _ in range(int(self.forest.width[n])):
+            children.append(child)
+            child = int(self.forest.end[child])
+        return children
+
+    def _own(self, n: int) -> tuple[list[int], bool, int]:
+        """At a decision: the nodes behind its moves, whether terminals are valued apart, slots for their values besides."""
+        f, children = self.forest, self._children(n)
+        ends = sum(int(f.actor[c]) == TERMINAL for c in children)
+        apart = self.first and n == f.root[0]  # there values are asked for after each move
+        return children, apart, 0 if int(f.actor[n]) == self.me else ends if apart else min(ends, 1)
+
+    def _need(self, n: int) -> int:
+        """Slots below a node of the last street."""
+        if self.forest.actor[n] in (TERMINAL, CHANCE):
+            return 0
+        children, _, more = self._own(n)
+        return len(children) + more + max(map(self._need, children))
+
+    def _down(self, n: int, here: Place, top: int, later: list[tuple[int, ...]] | None) -> Walk:
+        """The steps of a subtree, whose slots begin at `top`. `later`: where steps up are collected; where None they follow
+        at once, slots being free afterwards."""
         f, emit = self.forest, self.programs.emit
         if f.actor[n] == TERMINAL:
             self.waiting.append(Wait(here.opp, here.home, n, n))
-            return
+            return top
         if f.actor[n] == CHANCE:
             self.exits[int(f.slot[n])] = here
-            return
-        mine, width, top = int(f.actor[n]) == self.me, int(f.width[n]), self.top
-        base = self._take(width)
-        common = (width, int(f.slot[n]), n + self.offset)
+            return top
+        mine, (children, apart, more) = int(f.actor[n]) == self.me, self._own(n)
+        base, heap = top, top + len(children)
+        free = self._take(top, len(children) + more)
+        common = (len(children), int(f.slot[n]), n + self.offset)
         emit(DOWN_MINE if mine else DOWN_THEIRS, here.own if mine else here.opp, base, *common)
-        children, child = [], n + 1
-        for _ in range(width):
-            children.append(child)
-            child = int(f.end[child])
-        ends = [c for c in children if f.actor[c] == TERMINAL]
-        apart = self.first and n == f.root[0]  # there values are asked for after each move
-        heap = -1 if mine or apart or not ends else self._take(1)
         slots = []
         for a, c in enumerate(children):
             place = Place(base + a, here.opp, base + a) if mine else Place(here.own, base + a, base + a)
             if f.actor[c] == TERMINAL:
-                out = base + a if mine else self._take(1) if apart else heap
+                out = base + a if mine else heap
+                heap += int(apart)
                 self.waiting.append(Wait(place.opp, out, c, n))
                 slots.append(out)
             else:
-                self._down(c, place, later)
+                free = yield from self._down(c, place, free, later)
                 slots.append(base + a)
         if later is None:
             while any(w.owner == n for w in self.waiting):
-                self._pay(n)
+                yield n
         step: tuple[int, ...]
         if mine:
             step = (UP_MINE, here.home, base, *common, len(self.programs.weights))
             self.programs.weights.extend((f.share[children] ** self.programs.stakes).tolist())
         else:
             addends = list(dict.fromkeys(slots))
-            step = (UP_THEIRS, here.home, len(self.programs.addends), len(addends))
+            step = (UP_THEIRS, here.home, len(addends), len(self.programs.addends), *addends[:4])
             self.programs.addends.extend(addends)
-        if later is None:
-            emit(*step)
-            self.top = top
-        else:
-            later.append(step)
         if apart:
             self.move_slots = tuple(slots)
+        if later is None:
+            emit(*step)
+            return top
+        later.append(step)
+        return free
 
-    def _pay(self, owner: int) -> None:
-        """Pay what an owner needs, and what else there is room for beside it."""
-        order = sorted(self.waiting, key=lambda w: w.owner != owner)
-        vectors = list(dict.fromkeys(w.vector for w in order))[: self.programs.side]
+    def _pay(self, owners: set[int]) -> None:
+        """Pay what some decisions need, and what else there is room for beside."""
+        order = sorted(self.waiting, key=lambda w: w.owner not in owners)
+        vectors = list(dict.fromkeys(w.vector for w in order))[:SIDE]
         order = [w for w in order if w.vector in vectors][:ENTRIES]
         vectors = [v for v in vectors if any(w.vector == v for w in order)]
         programs, betting = self.programs, self.shape.betting
-        programs.emit(PAY, len(programs.vectors), len(vectors))
-        for vector in vectors:
-            some = [w for w in order if w.vector == vector]
-            nodes = [int(self.forest.node[w.node]) for w in some]
-            programs.vectors.append((vector, int(betting.showdown[nodes].any()), len(programs.entries)))
-            for w, node in zip(some, nodes, strict=True):
-                above, tie, under = (betting.pay[node, k, self.me] for k in ((0, 1, 2) if self.me == 0 else (2, 1, 0)))
+        first, ends, shown = len(programs.entries), 0, False
+        for k in range(SIDE):
+            for w in [w for w in order if [w.vector] == vectors[k : k + 1]]:
+                node = int(self.forest.node[w.node])
+                shown |= bool(betting.showdown[node])
+                above, tie, under = (betting.pay[node, x, self.me] for x in ((0, 1, 2) if self.me == 0 else (2, 1, 0)))
                 programs.entries.append((w.out, int(w.out in self.written)))
                 programs.pays.append(np.array([above - tie, tie - under, under]) * self.scale)
                 self.written.add(w.out)
+            ends |= (len(programs.entries) - first) << ENDS * k
+        ends |= int(shown) << ENDS * SIDE
+        slots = [*vectors, *vectors[:1] * SIDE][:SIDE]
+        programs.emit(PAY, first, len(programs.entries) - first, ends, *slots)
         self.waiting = [w for w in self.waiting if w not in order]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,10 +68,14 @@ class CudaBatch:
         self._program, self._boards, self._items = (
             type(part)(*map(_upload, part)) for part in (layout.program, layout.boards, layout.items)
         )
+        self._listed = layout.items
         self._chosen: tuple[int, ...] | None = None
         self.tables: Any = self._allocate(size, simultaneous) if learns else self._reading(size)
         self.gadgets = DeviceRoots(self.roots)
-        self._barrier = cuda.to_device(np.zeros(1, np.int64))
+        sums, slots, _ = layout.memory(np.dtype(form.work).itemsize)
+        sizes = [layout.streets, layout.stride, layout.hands, sums, layout.moves, slots, layout.slots]
+        self._sizes, self._no_step, self._nothing = map(cuda.to_device, (np.array(sizes), NO_STEP, np.zeros((0, 6))))
+        self._walked: tuple[bool, tuple[int, ...] | None] | None = None  # whose results are on the device still
         self._room: Any = self._make_room(1)
         self.blocks = self._resident()
         self._room = self._make_room(self.blocks)
@@ -106,7 +111,7 @@ class CudaBatch:
     def _make_room(self, blocks: int) -> Room:
         at, games = self.layout, len(self.trees)
         slots = 0 if self.near else blocks * at.slots
-        sizes = (games * 2, games * 2, slots, at.inner, at.parts, games * (1 + at.moves))
+        sizes = (games * 2, games * 2, slots, at.inner, at.parts, 2 * games * (1 + at.moves))
         return Room(*(_zeros(count * at.stride, self.form.work) for count in sizes))
 
     def _resident(self) -> int:
@@ -126,7 +131,7 @@ class CudaBatch:
 
     def write(self, game: int, name: str, numbers: Array, start: int = 0) -> None:
         """Set the numbers of a table from a place on."""
-        low = int(self.layout.table[game]) + start
+        low, self._walked = int(self.layout.table[game]) + start, None
         getattr(self.tables, name)[low : low + len(numbers)].copy_to_device(np.ascontiguousarray(numbers))
 
     # --- walks ------------------------------------------------------------------------------
@@ -152,17 +157,15 @@ class CudaBatch:
         )  # fmt: skip
 
     def _launch(self, steps: Array, mode: int, players: tuple[int, int], blocks: int | None = None) -> None:
-        at = self.layout
-        sums, slots, _ = at.memory(np.dtype(self.form.work).itemsize)
-        sizes = np.array([at.streets, at.stride, at.hands, sums, at.moves, slots, at.slots, at.side])
-        self._barrier.copy_to_device(np.zeros(1, np.int64))
+        counters = np.zeros(1 + 2 * max(len(steps), 1), np.int64)
         arguments = [
-            self._program, self._boards, self._items, self._room, self.gadgets.arrays, self.tables, cuda.to_device(sizes),
-            cuda.to_device(np.zeros((0, 6))), *players, self._barrier,
+            self._program, self._boards, self._items, self._room, self.gadgets.arrays, self.tables, self._sizes,
+            self._nothing, *players, cuda.to_device(counters),
         ]  # fmt: skip
         kernel = self._kernel(mode)
         prepare(kernel, tuple(arguments))
-        arguments[7] = cuda.to_device(np.ascontiguousarray(steps).reshape(-1, 6))
+        if len(steps):
+            arguments[7] = self._no_step if steps is NO_STEP else cuda.to_device(np.ascontiguousarray(steps))
         kernel[self.blocks if blocks is None else blocks, self.threads, 0, self.memory](*arguments)
         cuda.synchronize()
 
@@ -172,7 +175,9 @@ class CudaBatch:
         if chosen != self._chosen:
             whole = self.layout.items
             items = whole if chosen is None else of_games(whole, self.layout.boards.game, chosen)
-            self._items, self._chosen = type(items)(*map(_upload, items)), chosen
+            there = zip(items, self._listed, self._items, strict=True)  # nothing is sent that is there already
+            self._items = type(items)(*(sent if np.array_equal(new, old) else _upload(new) for new, old, sent in there))
+            self._listed, self._chosen = items, chosen
 
     def warm(self) -> None:
         """Compile what solving needs."""
@@ -182,6 +187,7 @@ class CudaBatch:
     def learn(self, steps: Array, among: Sequence[int] | None = None) -> None:
         """The same iterations in all games, or in some."""
         self._among(among)
+        self._walked = None
         apart = self.tables.opp_regret is not self.tables.regret
         for some in (steps[i : i + 1] for i in range(len(steps))) if apart else (steps,):
             if apart:
@@ -196,13 +202,14 @@ class CudaBatch:
         if self.predictive:
             self.tables.opp_prediction.copy_to_device(self.tables.prediction)
 
-    def _results(self, games: Sequence[int]) -> Array:
+    def _results(self, games: Sequence[int], player: int) -> Array:
         """Values at the roots of games and after each move there. float [games, 1 + moves, stride]"""
-        one = (1 + self.layout.moves) * self.layout.stride
-        if len(games) * FEW_OF < len(self.trees):
-            flat: Array = np.concatenate([self._room.result[g * one : (g + 1) * one].copy_to_host() for g in games])
+        one, count = (1 + self.layout.moves) * self.layout.stride, len(self.trees)
+        result = self._room.result[player * count * one : (player + 1) * count * one]
+        if len(games) * FEW_OF < count:
+            flat: Array = np.concatenate([result[g * one : (g + 1) * one].copy_to_host() for g in games])
         else:
-            flat = self._room.result.copy_to_host().reshape(-1, one)[games]
+            flat = result.copy_to_host().reshape(-1, one)[games]
         return flat.reshape(len(games), 1 + self.layout.moves, self.layout.stride)
 
     def values(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[Array]:
@@ -210,27 +217,47 @@ class CudaBatch:
 
         float64 [1 + moves, rows]
         """
+        some, results = self._found(player, respond, among)
+        units = [self.roots[g].dealt(1 - player)[1] / self.scales[g] for g in some]
+        return [
+            values[: 1 + int(self.trees[g].forest.width[0]), : int(self.trees[g].rows[0, player])].astype(float) * unit
+            for g, values, unit in zip(some, results, units, strict=True)
+        ]
+
+    def _found(self, player: int, respond: bool, among: Sequence[int] | None) -> tuple[list[int], Array]:
+        """The games that are asked for, and their results."""
         self._among(among)
         self.gadgets.fetch()
-        dealt = [root.dealt(1 - player) for root in self.roots]
-        if self.gadgets.there:  # else hands come as they always do
-            self._deal([weights for weights, _ in dealt])
-        self._launch(NO_STEP, RESPOND if respond else EVALUATE, (player, player + 1))
-        some = list(range(len(self.trees)) if among is None else among)
-        results = self._results(some)
+        mode, asked = RESPOND if respond else EVALUATE, (respond, self._chosen)
         if self.gadgets.there:
+            self._deal([root.dealt(1 - player)[0] for root in self.roots])
+            self._launch(NO_STEP, mode, (player, player + 1))
             self._deal([root.weights for root in self.roots])
-        return [
-            values[: 1 + int(self.trees[g].forest.width[0]), : int(self.trees[g].rows[0, player])].astype(float)
-            * (dealt[g][1] / self.scales[g])
-            for g, values in zip(some, results, strict=True)
-        ]
+        elif self._walked != asked:  # hands come as they always do, so both players may be walked at once
+            self._launch(NO_STEP, mode, (0, 2))
+            self._walked = asked
+        some = list(range(len(self.trees)) if among is None else among)
+        return some, self._results(some, player)
 
     def earnings(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[float]:
         """What a player wins on average in each game, or in some, in chips."""
-        some = range(len(self.trees)) if among is None else among
-        values = self.values(player, respond=respond, among=among)
-        return [self.roots[g].earnings(player, v[0], respond=respond) for g, v in zip(some, values, strict=True)]
+        if self.gadgets.there:
+            some = range(len(self.trees)) if among is None else among
+            values = self.values(player, respond=respond, among=among)
+            return [self.roots[g].earnings(player, v[0], respond=respond) for g, v in zip(some, values, strict=True)]
+        games, results = self._found(player, respond, among)
+        chips = np.einsum("gr,gr->g", results[:, 0], self._worth[player][games])
+        return [float(x) for x in chips]
+
+    @cached_property
+    def _worth(self) -> Array:
+        """What a number of the device is in chips won on average, where no gadget deals. float64 [2, games, stride]"""
+        worth = np.zeros((2, len(self.trees), self.layout.stride))
+        for g, (tree, root) in enumerate(zip(self.trees, self.roots, strict=True)):
+            for p in (0, 1):
+                unit = root.dealt(1 - p)[1] / self.scales[g] / tree.total
+                worth[p, g, : len(tree.weights[p])] = tree.weights[p] * tree.row_hands[p] * unit
+        return worth
 
     @property
     def constants(self) -> list[float | None]:
