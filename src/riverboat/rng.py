@@ -8,6 +8,8 @@ import numpy as np
 
 from riverboat.jit import part
 
+_MATCHES = 0x6D61746368657331  # tells matches of a seed from training with it
+
 
 @part
 def random(state):  # type: ignore[no-untyped-def]  # uint64 [1] INOUT
@@ -27,3 +29,8 @@ def draw(key, k):  # type: ignore[no-untyped-def]  # uint64
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
+
+
+def match_key(seed: int) -> np.uint64:
+    """The key of a match of a seed: its deals are not those that training with the same seed has learnt from."""
+    return np.uint64((seed ^ _MATCHES) % 2**64)

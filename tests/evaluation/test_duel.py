@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.agents.yardsticks import Yardstick
 from riverboat.errors import InputError
 from riverboat.evaluation.best_response import quality
-from riverboat.evaluation.duel import YARDSTICKS, Duel, duel, yardstick
+from riverboat.evaluation.duel import YARDSTICKS, Duel, _deals, duel, yardstick
 from riverboat.evaluation.intervals import interval
+from riverboat.evaluation.pairs import Pairs
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import one_size
+from riverboat.solving.blueprint import Blueprint
 from riverboat.strategy.blueprint import BlueprintStrategy
 
 POT = one_size("100%")
@@ -182,3 +186,23 @@ def test_what_is_refused() -> None:
     leduc = read_game("leduc")
     with pytest.raises(InputError, match="other rules"):
         duel(one, blueprint(leduc, cards_of(leduc, (3, 3), 0), 0), 1000)
+
+
+def test_matches_are_not_dealt_what_training_has_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the seed of training, too: few deals are learnt by heart."""
+    some = blueprint(SMALL, cards_of(SMALL, (3, 4, 5), 6), 12)
+    solver = Blueprint(some.tree, some.cards, seed=3)
+    solver.step(solver.group)
+    size, dealt = 2 * SMALL.hole + SMALL.board_sizes[-1], []
+    seen = solver._places[0][0].cards[: solver.group * size].reshape(-1, size)
+
+    def spy(*asked: Any) -> Any:
+        dealt.append(_deals(*asked))
+        return dealt[-1]
+
+    monkeypatch.setattr("riverboat.evaluation.duel._deals", spy)
+    duel(some, some, 2 * len(seen), seed=3)
+    call = Yardstick("always-call")
+    for cards in (dealt[0].cards, Pairs((call, call), ("one", "two"), SMALL, 3).play(np.arange(len(seen))).cards[::2]):
+        assert cards.shape == seen.shape
+        assert not (cards == seen).all(axis=1).any()

@@ -17,6 +17,7 @@ from riverboat.errors import InputError, check_threads, unknown
 from riverboat.evaluation import _duel_kernels as kernels
 from riverboat.evaluation.intervals import Interval, interval
 from riverboat.games.action_tree import CALL, FOLD, RAISE, ActionTree
+from riverboat.rng import match_key
 from riverboat.strategy.blueprint import BlueprintStrategy
 
 CHUNK = 4096  # pairs that one thread plays at a time
@@ -91,7 +92,7 @@ def duel(
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
     check_threads(threads)
-    pairs, key = hands // 2, np.uint64(seed % 2**64)
+    pairs, key = hands // 2, match_key(seed)
     game, sides = _game(first.tree), (side(first), side(second))
     chunks = range(0, pairs, CHUNK)
     out = np.zeros((len(chunks), 2))

@@ -22,6 +22,7 @@ from riverboat.games.batches import FIELDS, book_of
 from riverboat.games.moves import END, show_move
 from riverboat.games.records import Hands
 from riverboat.games.views import Views
+from riverboat.rng import match_key
 
 _MOVES = 16  # of a line, to begin with
 
@@ -37,7 +38,7 @@ class Pairs:
 
     def play(self, numbers: Array) -> Hands:
         """Both hands of pairs, by their numbers, which go upwards."""
-        return _play(self.agents, self.names, self.rules, _dealer(self.rules), np.uint64(self.seed % 2**64), numbers)
+        return _play(self.agents, self.names, self.rules, _dealer(self.rules), match_key(self.seed), numbers)
 
 
 def _dealer(rules: Rules) -> kernels.Dealer:

