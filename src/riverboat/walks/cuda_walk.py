@@ -217,14 +217,14 @@ class CudaBatch:
 
         float64 [1 + moves, rows]
         """
-        some, results = self._found(player, respond, among)
+        some, results = self._look(player, respond, among)
         units = [self.roots[g].dealt(1 - player)[1] / self.scales[g] for g in some]
         return [
             values[: 1 + int(self.trees[g].forest.width[0]), : int(self.trees[g].rows[0, player])].astype(float) * unit
             for g, values, unit in zip(some, results, units, strict=True)
         ]
 
-    def _found(self, player: int, respond: bool, among: Sequence[int] | None) -> tuple[list[int], Array]:
+    def _look(self, player: int, respond: bool, among: Sequence[int] | None) -> tuple[list[int], Array]:
         """The games that are asked for, and their results."""
         self._among(among)
         self.gadgets.fetch()
@@ -245,7 +245,7 @@ class CudaBatch:
             some = range(len(self.trees)) if among is None else among
             values = self.values(player, respond=respond, among=among)
             return [self.roots[g].earnings(player, v[0], respond=respond) for g, v in zip(some, values, strict=True)]
-        games, results = self._found(player, respond, among)
+        games, results = self._look(player, respond, among)
         chips = np.einsum("gr,gr->g", results[:, 0], self._worth[player][games])
         return [float(x) for x in chips]
 
