@@ -15,7 +15,7 @@ import riverboat as rb
 from riverboat import artefact
 from riverboat.errors import CorruptError, InputError, ZeroSumError
 from riverboat.solving.run import Run, stoppers
-from riverboat.solving.run_loop import after_iterations, below
+from riverboat.solving.run_loop import after_iterations, below, unbroken
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import load_blueprint
 
@@ -216,6 +216,20 @@ def test_a_killed_run_goes_on(tmp_path, pause):
 
 
 # --- interrupts -------------------------------------------------------------------------------
+
+
+def test_work_that_must_not_be_torn_is_done_when_an_interrupt_is_heard():
+    """However long it takes after the interrupt has come."""
+    done = []
+
+    def work():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+        done.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        unbroken(work)
+    assert done == [1]
 
 
 @pytest.mark.parametrize("what", ["solve", pytest.param("train", marks=pytest.mark.slow)])

@@ -183,20 +183,24 @@ def unbroken(work: Callable[[], None]) -> None:
         work()
         return
     failed: list[BaseException] = []
-    context = contextvars.copy_context()
+    context, begun, done = contextvars.copy_context(), threading.Event(), threading.Event()
 
     def do() -> None:
+        begun.wait()  # an interrupt while the thread is being started finds nothing begun
         try:
             context.run(work)
         except BaseException as error:  # raised below, on the thread that waits
             failed.append(error)
+        finally:
+            done.set()
 
-    worker = threading.Thread(target=do, name="riverboat step", daemon=True)
-    worker.start()
+    threading.Thread(target=do, name="riverboat step", daemon=True).start()
     try:
-        worker.join()
+        begun.set()
+        done.wait()  # not join: one that is interrupted takes the thread for ended (CPython 3.11, bpo-45274)
     except KeyboardInterrupt:
-        worker.join()
+        begun.set()
+        done.wait()
         raise
     if failed:
         raise failed[0]
