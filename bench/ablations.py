@@ -215,6 +215,7 @@ def trained(name: str, variant: Variant, minutes: float, given: argparse.Namespa
         coarse = cards_of(variant.begin, out, threads)
         part = {key: type(value)(BEGIN * value) for key, value in limit.items()}
         train(recipe, out=begin, abstraction=coarse, resume=begin.is_dir(), **part, **how)
+        limit = {key: value - part[key] for key, value in limit.items()}  # of the new work alone
     fine = cards_of(variant.cards or given.cards, out, threads)
     train(
         recipe,

@@ -66,10 +66,13 @@ def beside(path: str | Path) -> Iterator[Path]:
 
 
 def check_picture(path: str | Path) -> Path:
-    """The path, if its name says which kind of picture it is to be. Commands ask before they work for minutes."""
+    """The path, if a picture can lie there and its name says of which kind. Commands ask before they work for minutes."""
     path = Path(path)
     if path.suffix.lower() not in PICTURES:
         raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")
+    with told(path):
+        if path.is_dir():
+            raise DiskError(f"{path}: is a folder; name a picture in it, such as {path / 'picture.png'}")
     return path
 
 

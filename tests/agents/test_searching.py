@@ -24,16 +24,21 @@ from riverboat.errors import InputError
 from riverboat.evaluation.matches import play_match
 from riverboat.games.acpc import Rules
 from riverboat.games.action_tree import compile_actions
+from riverboat.games.betting import Betting
 from riverboat.games.menus import parse_menu
 from riverboat.games.moves import CALL
 from riverboat.games.places import Places
 from riverboat.games.root_gadgets import Choose, Stop
+from riverboat.games.views import Views
 from riverboat.interfaces import playing
+from riverboat.lanes import decode
 from riverboat.solving.batches import solve_many
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_values import blueprint_values
 from riverboat.strategy.place_node import hand_numbers
+from riverboat.strategy.solution import Solution
 from riverboat.testing.agents import check_agent, random_views
+from riverboat.walks.tables import block
 
 # Twelve cards: hold'em with 66 hands, all streets, stacks of fifteen big blinds.
 SMALL = Rules(blinds=(100, 50), stacks=(1_500, 1_500), board=(0, 3, 1, 1), ranks=6, suits=2, name="small")
@@ -42,12 +47,12 @@ BOARD = "AsKhQh9s9h"
 
 
 @cache
-def base(seed: int = 3) -> BlueprintAgent:
-    tree, cards = compile_actions(SMALL, MENU), lossless(SMALL.board[1:], SMALL.deck)
+def base(seed: int = 3, rules: Rules = SMALL) -> BlueprintAgent:
+    tree, cards = compile_actions(rules, MENU), lossless(rules.board[1:], rules.deck)
     rng = np.random.default_rng(seed)
-    shapes = [(cards.counts[street], int(tree.width[street])) for street in range(SMALL.rounds)]
+    shapes = [(cards.counts[street], int(tree.width[street])) for street in range(rules.rounds)]
     sums = tuple((rng.random(shape) * (rng.random(shape) > 0.2)).astype(np.float32) for shape in shapes)
-    return BlueprintAgent(BlueprintStrategy(SMALL, MENU, tree, cards, sums))
+    return BlueprintAgent(BlueprintStrategy(rules, MENU, tree, cards, sums))
 
 
 def agent(method: str = "unsafe", street: str = "turn", **more) -> SearchingAgent:
@@ -62,6 +67,19 @@ def places(*lines: str) -> Places:
 @pytest.mark.parametrize("method", METHODS)
 def test_it_keeps_the_contract(method: str) -> None:
     check_agent(agent(method, iterations=5), tables=40)
+
+
+@pytest.mark.parametrize("method", ["unsafe", "resolve"])
+def test_stacks_may_differ(method: str) -> None:
+    """Bets above the shorter stack are all-in in effect; all-in of the deeper one is a raise that the table allows."""
+    odd = replace(SMALL, stacks=(1_500, 733), name="odd")
+    found = SearchingAgent(base(rules=odd), SearchSettings("turn", method, iterations=5))
+    check_agent(found, tables=40)
+    told = found.strategies(Places.from_lines(odd, [f"cc/cc/cc/r{total}" for total in (733, 734, 1_500)], [BOARD] * 3))
+    assert told.labels(0) == ("f", "c")
+    np.testing.assert_array_equal(told.probabilities[:1], told.probabilities[1:2])
+    np.testing.assert_array_equal(told.probabilities[:1], told.probabilities[2:])
+    assert found.strategies(Places.from_lines(odd, ["cc/r296c/r465r639c/"], [BOARD])).labels(0) == ("c", "r739")
 
 
 def test_before_its_street_it_plays_the_blueprint() -> None:
@@ -171,6 +189,40 @@ def test_a_hand_that_its_own_moves_hardly_bring_here_makes_its_best_move() -> No
     worth = at.here.best_moves(0)
     assert (worth[at.strategy[seldom].argmax(axis=1), seldom] >= np.nanmax(worth[:, seldom], axis=0) - 1e-9).all()
     assert at.strategy[nuts, at.moves.index(CALL)] > 0.99
+
+
+@pytest.mark.parametrize("comes", [1e-4, 0.0])
+def test_a_hand_that_nobody_meets_makes_its_best_move(comes: float) -> None:
+    """Where the opponent practically never comes no regret is left, and all moves of a hand are equal."""
+    line, nuts = "cc/cc/cc/r1500", int(hand_numbers(np.array([parse_cards("JhTh")]))[0])
+    at = agent("unsafe", "river", floor=0.0).search.positions(places(line), [1])[0]
+    tree, table = at.solution.tree, np.asarray(decode(at.solution.table), np.float32)
+    for node in (0, at.here._forest_node(at.here.place)):
+        first, width, rows = block(tree, 0, node)
+        sums = table[first : first + width * rows].reshape(width, rows)
+        sums[:] = 1.0
+        if node == 0:
+            sums[-1] = comes  # all-in
+    facts = dict(at.solution.provenance)
+    told = replace(at, solution=Solution(tree, table, facts))
+    assert (told.here.strategy[:, nuts] == 0.5).all()
+    assert told.here.reach[0].max() <= comes
+    held = at.subgame.spot.weights[1] > 0
+    np.testing.assert_array_equal(np.sort(told.strategy[held], axis=1)[:, -1], 1.0)
+    assert told.strategy[nuts, told.moves.index(CALL)] == 1.0
+    assert (told.strategy[held, told.moves.index(CALL)] == 0.0).any()
+    once = replace(at, solution=Solution(tree, table, facts | {"iterations": 1}))  # the first one makes all moves alike
+    np.testing.assert_array_equal(once.strategy[held], 0.5)
+
+
+def test_the_hand_that_is_held_is_told_of() -> None:
+    """Also where neither player would be there with it."""
+    line, nuts = "cc/cc/cc/r1500", parse_cards("JhTh")
+    own = next(some for some in map(base, range(9)) if not _come(some, line, int(hand_numbers(np.array([nuts]))[0])))
+    found = SearchingAgent(own, SearchSettings("river", iterations=2, floor=0.0, model=1.0))
+    told = found.explain(Views.of([Betting.from_line(SMALL, line)], [nuts], [parse_cards(BOARD)], [0]))
+    assert told is not None
+    assert [row for row in told.hands() if row["hand"] == "JhTh"]
 
 
 def _come(agent: BlueprintAgent, line: str, hand: int) -> bool:
@@ -366,5 +418,7 @@ def test_estimates_are_drawn_with_their_known_error() -> None:
     assert np.allclose(later.spread, 2 * turn.provenance["exploitability"] * first.spot.pot / 100)
     with pytest.raises(InputError, match="spread=1: values of method=maxmargin are no estimates"):
         agent("maxmargin", spread=1.0)
+    with pytest.raises(InputError, match="until=0: must be above zero"):
+        SearchSettings("river", until=0.0)
     with pytest.raises(InputError, match=r"forced=0\.1: nobody stops in method=unsafe"):
         agent("unsafe", forced=0.1)

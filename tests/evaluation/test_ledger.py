@@ -112,7 +112,7 @@ def test_groups_are_rated_apart() -> None:
     found = filled(match("always-call", "always-fold", 100), match("rule-based", "random", 900))
     groups = {name: rating[2] for name, rating in rated(found).items()}
     assert groups["always-call"] == groups["always-fold"] != groups["random"] == groups["rule-based"]
-    assert "2 groups that no match connects" in as_page(found)
+    assert "2 groups that no match connects" in as_page(found, Path("page.md"))
 
 
 # --- who is who -------------------------------------------------------------------------------
@@ -219,4 +219,6 @@ def test_results_that_say_nothing_of_themselves(tmp_path: Path) -> None:
 def test_the_page_of_this_project_is_that_of_its_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/strength.md is written by `riverboat ledger docs/strength.jsonl --write docs/strength.md`."""
     monkeypatch.chdir(DOCS.parent)
-    assert (DOCS / "strength.md").read_text() == as_page(read_ledger("docs/strength.jsonl"))
+    page = (DOCS / "strength.md").read_text()
+    assert page == as_page(read_ledger("docs/strength.jsonl"), Path("docs/strength.md"))
+    assert "`riverboat ledger docs/strength.jsonl --write docs/strength.md`" in page

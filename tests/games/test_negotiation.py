@@ -75,5 +75,7 @@ def test_learning_agrees_with_the_linear_program() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="at least 1"):
         make("negotiation:limits=0")
-    with pytest.raises(InputError, match="lines of offers"):
-        make("negotiation:limits=50,offers=9")
+    for limits, offers in ((50, 9), (100_000, 1), (2_000, 1), (10**9, 1), (2, 10**9), (1, 10**9)):
+        with pytest.raises(InputError, match=f"lines of offers or more, each with {limits:,} limits: 4,000,000"):
+            make(f"negotiation:limits={limits},offers={offers}")
+    make("negotiation:limits=1999,offers=1")

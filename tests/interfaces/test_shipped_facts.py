@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from riverboat.agents import registry
+from riverboat.evaluation.ledger import read_ledger
 from riverboat.interfaces import cli, shipped_facts
 
 
@@ -28,3 +30,11 @@ def test_default_tells_what_is_on_record_beside_demo() -> None:
     assert sorted(mine) == sorted(theirs)
     assert len(mine) == 3  # a fitted response, calls alone, bets
     assert any(line.startswith("default against demo: won") for line in known)
+
+
+def test_figures_of_another_demo_than_the_one_here_say_so() -> None:
+    known = shipped_facts.lines()
+    (mark,) = {mark for mark, facts in read_ledger(registry.SHIPPED_LEDGER).agents.items() if facts["name"] == "demo"}
+    assert shipped_facts.lines(mark) == known
+    for line, told in zip(shipped_facts.lines("0123456789ab"), known, strict=True):
+        assert ("another training" in line) == ("demo" in told)

@@ -25,6 +25,15 @@ def test_small_trees_are_counted(run, game, nodes, infosets):
     assert told["bytes"]["float64"] == 2 * told["bytes"]["float32"]
 
 
+@pytest.mark.parametrize(
+    "words", [("--dtype", "float16"), ("--device", "nonsense"), ("--traversal", "bogus"), ("--method", "guess")]
+)
+def test_words_that_a_solve_would_refuse_are_refused(run, words):
+    code, _, said = run("solve", "flop_holdem:one-bet,ranks=4,suits=2", "--estimate", *words)
+    assert code == 2
+    assert words[1] in said
+
+
 def test_smaller_games_are_not_solved_first(run, monkeypatch):
     """Bluff(2,1) has as many information sets whatever the game is worth that follows a lost die."""
     monkeypatch.setattr("riverboat.solving.values.game", lambda *_: pytest.fail("solved"))

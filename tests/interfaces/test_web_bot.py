@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import socketserver
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -64,6 +65,10 @@ def test_hands_on_record_are_played_again(record: Path, tmp_path: Path) -> None:
     assert told == [(1, 500), (2, 550)]
     assert played.mbb_per_game == 2750
     assert (tmp_path / "again.jsonl").read_text() == record.read_text()
+    assert played.ci95 == pytest.approx(1.959963984540054 * 2250)  # 5,000 and 500, less their mean
+    one = web_bot.play_online(caller, web_bot.from_record(record), 1)
+    assert (one.ci95, one.claim, one.to_dict()["claims"]) == (None, None, [])
+    assert "an interval needs two or more" in str(one)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +82,7 @@ def test_hands_on_record_are_played_again(record: Path, tmp_path: Path) -> None:
         ({"client_pos": 2}, "no seat"),
         ({"hole_cards": ["Ah", "Ah"]}, "Ah"),
         ({"winnings": "many"}, "no result"),
+        ({"winnings": True}, "True chips"),
     ],
 )
 def test_strange_replies_are_refused_in_one_line(change: dict[str, object], match: str) -> None:
@@ -152,3 +158,36 @@ def test_a_bot_on_loopback_is_played_over_http(bot: str) -> None:
         web_bot.over_http("bot.example")
     with pytest.raises(InputError, match=r"127\.0\.0\.1:9"):
         web_bot.over_http("http://127.0.0.1:9", timeout=1)("new_hand", {})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:abc/api",
+        "http://localhost:99999/api",
+        "http://exa mple/api",
+        "http://\u00fcn\u00ef.invalid/\u00e4",
+        "http://[::1",
+        "http:///api",
+        "http://a\nb/api",
+    ],
+)
+def test_what_is_no_address_is_refused_before_anybody_is_asked(url: str) -> None:
+    with pytest.raises(InputError, match=r"^url 'http.*write https://HOST"):
+        web_bot.over_http(url)
+
+
+@pytest.mark.parametrize("reply", [b"garbage\n", b"", b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 200_000])
+def test_what_does_not_answer_as_the_web_does_is_named(reply: bytes) -> None:
+    class Strange(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.connection.recv(4096)
+            self.wfile.write(reply)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Strange) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        with pytest.raises(InputError, match=r"127\.0\.0\.1"):
+            web_bot.over_http(f"http://127.0.0.1:{server.server_address[1]}/api", timeout=5)("new_hand", {})
+        server.shutdown()
+    with pytest.raises(InputError, match="label"):  # a name that no host has
+        web_bot.over_http(f"http://{'a' * 70}.invalid/api", timeout=1)("new_hand", {})

@@ -65,6 +65,8 @@ def test_options(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         ("tartanian7-sizes:rows=3", "it has no options"),
         ("purification-matrices:rows=99", "rows=99: from 2 to 6"),
         ("emd-example:rows=4", "rows"),
+        ("purification-matrices:rows=5,rows=4", "'rows' is given twice"),
+        (f"purification-matrices:rows={'9' * 5000}", "give a whole number"),
     ):
         assert command(spec) == 2
         assert what in capsys.readouterr().err
@@ -170,3 +172,18 @@ def test_picture_of_curves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         reproducing.picture(run.report, run.experiment.title, tmp_path / "curves.doc")
     assert command("--all", "--plot", str(picture)) == 2
     assert "name it" in capsys.readouterr().err
+    with pytest.raises(InputError, match="nothing to draw"):  # all parts are still to be made
+        reproducing.picture(Report((), (), (Curve("line", (), ()),), log=True), "part", tmp_path / "none.png")
+
+
+@pytest.mark.usefixtures("invented")
+@pytest.mark.parametrize(("option", "code"), [("--docs", 2), ("--plot", 4)])
+def test_where_nothing_can_be_written_is_told_before_the_work(
+    option: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "folder.png"
+    place.mkdir()
+    assert command("coin-toss", option, str(place)) == code
+    told = capsys.readouterr()
+    assert "folder.png" in told.err
+    assert told.out == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
 
@@ -84,9 +85,21 @@ def test_solving_until_all_are_good() -> None:
 
 def test_bad_input() -> None:
     assert solve_many([]) == []
-    for wrong in ({"iterations": -1}, {"check_every": 0}, {"dtype": "float16"}, {"threads": 0}):
-        with pytest.raises(InputError, match=next(iter(wrong))):
+    for wrong in (
+        {"iterations": -1}, {"iterations": None}, {"iterations": 1.5}, {"check_every": 0}, {"dtype": "float16"},
+        {"threads": 0}, {"until": -1}, {"until": 0.0}, {"until": math.nan}, {"until": "1"}, {"seconds": 0}, {"memory": -1},
+    ):  # fmt: skip
+        ((name, value),) = wrong.items()
+        with pytest.raises(InputError, match=rf"^{name}[= ]{value!r}: "):
             solve_many(spots()[:1], **wrong)  # type: ignore[arg-type]
+    for some, told in (
+        (["abc"], r"spots\[0\]='abc'"),
+        ("abc", "spots='abc'"),
+        (spots()[0], "give a list"),
+        (None, "None"),
+    ):
+        with pytest.raises(InputError, match=told):
+            solve_many(some)  # type: ignore[arg-type]
     with pytest.raises(MemoryLimitError, match="solve fewer at once"):
         solve_many(spots()[:3], memory=1000)
     with pytest.raises(InputError, match="trees of one shape"):

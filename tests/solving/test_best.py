@@ -1,6 +1,7 @@
 """Runs whose exploitability rises keep their best answer; runs that stall end; what is not finite never leaves."""
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -92,6 +93,24 @@ def test_the_command_says_so(capsys):
     said = capsys.readouterr().err
     result = rb.solve("leduc", iterations=COUNT, **ROCKY)
     assert f"the answer is that of iteration {result.answer_iteration}" in said
+
+
+def test_show_tells_the_figures_of_the_answer(tmp_path, capsys):
+    result = next(r for n in range(3, 60) if (r := rb.solve(SPOT, iterations=n)).answer_iteration != n)
+    rb.solve(SPOT, iterations=result.iterations, out=tmp_path)
+    with pytest.raises(SystemExit):
+        main(["show", str(tmp_path), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["iterations"] == result.answer_iteration
+    assert told["exploitability"] == pytest.approx(result.exploitability)
+    assert result.history[-1].exploitability > 1.001 * result.exploitability
+
+
+def test_with_buckets_the_last_average_is_the_answer():
+    """What the abstract game's solution costs in the full one, though an earlier average may cost less."""
+    result = rb.solve("flop_holdem:one-bet,ranks=4,suits=2", cards="strength:1", iterations=200)
+    assert result.answer_iteration in (None, 200)
+    assert min(p.exploitability for p in result.history) < result.exploitability == result.history[-1].exploitability
 
 
 def test_large_tables_wait_in_a_file(tmp_path, monkeypatch):

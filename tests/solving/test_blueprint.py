@@ -286,7 +286,7 @@ def _split_walks(game, cells, block, deals, rule, journal, head, blade):  # type
     n = kernels.begin_walks(game, cells, block, 0, deals, 0, 0, head)
     n = kernels.descend(game, cells, block, 0, 2 * deals, n, 0, rule, journal, head)
     cuts, below = n.cuts, kernels.Lengths(np.int64(0), np.int64(0), np.int64(0))
-    for k in range(4 * deals):
+    for k in range(len(head.sign)):
         blade.sign[k] = head.sign[k]
     for c in range(cuts):
         node, walk = head.cut[c] >> U(35), head.cut[c] & U(127)
@@ -306,7 +306,7 @@ def test_a_walk_can_be_cut_at_a_street() -> None:
     rule, journal, cuts = split._rule, split._journals, 0
     for begin in range(0, 64 * 20, split.group):
         kernels.prepare(split.game, split.cards.look, U(9), begin, split.group, block)
-        block.weight[:] = 1
+        block.weight[:], block.prune[:] = 1, False
         cuts += _split_walks(split.game, split.tables.cells, block, split.group, rule, journal, head, blade)
     whole.step(64 * 20)
     assert cuts > 64 * 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,13 +143,19 @@ def test_a_training_begins_where_another_stands(tmp_path: Path) -> None:
     recipe = loads('game = "leduc"\n[training]\nweighting = "linear"\nperiod = 640')
     coarse_cards().save(tmp_path / "cards")
     first = train(recipe, out=tmp_path / "first", abstraction=tmp_path / "cards", iterations=6_400, threads=1)
-    second = train(recipe, out=tmp_path / "second", begin=tmp_path / "first", iterations=6_464, threads=1)
+    how: dict[str, Any] = {"begin": tmp_path / "first", "threads": 1}
+    second = train(recipe, out=tmp_path / "second", time=1e-9, **how)  # limits count new work alone
+    assert second.updates > first.updates
     assert second.seconds >= first.seconds - 1e-3  # files hold milliseconds
-    assert 6_400 < second.iterations <= 6_600
+    assert first.iterations < second.iterations < first.iterations + 8_192
+    assert second.strategy.provenance["begun_iterations"] == first.iterations
+    assert train(recipe, out=tmp_path / "second", time=1e-9, resume=True, **how).iterations == second.iterations
+    assert train(recipe, out=tmp_path / "second", iterations=8_192, resume=True).iterations == first.iterations + 8_192
     cold = train(recipe, out=tmp_path / "cold", iterations=128, threads=1)
     assert exploitability_of(second.strategy) < exploitability_of(cold.strategy)
     with pytest.raises(InputError, match="no checkpoint of a training there"):
-        train(recipe, out=tmp_path / "third", begin=tmp_path / "nothing", iterations=64)
+        train(recipe, out=tmp_path / "third", abstraction=tmp_path / "cards", begin=tmp_path / "nothing", iterations=64)
+    assert not (tmp_path / "third").exists()
 
 
 def exploitability_of(strategy: BlueprintStrategy) -> float:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import riverboat as rb
 from random_games import Forgetful, history_games, public_games, swap_players
 from riverboat.errors import InputError, RecallError, RiverboatError, ZeroSumError
 from riverboat.games.base import Array, PublicGame
 from riverboat.games.normal_form import NormalForm, matrix
 from riverboat.games.registry import make
+from riverboat.solving import lp
 from riverboat.solving.lp import quasi_perfect, solve_lp, undominated
 from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy
@@ -232,3 +237,17 @@ def test_a_failed_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(highspy.Highs, "run", lambda self: None)
     with pytest.raises(RiverboatError, match="rps: HiGHS stopped with 'Not Set'"):
         solve_lp(compile_game(make("rps")))
+
+
+def test_without_highs_only_linear_programs_are_refused(monkeypatch):
+    monkeypatch.setattr(lp, "highspy", None)
+    with pytest.raises(InputError, match=r"kuhn: linear programs need HiGHS.*pip install highspy"):
+        rb.solve("kuhn", method="lp")
+    assert rb.solve("kuhn", iterations=10).exploitability < 0.2
+
+
+def test_nothing_else_imports_highs():
+    """Servers may lack it: engine, matches and bench."""
+    blocked = "import sys; sys.modules.update(highspy=None, platformdirs=None, ray=None)"
+    loaded = "import riverboat.interfaces.benchmark, riverboat.interfaces.matching, riverboat.solving.batches"
+    subprocess.run([sys.executable, "-c", f"{blocked}; {loaded}"], check=True)

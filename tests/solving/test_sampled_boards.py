@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from riverboat.evaluation.best_response import quality as real_quality
 from riverboat.games.holdem import Holdem, holdem
 from riverboat.games.registry import make
 from riverboat.games.spot import Spot
+from riverboat.interfaces.cli import main
 from riverboat.solving.run import Run, after_iterations, solve
 from riverboat.solving.sampled_boards import SAMPLERS, SampledBoards
 from riverboat.solving.solvers import caution, make_solver
@@ -76,6 +78,22 @@ def test_schedules_without_a_theory_warn() -> None:
     assert caution("pcfr+", "external") is not None
     assert all(caution(name, "external") is None for name in ("vanilla", "linear", "dcfr"))
     assert caution("cfr+", "full") is None
+
+
+def test_memory_and_formats_are_those_of_the_sampler(capsys: pytest.CaptureFixture[str]) -> None:
+    """Eight bytes where it learns, and four that a check reads; a full walk has six."""
+    table = BoardTree(holdem("2-1", ranks=4, suits=2)).table
+    words = ["solve", "holdem:2-1,ranks=4,suits=2", "--iterations", "64", "--json"]
+    for traversal, each in (("full", 6), ("pcs", 12)):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--traversal", traversal])
+        told = json.loads(capsys.readouterr().out)
+        assert ended.value.code == 0
+        assert told["table_bytes"] == each * table
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--traversal", "pcs", "--dtype", "float64"])
+    assert ended.value.code == 2
+    assert "dtype 'float64'" in capsys.readouterr().err
 
 
 def test_what_cannot_be_sampled() -> None:

@@ -134,6 +134,9 @@ def test_the_stronger_hand_is_in_the_higher_bucket() -> None:
     [
         ("flops:10", ("flops:10", "1,755 boards")),
         ("flops:x", ("flops:2000",)),
+        ("flops:00", ("flops:2000",)),
+        ("flops:999999999", ("'flops:999999999'", "at most 10,000,000 buckets")),
+        ("strength:" + "9" * 5000, ("at most 10,000,000 buckets",)),
         ("nowhere", ("strength:2000", "folder")),
     ],
 )

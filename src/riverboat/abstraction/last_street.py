@@ -19,6 +19,7 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.errors import InputError, shown
 
 KINDS = ("flops", "strength")
+MOST_BUCKETS = 10**7
 
 
 def named_cards(name: str, deck: Deck = FULL_DECK, deals: tuple[int, ...] = (3,)) -> CardAbstraction:
@@ -27,8 +28,10 @@ def named_cards(name: str, deck: Deck = FULL_DECK, deals: tuple[int, ...] = (3,)
     if name == "lossless":
         return lossless(deals, deck)
     if colon and kind in KINDS:
-        if not count.isdecimal() or not 1 <= int(count) <= 10**7:
+        if not count.isdecimal() or not count.strip("0"):
             raise InputError(f"cards {shown(name)}: write how many buckets, such as {kind}:2000")
+        if len(count) > len(str(MOST_BUCKETS)) or int(count) > MOST_BUCKETS:  # the first: digits without end
+            raise InputError(f"cards {shown(name)}: at most {MOST_BUCKETS:,} buckets, such as {kind}:{MOST_BUCKETS}")
         if len(deals) != 1:
             raise InputError(f"cards {shown(name)}: for games of two rounds; here boards are dealt {deals}")
         return by_strength(int(count), deck, deals[0], each=kind == "flops")

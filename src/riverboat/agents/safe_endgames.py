@@ -22,6 +22,7 @@ from riverboat.agents.mixing import MixedAgent
 from riverboat.agents.searching import SearchingAgent
 from riverboat.arrays import Array
 from riverboat.endgame.table_search import Search, SearchSettings
+from riverboat.endgame.table_stacks import even_places, even_play, even_strategy
 from riverboat.endgame.table_subgames import Position
 from riverboat.errors import InputError
 from riverboat.games.base import CHANCE
@@ -63,7 +64,7 @@ class SafeEndgames(MixedAgent):
         super().__init__((base, answer), (1.0, 0.0), base.name, base.seed)
         self.search = answer.search
         self.allowance = allowance
-        self._values = Search(base.played, replace(settings, method="resolve"), opponent)
+        self._values = Search(even_play(base.played), replace(settings, method="resolve"), even_strategy(opponent))
         self._stakes: dict[tuple[str, tuple[int, ...], int], Stake] = {}
 
     @property
@@ -104,7 +105,8 @@ class SafeEndgames(MixedAgent):
         return Stake(1.0 if excess <= self.allowance else self.allowance / excess, excess)
 
     def _begun(self, places: Places, i: int) -> Betting:
-        """Where the searched street begins on the way to a place."""
+        """Where the searched street begins on the way to a place, in the game that is searched."""
+        places = even_places(places)
         state = Betting.start(places.rules)
         for move in places.moves[i, : places.length[i]].tolist():
             state = state.next_street() if state.actor == CHANCE else state

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,10 +24,11 @@ from riverboat.endgame.library_play import LibraryPlay
 from riverboat.endgame.table_midgame import MidPosition
 from riverboat.endgame.table_report import Explanation
 from riverboat.endgame.table_search import Search, SearchSettings
+from riverboat.endgame.table_stacks import even_places, even_play, even_strategy
 from riverboat.endgame.table_subgames import Position
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
-from riverboat.games.moves import END
+from riverboat.games.moves import END, real_moves
 from riverboat.games.places import Places
 from riverboat.games.views import Views
 from riverboat.strategy.blueprint import BlueprintStrategy
@@ -71,6 +72,13 @@ class Searching(Protocol):
         ...
 
 
+class Solved(NamedTuple):
+    """A place of a real table."""
+
+    position: Played
+    moves: tuple[int, ...]  # of the position, as they are made at the table
+
+
 @dataclass(frozen=True, eq=False)
 class SearchingAgent:
     """A blueprint with search."""
@@ -89,7 +97,8 @@ class SearchingAgent:
     def search(self) -> Searching:
         """What solves."""
         try:
-            return Search(self.base.played, self.settings, self.opponent)
+            opponent = None if self.opponent is None else even_strategy(self.opponent)
+            return Search(even_play(self.base.played), self.settings, opponent)
         except InputError as error:
             raise InputError(f"agent {self.name!r}: {error}") from None
 
@@ -141,8 +150,10 @@ class SearchingAgent:
         self.check_rules(views.rules)
         if views.places.street[0] < self.search.first:
             return None
-        position = self._positions(views.places, np.zeros(1, np.int64), views.seat)[0]
-        return Explanation(position) if isinstance(position, Position | MidPosition) else None
+        position, moves = self._solved(views.places, np.zeros(1, np.int64), views.seat)[0]
+        if not isinstance(position, Position | MidPosition):
+            return None
+        return Explanation(position, moves, int(hand_numbers(views.hole)[0]))
 
     def _rows(self, views: Views) -> tuple[Array, Array]:
         """Probabilities of the hands that are held, and the moves that they are of. float64, int32 [n, columns]"""
@@ -150,16 +161,15 @@ class SearchingAgent:
         late = views.places.street >= self.search.first
         early, searched = np.flatnonzero(~late), np.flatnonzero(late)
         base = self.base.decide(views.take(early)) if len(early) else None
-        positions = self._positions(views.places, searched, views.seat)
-        columns = max([len(p.moves) for p in positions], default=0)
+        solved = self._solved(views.places, searched, views.seat)
+        columns = max([len(made) for _, made in solved], default=0)
         columns = max(columns, 0 if base is None else base.rows.shape[1])
         rows, moves = np.zeros((len(views), columns)), np.zeros((len(views), columns), np.int32)
         if base is not None:
             rows[early, : base.rows.shape[1]], moves[early, : base.rows.shape[1]] = base.rows, base.moves
         hands = hand_numbers(views.hole)
-        for i, position in zip(searched.tolist(), positions, strict=True):
-            rows[i, : len(position.moves)] = position.strategy[hands[i]]
-            moves[i, : len(position.moves)] = position.moves
+        for i, (position, made) in zip(searched.tolist(), solved, strict=True):
+            rows[i, : len(made)], moves[i, : len(made)] = position.strategy[hands[i]], made
         return rows, moves
 
     # --- public places --------------------------------------------------------------------------
@@ -171,21 +181,26 @@ class SearchingAgent:
         late = (places.street >= self.search.first) & (actor >= 0)
         early, searched = np.flatnonzero(~late), np.flatnonzero(late)
         base = self.base.strategies(places.take(early), None if draw is None else draw[early]) if len(early) else None
-        positions = self._positions(places, searched, actor)
-        columns = max([len(p.moves) for p in positions], default=0)
+        solved = self._solved(places, searched, actor)
+        columns = max([len(made) for _, made in solved], default=0)
         columns = max(columns, 0 if base is None else base.moves.shape[1])
         moves = np.full((len(places), columns), END, np.int32)
         chances = np.zeros((len(places), places.rules.deck.hand_count, columns))
         if base is not None:
             moves[early, : base.moves.shape[1]] = base.moves
             chances[early, :, : base.moves.shape[1]] = base.probabilities
-        for i, position in zip(searched.tolist(), positions, strict=True):
-            moves[i, : len(position.moves)] = position.moves
-            chances[i, :, : len(position.moves)] = position.strategy[self.search.numbers] * places.live[i, :, None]
+        for i, (position, made) in zip(searched.tolist(), solved, strict=True):
+            moves[i, : len(made)] = made
+            chances[i, :, : len(made)] = position.strategy[self.search.numbers] * places.live[i, :, None]
         return Strategies(places, actor, moves, chances)
 
-    def _positions(self, places: Places, chosen: Array, seats: Array) -> Sequence[Played]:
-        return self.search.positions(places.take(chosen), seats[chosen]) if len(chosen) else []
+    def _solved(self, places: Places, chosen: Array, seats: Array) -> list[Solved]:
+        some = places.take(chosen)
+        even = even_places(some)
+        positions = self.search.positions(even, seats[chosen]) if len(chosen) else []
+        if even is some:
+            return [Solved(position, position.moves) for position in positions]
+        return [Solved(p, real_moves(p.moves, some.betting(i))) for i, p in enumerate(positions)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +222,6 @@ class LibraryAgent(SearchingAgent):
     def search(self) -> Searching:
         """What looks up."""
         try:
-            return LibraryPlay(self.library, Search(self.base.played, self.settings))
+            return LibraryPlay(self.library, Search(even_play(self.base.played), self.settings))
         except InputError as error:
             raise InputError(f"agent {self.name!r}: {error}") from None

@@ -24,6 +24,14 @@ class Explanation:
     """A place in a solved subgame, explained."""
 
     position: Position | MidPosition
+    real: tuple[int, ...] | None = None  # its moves as they are made at the table; None: as they are
+    held: int | None = None  # the hand that is held, which is told of in any case
+
+    @property
+    def moves(self) -> list[str]:
+        """What can be played."""
+        moves = self.position.moves if self.real is None else self.real
+        return [show_move(move, self.position.state.rules) for move in moves]
 
     @cached_property
     def margins(self) -> Array | None:
@@ -49,9 +57,10 @@ class Explanation:
         strategy, held = self.position.strategy, self.ranges[self.position.state.turn].weights
         live = ~np.isin(HAND_CARDS, self.position.board).any(axis=1)
         count, total = (np.bincount(CLASS_OF_HAND, w, minlength=169) for w in (live.astype(float), held))
-        moves = [show_move(move, self.position.state.rules) for move in self.position.moves]
         sums = [np.bincount(CLASS_OF_HAND, held * share, minlength=169) for share in strategy.T]
-        shares = {m: (s / np.where(total > 0, total, 1.0)).reshape(13, 13) for m, s in zip(moves, sums, strict=True)}
+        shares = {
+            m: (s / np.where(total > 0, total, 1.0)).reshape(13, 13) for m, s in zip(self.moves, sums, strict=True)
+        }
         weight = np.where(total > 0, np.minimum(total / np.maximum(count, 1.0), 1.0), 0.0)
         return Grid.actions(shares, weight.reshape(13, 13), count.reshape(13, 13))
 
@@ -59,7 +68,7 @@ class Explanation:
         """The subgame in figures, with their units."""
         position = self.position
         if isinstance(position, MidPosition):
-            return self._with_margins(position.facts())
+            return self._with_margins(position.facts() | {"moves": self.moves})
         subgame = position.subgame
         entry, spot, provenance = subgame.entry, subgame.spot, position.solution.provenance
         facts: dict[str, Any] = {
@@ -89,11 +98,13 @@ class Explanation:
     def hands(self) -> list[dict[str, Any]]:
         """All hands at this place: how often each seat holds them, what is played with them, and their margins."""
         position, (first, second) = self.position, self.ranges
-        moves = [show_move(move, position.state.rules) for move in position.moves]
-        margins, out = self.margins, []
+        moves, margins, out = self.moves, self.margins, []
         # Margins are told of hands that nobody would come with, too.
         judged = np.zeros(HANDS, bool) if margins is None else ~np.isnan(margins)
-        for hand in np.flatnonzero((first.weights > 0) | (second.weights > 0) | judged).tolist():
+        told = (first.weights > 0) | (second.weights > 0) | judged
+        if self.held is not None:
+            told[self.held] = True
+        for hand in np.flatnonzero(told).tolist():
             row = {
                 "hand": show_hand(hand),
                 "oop": float(first.weights[hand]),

@@ -96,6 +96,8 @@ class SearchSettings:
             raise InputError("nested=inexpensive: unsafe search has no values that could stand behind an action")
         if self.iterations is not None and self.iterations < 1:
             raise InputError(f"iterations={self.iterations}: must be at least 1")
+        if not self.until > 0:
+            raise InputError(f"until={self.until:g}: must be above zero, such as 0.4 (% of the pot)")
         if self.seconds is not None and self.iterations is not None:
             raise InputError("iterations and time: a solve ends by one of them; give one")
         if self.seconds is not None and not self.seconds >= LEAST_SECONDS:

@@ -196,21 +196,34 @@ class Position:
     def strategy(self) -> Array:
         """Probability of each move with each hand. float64 [1326, moves]
 
-        A hand that the solution hardly ever brings here has learnt next to nothing: it makes its best move against the other
-        range, or plays as its own range does where nobody is left in that.
+        A hand that the solution hardly ever brings here has learnt next to nothing, and nothing at all one that hardly
+        ever meets anybody: what it could win was lost in the rounding, and all its moves are equal. It makes its best
+        move against the range that comes, or where nobody does against the range of the root. Hands of no range, and
+        those that no hand of the other leaves, play as the own range does.
         """
         player, played = self.here.player, self.here.strategy.T.copy()
         reach, held = self.here.reach[player], self.subgame.spot.weights[player]
-        known: Array = np.logical_not(np.isnan(played).any(axis=1)) & (reach >= LEARNT * held)
+        there: Array = np.logical_not(np.isnan(played).any(axis=1))
+        known = there & (reach >= LEARNT * held)
+        if played.shape[1] > 1 and self.solution.provenance["iterations"] > 1:  # the first one makes all moves alike
+            known &= np.ptp(played, axis=1) > 0
         weight = np.where(known, reach, 0.0)
-        weight = weight if weight.any() else np.ones(HANDS)
+        weight = weight if weight.any() else there.astype(float)
         lost = ~known & (held > 0)
         played[~known] = weight @ np.nan_to_num(played) / weight.sum()
-        if lost.any():
-            worth = self.here.best_moves(player)
+        for met in (None, self.subgame.spot.weights[1 - player] * self._live):
+            if not lost.any():
+                break
+            worth = self.here.best_moves(player, met)
             some = np.flatnonzero(lost & np.logical_not(np.isnan(worth).any(axis=0)))
             played[some] = np.eye(len(worth))[worth[:, some].argmax(axis=0)]
+            lost[some] = False
         return played
+
+    @property
+    def _live(self) -> Array:
+        """Hands that the board leaves. bool [1326]"""
+        return np.logical_not(np.isin(HAND_CARDS, self.here.board).any(axis=1))
 
     def entry(self) -> Entry:
         """What is known here, for a subgame that begins here."""

@@ -6,6 +6,7 @@ limit games too. `cr300c/` is 0, 300, 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from riverboat.games.acpc import Rules
@@ -36,6 +37,15 @@ def read_move(label: str, state: Betting) -> int:
 def play_move(state: Betting, move: int) -> Betting:
     """The state after a move given as a number, and after the deal that may follow."""
     return settled(state.play(show_move(move, state.rules)))
+
+
+def real_moves(moves: Iterable[int], state: Betting) -> tuple[int, ...]:
+    """Moves of a menu or a tree as a table takes them.
+
+    All-in is as much as the shorter stack there; the least raise of the deeper one, where it is more, is all-in too.
+    """
+    raises = state.raise_range()
+    return tuple(move if move <= CALL or raises is None else max(move, raises.least) for move in moves)
 
 
 @lru_cache(maxsize=1 << 14)

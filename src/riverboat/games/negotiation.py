@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import log
 
 from riverboat.errors import InputError
 from riverboat.games.base import TERMINAL, Compare, Deal, Outcome, Payoff
 
-MOST_NODES = 10_000_000
+MOST_SETS = 4_000_000  # information sets: seconds and some 700 MB to build
 ACCEPT, WALK = "a", "w"
 
 
@@ -35,8 +34,15 @@ class Negotiation:
     def __post_init__(self) -> None:
         if self.limits < 1 or self.offers < 1:
             raise InputError(f"{self.name}: limits and offers must be at least 1")
-        if self.limits > 1 and self.offers > log(MOST_NODES, self.limits):  # their power may be more than a float holds
-            raise InputError(f"{self.name}: more than {MOST_NODES:,} lines of offers; take fewer")
+        lines, longest = 1, 1  # of offers that somebody answers; each is one information set for each limit
+        for _ in range(min(self.offers, MOST_SETS // self.limits + 1)):
+            longest *= self.limits
+            lines += longest
+            if lines * self.limits > MOST_SETS:
+                raise InputError(
+                    f"{self.name}: {lines:,} lines of offers or more, each with {self.limits:,} limits: {MOST_SETS:,} "
+                    "information sets at most; take fewer limits or offers"
+                )
 
     @property
     def name(self) -> str:

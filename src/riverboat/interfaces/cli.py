@@ -347,7 +347,7 @@ def train(
         int | None, typer.Option(min=1, max=THREADS, help="With --cluster: how many blades, 2 by default.")
     ] = None,
     begin: Annotated[
-        Path | None, typer.Option(help="Begin where a run with fewer buckets or bets stands: its folder.")
+        Path | None, typer.Option(help="A run with fewer buckets or bets to begin with; limits leave it out.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu; cuda: all hands of many boards at once on a GPU; auto.")] = "cpu",
     plot: Annotated[Path | None, typer.Option(help="At the end, draw how snapshots do against the last one.")] = None,

@@ -16,6 +16,7 @@ from riverboat.abstraction.recipe import load_recipe
 from riverboat.agents import registry
 from riverboat.agents.yardsticks import YARDSTICKS
 from riverboat.errors import CorruptError, InputError
+from riverboat.evaluation.identity import identity
 from riverboat.evaluation.matches import Match, play_match
 from riverboat.interfaces import abstracting, shipped_facts, training
 from riverboat.interfaces.matching import results, watched
@@ -55,7 +56,7 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
         f"{pairs:,} duplicate pairs against each; the true figure is within ± of the one shown in 95 cases of 100. "
         f"{clock.perf_counter() - started:,.0f} s in all",
     )
-    for line in shipped_facts.lines():
+    for line in shipped_facts.lines(identity(registry.make_agent(registry.DEMO))["fingerprint"]):
         console.print(f"on record, {line}", soft_wrap=True)
     for what, command in (
         ("play against the agent that comes with Riverboat", f"riverboat play {registry.DEFAULT}"),

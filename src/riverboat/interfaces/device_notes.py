@@ -9,9 +9,9 @@ from riverboat.interfaces.terminal import say
 from riverboat.walks.devices import AUTO, why_not
 
 
-def tell(device: str) -> None:
-    """Say that the processor works, and why."""
-    if device == AUTO and (reason := why_not()) is not None:
+def tell(device: str, unfit: str | None = None) -> None:
+    """Say that the processor works, and why: there is no device, or it would not do for this (`unfit`)."""
+    if device == AUTO and (reason := why_not() or unfit) is not None:
         say(f"device auto: cpu; {reason}")
 
 

@@ -20,6 +20,7 @@ from riverboat.evaluation.ledger import (
 )
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
+from riverboat.words import quote
 
 UNITS = {
     "mbb_per_game": "mbb/g",
@@ -41,7 +42,7 @@ def ledger(file: Path, add: list[Path], page: Path | None, plot: Path | None, js
         book.write()
         say(f"ledger: {file}, {len(book.entries)} results")
     if page is not None:
-        disk.write_text(page, as_page(book))
+        disk.write_text(page, as_page(book, page))
         say(f"page: {page}")
     if plot is not None:
         from riverboat.interfaces.plots import strength_per_cost
@@ -197,11 +198,11 @@ def _scale(book: Ledger) -> str:
 # --- the page -------------------------------------------------------------------------------------
 
 
-def as_page(book: Ledger) -> str:
-    """The ledger as Markdown."""
+def as_page(book: Ledger, page: Path) -> str:
+    """The ledger as Markdown, for a file of this name: the page says how it is written again."""
     parts = [
         "# Strength",
-        f"Written by `riverboat ledger {book.where} --write`: {_scale(book)}.",
+        f"Written by `riverboat ledger {quote(book.where)} --write {quote(page)}`: {_scale(book)}.",
         "Figures are mbb/g ± half the width of a 95 % interval. A rating is the least-squares fit to all matches; its error "
         "is wider where they contradict each other. What can be won of an agent is exact, or a lower bound.",
     ]

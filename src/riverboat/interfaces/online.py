@@ -30,4 +30,4 @@ def online(
     if json:
         emit(played.to_dict())
         return
-    plain_console().print(f"{played.agent}: {played.claim}; {sum(played.chips):+,} chips")
+    plain_console().print(str(played))

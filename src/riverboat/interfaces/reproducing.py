@@ -15,6 +15,7 @@ from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.reproduce.framework import MODULES as MODULES
 from riverboat.reproduce.framework import Experiment, Report, find
 from riverboat.reproduce.rows import Row, summary, verdict_words
+from riverboat.texts import read_text
 
 _HEAD = """# Reproductions
 
@@ -83,6 +84,8 @@ def reproduce(
         disk.check_picture(plot)
     if docs is not None and any(name not in MODULES for name in names):
         raise InputError(f"--docs {docs}: the page has the experiments of the list, without options")
+    if docs is not None:
+        _page(docs)  # told before the work, not after it
     runs: list[Run] = []
     for name in names:
         run = _run(find(name), full, seed)
@@ -151,20 +154,23 @@ def picture(report: Report, title: str, path: Path) -> None:
     if report.draw is not None:
         report.draw(path)
         return
+    curves = [curve for curve in report.curves if curve.x]
+    if not curves and not report.rows:
+        raise InputError(f"picture {path}: nothing to draw, no curve and no row came of {title!r}")
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    panels = list(dict.fromkeys(curve.panel for curve in report.curves)) or [""]
+    panels = list(dict.fromkeys(curve.panel for curve in curves)) or [""]
     columns = min(len(panels), 2)
     lines = -(-len(panels) // columns)
     size = (9.0, 5.0) if columns == 1 else (13.0, 4.5 * lines)
     figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     axes = dict(zip(panels, grid.flat, strict=False))
     axis = axes[panels[0]]
-    if report.curves:
-        for curve in report.curves:
+    if curves:
+        for curve in curves:
             axes[curve.panel].plot(curve.x, curve.y, marker="." if len(curve.x) < 50 else None, label=curve.name)
     else:
         places = range(len(report.rows))
@@ -177,7 +183,7 @@ def picture(report: Report, title: str, path: Path) -> None:
         one.grid(visible=True, alpha=0.3)
         one.legend(fontsize=8)
         one.set_title(panel, fontsize=10)
-        if report.log:
+        if report.log and curves:
             one.set(xscale="log", yscale="log")
     figure.suptitle(title)
     disk.save_picture(figure, path)
@@ -206,11 +212,15 @@ def section(run: Run) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _page(path: Path) -> str:
+    """The page as it is; nothing where there is none yet."""
+    with disk.told(path):
+        return read_text(path, "page") if path.exists() else ""
+
+
 def write_section(path: Path, run: Run) -> None:
     """Put a section in its place of the page; the page is made where there is none."""
-    with disk.told(path):
-        old = path.read_text(encoding="utf-8") if path.exists() else ""
-    parts = re.split(r"^(?=## )", old, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^(?=## )", _page(path), flags=re.MULTILINE)[1:]
     sections = {part.partition("\n")[0].removeprefix("## ").strip(): part.rstrip() + "\n" for part in parts}
     sections[run.experiment.id] = section(run)
     disk.write_text(path, "\n".join([_HEAD, *(sections[name] for name in MODULES if name in sections)]))

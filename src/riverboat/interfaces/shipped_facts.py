@@ -8,8 +8,10 @@ from riverboat.evaluation.ledger import LBR, MATCH, Entry, read_ledger
 from riverboat.strategy.blueprint import load_blueprint
 
 
-def lines() -> list[str]:
-    """A line each; none where no agent is shipped."""
+def lines(demo: str | None = None) -> list[str]:
+    """A line each; none where no agent is shipped. `demo` is the fingerprint of the demo that stands beside them: figures of
+    another say so.
+    """
     if not registry.SHIPPED_LEDGER.is_file():
         return []
     known = load_blueprint(registry.SHIPPED).provenance
@@ -21,6 +23,10 @@ def lines() -> list[str]:
     ]
     ledger = read_ledger(registry.SHIPPED_LEDGER)
     names = ledger.names()
+    if demo is not None:
+        for mark, facts in ledger.agents.items():
+            if facts["name"] == registry.DEMO and mark != demo:
+                names[mark] += f" ({mark}: another training of the same recipe; the one here is {demo})"
     for entry in ledger.entries:
         told.append(f"{names[entry.agents[0]]}{_what(entry, names)}: {entry.claim}")
     return told

@@ -19,7 +19,7 @@ from riverboat.interfaces.solve_options import SolveOptions
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
-from riverboat.solving import rules, schedules
+from riverboat.solving import rules, sampling, schedules
 from riverboat.solving.run import (
     EXACT_METHODS,
     STALLED,
@@ -35,7 +35,7 @@ from riverboat.solving.solvers import bytes_of_tables, caution
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
-from riverboat.walks.devices import CPU
+from riverboat.walks.devices import CUDA, check_device
 from riverboat.walks.rules import board_loops
 from riverboat.walks.tables import table_format
 from riverboat.words import quote, show_bytes, show_seconds
@@ -76,16 +76,25 @@ def finished(results: list[Result], reasons: Iterable[str | None], plot: Path | 
     return not told
 
 
+def check_words(options: SolveOptions) -> None:
+    """Refuse names that no solve takes, before anything is built."""
+    if options.method not in ("cfr", *EXACT_METHODS):
+        raise InputError(f"method {shown(options.method)}: one of cfr, {', '.join(EXACT_METHODS)}")
+    sampling.parse(options.traversal)
+    check_device(options.device)
+    if options.dtype is not None:
+        table_format(options.dtype)
+
+
 def solve_all(spec: str | Game, names: list[str | None], options: SolveOptions, unsaved: Unsaved) -> list[Result]:
     """Solve with each schedule in turn; the tree is compiled once."""
+    check_words(options)
     method = options.method
-    if method not in ("cfr", *EXACT_METHODS):
-        raise InputError(f"method {shown(method)}: one of cfr, {', '.join(EXACT_METHODS)}")
     if options.resume and options.out is None:
         raise InputError("--resume needs --out, the folder of the run to go on with")
     if options.resume and method != "cfr":
         raise InputError(f"--resume goes on with a CFR run; method {method} starts anew")
-    others = (names != [None], options.traversal != "full", options.cards is not None, options.device != CPU)
+    others = (names != [None], options.traversal != "full", options.cards is not None, options.device == CUDA)
     if method != "cfr" and any(others):
         raise InputError(f"--schedule, --traversal, --cards and --device belong to method cfr, not {method}")
     if len(names) > 1 and options.resume:
@@ -93,6 +102,7 @@ def solve_all(spec: str | Game, names: list[str | None], options: SolveOptions, 
     made = _prepared(spec)
     options = options.aimed(getattr(made, "scale", (made.unit, 1.0))[0])
     if method != "cfr":
+        device_notes.tell(options.device, f"method {method} runs on processors")
         with held(options.out):
             return [_exact(made, method, options, unsaved)]
     tree = None if options.resume else solver_tree(made)
@@ -106,11 +116,11 @@ def solve_all(spec: str | Game, names: list[str | None], options: SolveOptions, 
     return results
 
 
-def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object = None) -> int:
+def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object = None, traversal: str = "full") -> int:
     """Bytes that the tables of a solver will take."""
-    parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
-    kind = default_dtype(tree, cards) if dtype is None else dtype
-    return bytes_of_tables(tree, parsed, kind)
+    parsed = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
+    kind = default_dtype(tree, cards, traversal) if dtype is None else dtype
+    return bytes_of_tables(tree, parsed, kind, traversal)
 
 
 def _announce(tree: AnyTree, size: int) -> None:
@@ -146,21 +156,32 @@ def _prepared(spec: str | Game) -> Game:
 def start(game: Any, tree: AnyTree | None, schedule: str | None, options: SolveOptions) -> Run:
     """A run, with its tables allocated; their size is told before, and refused above `--memory`."""
     if tree is not None:
-        limit, size = options.memory, need(tree, schedule, options.dtype, options.cards)
+        size = need(tree, schedule, options.dtype, options.cards, options.traversal)
+        limit = options.memory
         if isinstance(tree, BoardTree) or tree.table > 1_000_000:
             _announce(tree, size)
         if limit is not None and size > limit:
             raise MemoryLimitError(
                 f"{tree.name}: the tables need {show_bytes(size)}, and --memory allows {show_bytes(limit)}"
+                + ("; --dtype 16-bit needs the least" if isinstance(tree, BoardTree) else "")
             )
     if tree is not None:
-        device_notes.tell(options.device)
+        device_notes.tell(options.device, _unfit(tree, options))
     return Run(
         game, schedule, options.traversal, seed=options.seed, threads=options.threads, dtype=options.dtype,
         device=options.device, out=options.out, resume=options.resume, log=options.log,
         check_every=options.check_every, checkpoint_seconds=options.checkpoint_seconds, tree=tree,
         cards=options.cards,
     )  # fmt: skip
+
+
+def _unfit(tree: AnyTree, options: SolveOptions) -> str | None:
+    """Why a GPU would not do, or None."""
+    if not isinstance(tree, BoardTree):
+        return "GPUs solve spots and whole games of hold'em"
+    if options.traversal != "full":
+        return f"traversal {options.traversal!r} runs on processors"
+    return "buckets are tied on processors" if options.cards is not None else None
 
 
 def held(out: Path | None) -> AbstractContextManager[None]:

@@ -15,8 +15,7 @@ from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import schedules
-from riverboat.solving.boards import table_bytes
-from riverboat.solving.run import default_schedule
+from riverboat.solving.solvers import bytes_of_tables, default_schedule
 from riverboat.strategy.node_report import names
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.tables import FORMATS
@@ -72,11 +71,11 @@ def times(tree: BoardTree, threads: int) -> Times:
     return Times(each, ITERATIONS, each * (ITERATIONS + CHECKS))
 
 
-def print_estimate(game: Any, schedule: str | None, threads: int, json: bool) -> None:
+def print_estimate(game: Any, schedule: str | None, threads: int, json: bool, traversal: str = "full") -> None:
     """The compiled tree: sizes in chips, nodes and boards of each street, memory and time. Nothing is solved."""
     boards = isinstance(game, BoardGame)
     with ProgressLine(f"building the tree of {game.name}"):
-        facts = estimate(game, schedule, threads) if boards else tree_estimate.estimate(game, schedule)
+        facts = estimate(game, schedule, threads, traversal) if boards else tree_estimate.estimate(game, schedule)
     if json:
         emit(facts)
     elif boards:
@@ -85,7 +84,7 @@ def print_estimate(game: Any, schedule: str | None, threads: int, json: bool) ->
         tree_estimate.report(facts)
 
 
-def estimate(game: Any, schedule: str | None, threads: int) -> dict[str, Any]:
+def estimate(game: Any, schedule: str | None, threads: int, traversal: str = "full") -> dict[str, Any]:
     """What `--estimate --json` prints of hold'em."""
     tree = BoardTree(game)
     lines = list(menus(tree))
@@ -98,8 +97,8 @@ def estimate(game: Any, schedule: str | None, threads: int) -> dict[str, Any]:
         }
         for s in range(tree.streets)
     ]
-    parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
-    sizes = {name: table_bytes(tree, parsed, name) for name in FORMATS}
+    parsed = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
+    sizes = {name: bytes_of_tables(tree, parsed, name, traversal) for name in FORMATS}
     expected = times(tree, threads)
     return {
         "game": tree.name,

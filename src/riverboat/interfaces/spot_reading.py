@@ -163,8 +163,10 @@ def _facts(solution: Solution, entries: Fields, json: bool) -> None:
     history = (
         [row for row in entries.tables("history") if row["exploitability"] is not None] if "history" in entries else []
     )
-    if history:
-        facts |= {key: history[-1].number(key) for key in ("exploitability", "seconds")}
+    if history:  # the answer may be that of an earlier check than the last
+        answered = [row for row in history if row["iteration"] == facts.get("iterations")]
+        facts |= {"exploitability": (answered or history)[-1].number("exploitability")}
+        facts |= {"seconds": history[-1].number("seconds")}
     facts["actions"] = list(solution[""].actions)
     root = solution[""]
     with ProgressLine(FIGURES):

@@ -124,7 +124,8 @@ def command(
     if estimate:
         spot_words = solving.is_spot(name) or flags.given() or table.given()
         game = read(name, flags, table) if spot_words else make_game(name)
-        spot_estimate.print_estimate(game, schedule, options.threads, json)
+        solving.check_words(options)
+        spot_estimate.print_estimate(game, schedule, options.threads, json, options.traversal)
         return True
     spot = read(name, flags, table)
     if options.method != "cfr":  # small ones, as a check

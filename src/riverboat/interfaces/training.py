@@ -112,12 +112,14 @@ def train_sized(how: TrainOptions, options: Options) -> None:
     if options.out is None:
         raise InputError("no --out: say in which folder the run shall live, or give --estimate")
     coarse = options.out.with_name(f"{options.out.name}.begin")
-    begin = how.begin
+    begin, time = how.begin, how.time
+    if size.begins is not None and begin is None:
+        time = (1 - SHARE) * how.time  # the size before has the rest
     if size.begins is not None and begin is None and not (how.resume and any(options.out.glob(f"{CHECKPOINT}*"))):
         first = replace(how, abstraction=_made(size.begins, how), time=SHARE * how.time, check_seconds=how.time)
         train(SIZED, replace(first, resume=coarse.is_dir()), replace(options, out=coarse, plot=None, json=False))
         begin = coarse
-    train(SIZED, replace(how, abstraction=_made(size.cards, how), begin=begin), options)
+    train(SIZED, replace(how, abstraction=_made(size.cards, how), begin=begin, time=time), options)
     shutil.rmtree(coarse, ignore_errors=True)
 
 

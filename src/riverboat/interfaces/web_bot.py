@@ -15,14 +15,14 @@ from __future__ import annotations
 import json
 import re
 import time as clock
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from itertools import pairwise
-from math import sqrt
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from riverboat import disk
 from riverboat.agents.base import Agent
 from riverboat.claims import ESTIMATE, Claim
 from riverboat.errors import InputError, shown
-from riverboat.evaluation.intervals import NORMAL_95
+from riverboat.evaluation.intervals import Tally
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.base import CHANCE
 from riverboat.games.betting import Betting
@@ -61,15 +61,22 @@ class OnlineMatch:
         return 1000 * float(np.mean(self.chips)) / self.rules.big_blind
 
     @property
-    def ci95(self) -> float:
-        """Half the width of the interval; no duplicate, so it is wide."""
-        spread = float(np.std(self.chips, ddof=1)) if len(self.chips) > 1 else 0.0
-        return NORMAL_95 * 1000 * spread / self.rules.big_blind / sqrt(len(self.chips))
+    def ci95(self) -> float | None:
+        """Half the width of the interval; no duplicate, so it is wide. None after one hand, which says nothing of it."""
+        if len(self.chips) < 2:
+            return None
+        return Tally().plus(np.array(self.chips)).times(1000 / self.rules.big_blind).interval().half_width
 
     @property
-    def claim(self) -> Claim:
-        """The result."""
+    def claim(self) -> Claim | None:
+        """The result; None without an interval."""
+        if self.ci95 is None:
+            return None
         return Claim("won", self.mbb_per_game, "mbb/g", ESTIMATE, self.ci95, size=len(self.chips), samples="hands")
+
+    def __str__(self) -> str:
+        won = f"won {self.mbb_per_game:,.9g} mbb/g (1 hand: an interval needs two or more)"
+        return f"{self.agent}: {self.claim or won}; {sum(self.chips):+,} chips"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -81,7 +88,7 @@ class OnlineMatch:
             "mbb_per_game": self.mbb_per_game,
             "ci95": self.ci95,
             "seconds": round(self.seconds, 1),
-            "claims": [self.claim.to_dict()],
+            "claims": [] if self.claim is None else [self.claim.to_dict()],
         }
 
 
@@ -134,7 +141,7 @@ def play_online(
             reply = _asked(exchange, "act", {"token": token, "incr": move_of(label, state)})
             token = reply.get("token", token)
         won = reply["winnings"]
-        if not isinstance(won, int) or abs(won) > rules.stack:
+        if not isinstance(won, int) or isinstance(won, bool) or abs(won) > rules.stack:
             raise InputError(f"the bot says that {shown(won)} chips were won: no result of {rules.name}")
         chips.append(won)
         if watch is not None:
@@ -174,28 +181,45 @@ def _views(reply: Mapping[str, Any], state: Betting, number: int) -> Views:
 
 def over_http(url: str, timeout: float = 30.0, pause: float = 0.0) -> Exchange:
     """Ask a host; `pause` seconds before each question."""
-    if not url.startswith(("http://", "https://")):
-        raise InputError(f"url {shown(url)}: begins with https:// or http://")
+    _check_url(url)
 
     def ask(what: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         if pause:
             clock.sleep(pause)
-        request = urllib.request.Request(
-            f"{url.rstrip('/')}/{what}", json.dumps(dict(body)).encode(), {"Content-Type": "application/json"}
-        )
         try:
+            request = urllib.request.Request(
+                f"{url.rstrip('/')}/{what}", json.dumps(dict(body)).encode(), {"Content-Type": "application/json"}
+            )
             with urllib.request.urlopen(request, timeout=timeout) as answer:
-                return _read(answer.read(MOST_REPLY).decode("utf-8", "replace"), url)
-        except (urllib.error.URLError, OSError) as error:
+                text = answer.read(MOST_REPLY).decode("utf-8", "replace")
+        except HTTPException as error:  # something answers there, but not as the web does
+            raise InputError(f"{url}: {type(error).__name__}: {shown(str(error))}; is it a web API?") from None
+        except (OSError, ValueError) as error:  # ValueError: names of hosts, here or in a redirection
             raise InputError(f"{url}: {getattr(error, 'reason', error)}") from None
+        return _read(text, url)
 
     return ask
+
+
+def _check_url(url: str) -> None:
+    """Refuse what is no address before anybody is asked."""
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"url {shown(url)}: begins with https:// or http://")
+    try:
+        parts = urlsplit(url)
+        problem = "no host" if not parts.hostname or parts.port == 0 else ""
+    except ValueError as error:
+        problem = str(error)
+    if not url.isascii() or not url.isprintable() or " " in url:
+        problem = "letters that an address cannot have"
+    if problem:
+        raise InputError(f"url {shown(url)}: {problem}; write https://HOST/PATH or https://HOST:PORT/PATH, in ASCII")
 
 
 def _read(text: str, where: str) -> Mapping[str, Any]:
     try:
         reply = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second where lists are nested without end
         reply = None
     if not isinstance(reply, dict):
         raise InputError(f"{where}: {shown(text[:100])} is no JSON object")

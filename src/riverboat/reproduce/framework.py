@@ -74,6 +74,8 @@ MODULES: dict[str, str] = {
     "explain-defence": "explain_defence",
 }
 
+MOST_DIGITS = 12  # of an option
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -146,7 +148,12 @@ def find(spec: str) -> Experiment:
     experiment: Experiment = module.EXPERIMENT
     if not text:
         return experiment
-    chosen = dict(_option(experiment, word) for word in text.split(","))
+    chosen: dict[str, int] = {}
+    for word in text.split(","):
+        key, number = _option(experiment, word)
+        if key in chosen:
+            raise InputError(f"experiment {shown(spec)}: option {shown(key)} is given twice")
+        chosen[key] = number
     return replace(experiment, id=spec, title=f"{experiment.title}, {text}", run=partial(experiment.run, **chosen))
 
 
@@ -156,6 +163,6 @@ def _option(experiment: Experiment, word: str) -> tuple[str, int]:
         raise InputError(f"{experiment.id}: {shown(word)}: it has no options")
     if key not in experiment.options:
         raise unknown(f"option of {experiment.id}", key, experiment.options)
-    if not number.isdecimal():
+    if not number.isdecimal() or len(number) > MOST_DIGITS:
         raise InputError(f"{experiment.id}: {shown(word)}: give a whole number, as in {key}=4")
     return key, int(number)

@@ -59,7 +59,9 @@ class Pieces:
 
     @property
     def note(self) -> str:
-        """What is there, in words."""
+        """What is there, in words. Asked for behind the last piece: only then is it known how many there are."""
+        if self.part > self.asked:
+            raise InputError(f"part={self.part}: there are pieces 1 … {self.asked}; part=0 makes all of them")
         if not self.missing:
             return f"All {self.asked} pieces took {self.seconds:,.0f} s."
         some = f"{self.asked - len(self.missing)} of {self.asked} pieces took {self.seconds:,.0f} s."

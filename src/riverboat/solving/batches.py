@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from riverboat.errors import InputError
+from riverboat import given
+from riverboat.errors import InputError, shown
 from riverboat.games.spot import Spot
 from riverboat.solving import schedules
 from riverboat.solving.boards import LAST_STREET_SCHEDULE, STAKES_SCHEDULE, qualities, step_rows
@@ -54,12 +55,20 @@ def solve_many(
     hand. On a GPU (`device`) spots of as many streets are solved side by side, whatever their betting, as many as its memory
     holds; answers are those of the processor to rounding.
     """
-    if iterations < 0:
-        raise InputError(f"iterations={iterations}: must not be negative")
-    if seconds is not None and not seconds > 0:
-        raise InputError(f"seconds={seconds}: must be above zero")
-    if check_every < 1:
-        raise InputError(f"check_every={check_every}: must be at least 1")
+    if isinstance(spots, str) or not isinstance(spots, Iterable):
+        raise InputError(f"spots={shown(spots)}: give a list of spots")
+    spots = list(spots)
+    for place, spot in enumerate(spots):
+        if not isinstance(spot, Spot):
+            raise InputError(f"spots[{place}]={shown(spot)}: no spot; Spot.make or parse_spot makes one")
+    given.whole("iterations", iterations)
+    given.whole("check_every", check_every, 1)
+    given.threads(threads)
+    given.unless_none(given.whole, "memory", memory)
+    for name, limit in (("until", until), ("seconds", seconds)):
+        given.unless_none(given.number, name, limit)
+        if limit == 0:
+            raise InputError(f"{name}={limit}: must be above zero")
     goal = Goal(iterations, until, seconds, check_every)
     return [solution for solution, _ in judged(spots, goal, schedule, dtype, device, threads=threads, memory=memory)]
 
@@ -75,7 +84,7 @@ def judged(
     memory: int | None = None,
 ) -> list[tuple[Solution, Quality]]:
     """The same, with how good each is."""
-    given = None if schedule is None else schedules.parse(schedule)
+    chosen = None if schedule is None else schedules.parse(schedule)
     where = choose(device)
     groups = _alike(spots)
     trees = _trees(spots, groups) if where != CPU else {}
@@ -85,7 +94,7 @@ def judged(
 
     def solve(numbers: list[int]) -> None:
         first = spots[numbers[0]]
-        rule = given or (STAKES_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
+        rule = chosen or (STAKES_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
         kind = dtype or (SIXTEEN_BITS if where == CPU and first.deals and not first.locks else SIX_BYTES)
         walker = batch_learner(
             where,

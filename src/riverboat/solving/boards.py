@@ -21,7 +21,7 @@ from riverboat.strategy.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.walks import tables
 from riverboat.walks.board_walk import BoardWalker
-from riverboat.walks.devices import CPU, AnyBatch, AnyWalker, choose, learner
+from riverboat.walks.devices import AUTO, CPU, AnyBatch, AnyWalker, choose, learner
 from riverboat.walks.tables import table_format
 from riverboat.walks.ties import Ties
 
@@ -110,7 +110,8 @@ class BoardCFR:
         device: str = CPU,
         cards: CardAbstraction | None = None,
     ) -> None:
-        self.tree, self.dtype, self.seed, self.device = tree, dtype, 0, choose(device)
+        self.tree, self.dtype, self.seed = tree, dtype, 0
+        self.device = CPU if cards is not None and device == AUTO else choose(device)
         if cards is not None and self.device != CPU:
             raise InputError(f"{tree.name}: buckets are tied on processors: take device='cpu'")
         self.cards, self.ties = cards, None if cards is None else Ties(tree, cards)

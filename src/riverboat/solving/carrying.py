@@ -45,6 +45,7 @@ def carry(coarse: Blueprint, fine: Blueprint, keep: float = 1.0, deals: int = DE
         before, after = _rows(coarse, street), _rows(fine, street)
         after[:, mine] = keep * (part.T @ before[:, theirs])
     fine.iterations = int(keep * coarse.iterations) // BLOCK * BLOCK  # the clock of the weighting
+    fine.updates = int(keep * coarse.updates)
     fine.weight = keep * coarse.weight
     fine.payoff = keep * coarse.payoff
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import highspy
 import numpy as np
 from scipy.sparse import csc_array, hstack, vstack
 
@@ -24,6 +23,12 @@ from riverboat.strategy.table import Strategy, Tree
 _TIGHTEST, _USUAL = 1e-10, 1e-7  # the smallest tolerance that HiGHS takes, and its own
 CORNERS = 5000  # sequences of both players from which on an interior point is far sooner there than corners
 _NOISE = 1e-12  # plan entries below this are rounding
+
+highspy: Any
+try:  # servers may lack it, and need it for nothing else
+    import highspy
+except ImportError:
+    highspy = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +152,8 @@ class Program:
     """One player's linear program in HiGHS: variables x, then q; rows E x = e, then F'q - P'x <= 0."""
 
     def __init__(self, form: Form, player: int) -> None:
+        if highspy is None:
+            raise InputError(f"{form.name}: linear programs need HiGHS, which is not here: pip install highspy")
         self.form, self.player = form, player
         payoffs = form.payoffs[player]
         scale = float(np.abs(payoffs.data).max(initial=0.0)) or 1.0  # tolerances are absolute
@@ -168,7 +175,7 @@ class Program:
         lp.row_lower_ = np.concatenate([right, np.full(self.bounds, -highspy.kHighsInf)])
         lp.row_upper_ = np.concatenate([right, np.zeros(self.bounds)])
         self.name = form.name
-        self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.highs = highspy.Highs()
         self._options({"output_flag": False, "small_matrix_value": 1e-12})  # HiGHS drops entries below 1e-9 unasked
         self.highs.passModel(lp)
         self.highs.changeColCost(self.sequences, -1.0)  # minimise -q_0

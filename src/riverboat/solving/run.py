@@ -29,6 +29,7 @@ from riverboat.solving.best import Best
 from riverboat.solving.cfr import CFR
 from riverboat.solving.response import Quality
 from riverboat.solving.run_loop import RunLoop, after_iterations, after_seconds, below, check_recipe
+from riverboat.solving.sampled_boards import SampledBoards
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.solvers import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.solvers import buckets_for, bytes_of_tables, caution, make_solver
@@ -211,7 +212,7 @@ class Run(RunLoop[Progress]):
                 return
         self.game = make_game(game)
         self.tree = tree if tree is not None else solver_tree(self.game)
-        kind = default_dtype(self.tree, cards) if dtype is None else dtype
+        kind = default_dtype(self.tree, cards, traversal) if dtype is None else dtype
         rule = default_schedule(self.tree, traversal) if schedule is None else schedule
         buckets = buckets_for(self.tree, cards)
         self.solver = make_solver(
@@ -248,10 +249,20 @@ class Run(RunLoop[Progress]):
         self._due = self._next_check(self.iteration)
         return self._due - self.iteration
 
+    @property
+    def _traversal(self) -> str:
+        return self.solver.traversal if isinstance(self.solver, SampledBoards) else "full"
+
     def look(self, seconds: float, iterations: int) -> None:
-        """Check where that is due, and keep the averages if they are the best so far."""
+        """Check where that is due, and keep the averages if they are the best so far.
+
+        With buckets the last is the answer: an earlier one may be better in the full game, and is no solution of the
+        abstract one.
+        """
         if self.iteration >= self._due:
             quality = self.check()
+            if getattr(self.solver, "cards", None) is not None:
+                return
             with suppress(OSError):  # no room to keep it: the run goes on without
                 self.best.offer(quality, self.iteration, self.solver.averages)
 
@@ -428,7 +439,7 @@ class Run(RunLoop[Progress]):
             gains=quality.gains,
             recalls=quality.recalls,
             threads=self.solver.threads,
-            table_bytes=bytes_of_tables(self.tree, self.solver.schedule, self.solver.dtype),
+            table_bytes=bytes_of_tables(self.tree, self.solver.schedule, self.solver.dtype, self._traversal),
             layout_bytes=getattr(self.tree, "layout_bytes", 0),
         )
 

@@ -18,7 +18,7 @@ from riverboat.errors import InputError, unknown
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.base import Array
 from riverboat.games.board_game import BettingTree
-from riverboat.games.holdem import Holdem
+from riverboat.games.holdem import Holdem, holdem
 from riverboat.pages import zeros
 from riverboat.solving import schedules
 from riverboat.solving.blueprint_tables import BLOCK, Weighting
@@ -88,7 +88,9 @@ class SampledBoards:
         self.blueprint.step(count)
 
     def warm(self) -> None:
-        """Loops are compiled by the first step."""
+        """Compile the loops, on a game of a few hands: the clock of a run does not count that."""
+        few = BoardTree(holdem("2-1", ranks=4, suits=2))
+        SampledBoards(few, "vanilla", self.traversal, threads=self.threads, dtype=self.dtype).step(1)
 
     # --- checkpoints ------------------------------------------------------------------------
 

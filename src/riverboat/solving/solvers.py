@@ -10,6 +10,7 @@ from riverboat.abstraction.last_street import named_cards
 from riverboat.errors import InputError
 from riverboat.games.board_game import BoardGame
 from riverboat.games.holdem import Holdem
+from riverboat.growth import require
 from riverboat.solving import boards, cfr, sampling, schedules
 from riverboat.solving.boards import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.boards import LIMIT_SCHEDULE, WHOLE_SCHEDULE, BoardCFR
@@ -21,22 +22,24 @@ from riverboat.trees.compile import AnyTree
 from riverboat.walks.devices import CPU, CUDA, check_device
 
 FLOAT32_ABOVE = 100_000_000  # entries of a table
+READ = 4  # bytes of an entry that a check of a sampled run reads
 
 
-def bytes_of_tables(tree: AnyTree, schedule: AnySchedule, dtype: str) -> int:
-    """Memory that the tables of a solver take."""
+def bytes_of_tables(tree: AnyTree, schedule: AnySchedule, dtype: str, traversal: str = "full") -> int:
+    """Memory that the tables of a solver take. Sampled ones on boards have one more, which best responses read."""
     if isinstance(tree, BoardTree):
-        return boards.table_bytes(tree, schedule, dtype)
+        read = READ * tree.table if sampling.parse(traversal).sampled else 0
+        return boards.table_bytes(tree, schedule, dtype) + read
     return cfr.table_bytes(tree, schedule, dtype)
 
 
-def default_dtype(tree: AnyTree, cards: object = None) -> str:
+def default_dtype(tree: AnyTree, cards: object = None, traversal: str = "full") -> str:
     """Double precision until the tables grow large; six bytes for each information set and action on boards.
 
-    With buckets eight: what hands of a bucket play is then the same to the last bit.
+    With buckets eight: what hands of a bucket play is then the same to the last bit; and for samplers.
     """
     if isinstance(tree, BoardTree):
-        return "compact" if cards is None else "float32"
+        return "compact" if cards is None and not sampling.parse(traversal).sampled else "float32"
     return "float32" if tree.table > FLOAT32_ABOVE else "float64"
 
 
@@ -93,8 +96,8 @@ def make_solver(
         if (how := sampling.parse(traversal)).sampled:
             if device == CUDA:
                 raise InputError(f"{tree.name}: device 'cuda' walks in full, not {traversal!r}; take 'cpu' or 'auto'")
-            kind = "float32" if dtype in ("compact", "float64") else dtype
-            return SampledBoards(tree, schedule, how.name, seed=seed, threads=threads, dtype=kind, cards=cards)
+            require(tree.name, bytes_of_tables(tree, schedules.parse(schedule), dtype, traversal))
+            return SampledBoards(tree, schedule, how.name, seed=seed, threads=threads, dtype=dtype, cards=cards)
         return BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device, cards=cards, **options)
     if device == CUDA:
         raise InputError(f"{tree.name}: device 'cuda' is for spots and whole games of hold'em; take 'cpu' or 'auto'")

@@ -148,6 +148,8 @@ class Training(RunLoop[Progress]):
     progress: Callable[[Progress], None] | None = None
     measure: Measure | None = None  # the strategy now, and the snapshot before it
     seconds: float = 0.0
+    begun_iterations: int = 0  # that were carried over from another run, with the seconds that they took:
+    begun_seconds: float = 0.0  # they are part of what is known, and no limit counts them
     snapshots: int = 20  # kept at most; every other one goes when there are more
     _limits: tuple[tuple[str, float | None], ...] = ()  # of the sitting
     _now: Progress | None = None
@@ -193,6 +195,9 @@ class Training(RunLoop[Progress]):
                 arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
             self.solver.restore(arrays)
         self.seconds = past.number("seconds", 0)
+        if "begun_seconds" in past:
+            self.begun_seconds = past.number("begun_seconds", 0)
+            self.begun_iterations = int(past.number("begun_iterations", 0))
         self._keep_cards()
         shutil.rmtree(self.out / "strategy", ignore_errors=True)  # of the run that was over before this one
 
@@ -201,13 +206,21 @@ class Training(RunLoop[Progress]):
         if self.cards_path is not None and not (self.out / CARDS).exists():
             artefact.link(self.cards_path, self.out / CARDS)
 
+    def begin_with(self, iterations: int, seconds: float) -> None:
+        """The solver stands where another run has come in so many iterations and seconds."""
+        self.seconds = self.begun_seconds = seconds
+        self.begun_iterations = iterations
+
     def run(
         self,
         seconds: float | None = None,
         iterations: int | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> BlueprintStrategy:
-        """Train until a limit or until `stop()`, then write a checkpoint and the strategy. Limits count earlier sittings."""
+        """Train until a limit or until `stop()`, then write a checkpoint and the strategy.
+
+        Limits count earlier sittings, and not the run that this one has begun with.
+        """
         if seconds is None and iterations is None:
             raise InputError("no limit: say for how many seconds or iterations to train")
         for what, limit in (("seconds", seconds), ("iterations", iterations)):
@@ -217,8 +230,10 @@ class Training(RunLoop[Progress]):
         self._now, self._checked_at = None, self.seconds
         if self._share() < 1:
             self.solver.step(1)  # compiles the loops where that has not been done: no training time
-        stops: list[Callable[[Standing], bool]] = [] if seconds is None else [after_seconds(seconds)]
-        stops += [] if iterations is None else [after_iterations(iterations)]
+        stops: list[Callable[[Standing], bool]] = (
+            [] if seconds is None else [after_seconds(self.begun_seconds + seconds)]
+        )
+        stops += [] if iterations is None else [after_iterations(self.begun_iterations + iterations)]
         try:
             self.go([Asked(stop), *stops], self.progress)
         except KeyboardInterrupt:
@@ -259,12 +274,15 @@ class Training(RunLoop[Progress]):
         return self._now if self._now is not None else self._told(0.0, 0.0)
 
     def _share(self) -> float:
-        done = {"seconds": self.seconds, "iterations": self.solver.iterations}
+        done = {
+            "seconds": self.seconds - self.begun_seconds,
+            "iterations": self.solver.iterations - self.begun_iterations,
+        }
         return max((done[name] / most if most else 1.0) for name, most in self._limits if most is not None)
 
     def _told(self, rate: float, updates: float) -> Progress:
         share = min(1.0, self._share())
-        left = self.seconds * (1 / share - 1) if share > 0 else None
+        left = (self.seconds - self.begun_seconds) * (1 / share - 1) if share > 0 else None
         return Progress(self.solver.iterations, self.seconds, rate, updates, share, left)
 
     def _check(self, now: Progress) -> Progress:
@@ -281,7 +299,10 @@ class Training(RunLoop[Progress]):
     # --- what is kept ------------------------------------------------------------------------------
 
     def _known(self) -> dict[str, Any]:
-        return {**self.provenance, "iterations": self.solver.iterations, "seconds": round(self.seconds, 3)}
+        known = {**self.provenance, "iterations": self.solver.iterations, "seconds": round(self.seconds, 3)}
+        if self.begun_iterations:
+            known |= {"begun_iterations": self.begun_iterations, "begun_seconds": round(self.begun_seconds, 3)}
+        return known
 
     def strategy(self) -> BlueprintStrategy:
         """The average strategy as it is now, one byte a move."""

@@ -252,27 +252,32 @@ class Spotlight:
             kept[player] = self._walked(player)
         return kept[player]
 
-    def _walked(self, me: int, *, respond: bool = False) -> Array:
-        """EV of each hand of a player, then of each move; with `respond`, by its best response. float64 [1 + moves, 1326]"""
+    def _walked(self, me: int, *, respond: bool = False, met: Array | None = None) -> Array:
+        """EV of each hand of a player, then of each move; with `respond`, by its best response, to the range `met`
+        where one is given. float64 [1 + moves, 1326]
+        """
         tree, solution = self.tree, self.solution
         if respond:
-            raw = solution.walker.respond(me, self.start_at(self.place))
+            raw = solution.walker.respond(me, self.start_at(self.place, None if met is None else (met, met)))
         else:
             raw = solution.street(self).values(me, self._forest_node(self.place))
-        values, mass = self._hands(raw, len(self.dealt), me, np.nan), self.compatible(me)
+        values = self._hands(raw, len(self.dealt), me, np.nan)
+        mass = self.compatible(me) if met is None else without_shared(met)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.where(mass > 0, values / mass, np.nan)
         values += tree.betting.spent[self.place, me] - tree.betting.spent[0, me]
         values[:, ~(tree.game.weights[me] > 0)] = np.nan
         return values
 
-    def start_at(self, place: int) -> Start:
-        """Where a walk begins at a node on the way that has the cards of this one: its board, and the reach of both there."""
+    def start_at(self, place: int, reach: tuple[Array, Array] | None = None) -> Start:
+        """Where a walk begins at a node on the way that has the cards of this one: its board, and the reach of both
+        there, unless another is given.
+        """
         street = len(self.dealt)
         boards, maps = self.boards
         back = np.empty(HANDS, np.int64)
         back[maps[street]] = np.arange(HANDS)
-        reach = self._reach_at(place)
+        reach = self._reach_at(place) if reach is None else reach
         first, second = (reach[p][back[self.tree.reps(boards[street], p)]] for p in (0, 1))
         return Start(boards[street], self._forest_node(place), (first, second))
 
@@ -281,9 +286,9 @@ class Spotlight:
         values: Array = self._walked(player, respond=True)[0]
         return values
 
-    def best_moves(self, player: int) -> Array:
-        """The same after each move there. float64 [moves, 1326]"""
-        return self._walked(player, respond=True)[1:]
+    def best_moves(self, player: int, met: Array | None = None) -> Array:
+        """The same after each move there; `met`: what the other holds, where not what comes. float64 [moves, 1326]"""
+        return self._walked(player, respond=True, met=met)[1:]
 
     def ev(self, player: int) -> Array:
         """What each hand wins from the pot as it stands there, its own later chips deducted. float64 [1326]"""

@@ -22,6 +22,7 @@ from riverboat.games.action_tree import compile_actions, measure
 from riverboat.memory import available_memory
 from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe
 from riverboat.solving.training import Measure, Progress, Solver, Training
+from riverboat.strategy import files
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.walks.devices import CPU, check_device, choose
 from riverboat.words import duration, show_bytes
@@ -109,7 +110,7 @@ class Trained:
     game: str
     out: Path
     iterations: int
-    seconds: float  # of training, over all sittings
+    seconds: float  # of training, over all sittings, and of the run that it has begun with
     updates: int  # decisions visited
     touched: int  # information sets visited
     regret: float  # chips a hand, both seats together, an estimate
@@ -170,7 +171,8 @@ def train(
     """Train a recipe (a preset, a file, or as it is) in a folder until `time` (seconds), `iterations` or `stop()`.
 
     On a GPU (`device`) it is trained by public chance sampling, and an iteration is a board with all hands on it.
-    `begin` is a run with fewer buckets or bets, whose regrets and averages are carried over (`solving.carrying`).
+    `begin` is a run with fewer buckets or bets, whose regrets and averages are carried over (`solving.carrying`); its
+    time and its iterations are part of the result's, but no limit counts them.
     `resume` goes on there, with the same recipe, seed and mode; limits count earlier sittings. An interrupt (Ctrl-C) writes a
     checkpoint, between two steps, and is raised again.
     """
@@ -226,10 +228,13 @@ def train_with(
             progress=note,
             measure=_exploited(options.threads) if options.exploitability else _measure(options.threads),
         )
-        run.open(options.resume)
-        if options.begin is not None and isinstance(solver, Blueprint) and solver.iterations == 0:
-            coarse, run.seconds = blueprint_of(options.begin, options.threads)  # limits count its time too
+        if options.begin is not None and isinstance(solver, Blueprint) and not files.checkpoints(folder):
+            coarse, seconds = blueprint_of(
+                options.begin, options.threads
+            )  # first: what is refused leaves nothing behind
             carry(coarse, solver)
+            run.begin_with(solver.iterations, seconds)
+        run.open(options.resume)
         strategy = run.run(options.limit(made), options.iterations, stopped)
         return Trained(
             game=made.rules.name,

@@ -9,6 +9,7 @@ import numpy as np
 from riverboat.lanes import BIAS, ENTRY, SHIFTS, TURN
 
 vars(np).setdefault("row_stack", np.vstack)  # NumPy 2.4 took it away, and numba-cuda still asks for it when imported
+os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # a small game has few blocks: no news to anybody
 
 from numba import cuda as cuda  # noqa: E402
 
