@@ -9,6 +9,7 @@ import riverboat as rb
 from reference.spot_ev import SlowSpot
 from riverboat.agents.registry import make_agent
 from riverboat.cards.deck import hand_index
+from riverboat.endgame.table_search import Search
 from riverboat.errors import InputError
 from riverboat.games.hand_files import read_hands, write_hands
 from riverboat.practice.judging import judge_of
@@ -169,3 +170,12 @@ def rb_equity(hand):
     from riverboat.cards.notation import show_cards
 
     return equity(*(show_cards(hand.holes[seat]) for seat in (hand.seat, 1 - hand.seat))).shares[0]
+
+
+@pytest.mark.parametrize(("street", "solves"), [("river", True), ("flop", False)])
+def test_an_agent_that_searches_late_has_solved_something_before_the_first_hand(street, solves, monkeypatch):
+    """Loops are compiled or loaded while nobody waits in the middle of a hand."""
+    solved = []
+    monkeypatch.setattr(Search, "warm", lambda search: solved.append(search.settings.street))
+    Sitting.begin(None, f"default?search={street}", seed=1)
+    assert solved == ([street] if solves else [])

@@ -158,6 +158,7 @@ def test_another_game_or_a_torn_checkpoint_is_refused(tmp_path):
 
 def test_presets_and_what_is_wrong_in_a_recipe():
     assert set(presets()) >= {"demo", "laptop", "server"}
+    assert all(load_train_recipe(name).worth for name in presets())
     demo = load_train_recipe("demo")
     assert demo.abstraction == "tiny"
     assert demo.rules.name == "nolimit-200bb"

@@ -146,7 +146,7 @@ class Search:
         if rules.limit or rules.board != (0, 3, 1, 1) or rules.hole != 2:
             raise InputError(f"{rules.name}: search is for no-limit hold'em")
         if self.settings.seconds is not None:
-            self._warm()
+            self.warm()
 
     @cached_property
     def first(self) -> int:
@@ -202,8 +202,8 @@ class Search:
                 positions[key] = self.cache.keep(key, subgame.solved(solution, s.play))
         return positions
 
-    def _warm(self) -> None:
-        """Compile now, or load, what the first solve would, so that the clock measures solving alone."""
+    def warm(self) -> None:
+        """Compile now, or load, what the first solve would: a clock then measures solving alone, and nobody waits later."""
         rules, street = self.played.rules, self.first
         board = rules.deck.cards[:: len(rules.deck.cards) // 5][: rules.board_sizes[street]]
         places = Places.from_lines(rules, ["cc/" * street], [tuple(board.tolist())])

@@ -394,7 +394,7 @@ def train(
 
 @app.command()
 def play(
-    agent: Agent = "default",
+    agent: Agent = "default?search=river",
     hands: Annotated[int | None, typer.Option(min=1, max=MANY, help="Leave after so many.")] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, max=SEED, help="Seed of the cards and of the agent; a new one by default.")

@@ -59,7 +59,7 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
     for line in shipped_facts.lines(identity(registry.make_agent(registry.DEMO))["fingerprint"]):
         console.print(f"on record, {line}", soft_wrap=True)
     for what, command in (
-        ("play against the agent that comes with Riverboat", f"riverboat play {registry.DEFAULT}"),
+        ("play against the agent that comes with Riverboat", "riverboat play"),
         ("play against it", f"riverboat play {registry.DEMO}"),
         ("play it against others", f"riverboat match {registry.DEMO} rule-based --hands 100000"),
         ("see what it does first", f"riverboat show {quote(folder)} preflop"),

@@ -22,11 +22,15 @@ from riverboat.games.moves import show_move
 from riverboat.games.sizes import parse_sizes, total
 from riverboat.games.views import Views
 from riverboat.interfaces.decision_reviews import print_sitting
-from riverboat.interfaces.terminal import emit, plain_console
+from riverboat.interfaces.terminal import COMPILING, emit, plain_console
+from riverboat.jit import on_disk
 from riverboat.practice.sitting import Sitting
 from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
+from riverboat.solving.batches import SIX_BYTES
 from riverboat.verbs.playing import Event, Table, agent_move, described, opened
 from riverboat.verbs.seating import rules_for
+from riverboat.walks.rules import board_loops
+from riverboat.walks.tables import table_format
 
 WORDS = {"fold": "f", "call": "c", "check": "c", "k": "c", "x": "c", "all-in": "a", "allin": "a", "all": "a"}
 SIZES = {"pot": "100%", "half": "50%"}
@@ -116,6 +120,8 @@ def _sit_down(name: str, how: Options) -> Sitting:
             sitting.deal()
         return sitting
     seed = secrets.randbits(32) if how.seed is None else how.seed
+    if "search=" in name and not on_disk(board_loops(None, table_format(SIX_BYTES)).work):
+        _say(COMPILING)
     return Sitting.begin(how.out, make_agent(name, seed), seed=seed, game=how.game, seat=seat)
 
 

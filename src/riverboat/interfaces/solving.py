@@ -16,7 +16,7 @@ from riverboat.games.match_state import TAG
 from riverboat.interfaces import device_notes, many_players, signals
 from riverboat.interfaces.progress import Live, ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions
-from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.interfaces.terminal import COMPILING, emit, plain_console, say
 from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import rules, sampling, schedules
@@ -46,7 +46,6 @@ def is_spot(name: str) -> bool:
     return name == "spot" or Path(name).suffix.lower() == ".toml" or name.lstrip().startswith(TAG)
 
 
-COMPILING = "compiling, once: the next start is quick"
 Unsaved: TypeAlias = list[UnsavedError]  # told after the answer
 
 

@@ -18,6 +18,7 @@ from riverboat.words import duration as duration
 if TYPE_CHECKING:
     from rich.console import Console
 
+COMPILING = "compiling, once: the next start is quick"
 UNBOUNDED = 100_000  # columns of what is no terminal
 _LONGEST_LINE, _TAIL = 470, 150  # characters of an error; its end has the way out
 

@@ -20,6 +20,7 @@ from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving.sizing import SHARE, size_for
 from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe, presets
 from riverboat.solving.training import Progress
+from riverboat.strategy.blueprint import CARDS, load_blueprint
 from riverboat.strategy.files import CHECKPOINT
 from riverboat.verbs.training import (
     LOSSLESS,
@@ -52,11 +53,14 @@ def listing(json: bool) -> None:
     """The recipes that come with Riverboat."""
     recipes = {name: load_train_recipe(name) for name in presets()}
     if json:
-        facts = {name: {"about": r.about, "cards": r.abstraction, "time": r.time} for name, r in recipes.items()}
+        facts = {
+            name: {"about": r.about, "worth": r.worth, "cards": r.abstraction, "time": r.time}
+            for name, r in recipes.items()
+        }
         emit({"presets": facts})
         return
-    columns = Column("recipe"), Column("cards"), Column("time"), Column("what it is", PROSE)
-    rows = [(name, recipe.abstraction, recipe.time or "", recipe.about) for name, recipe in recipes.items()]
+    columns = Column("recipe"), Column("cards"), Column("time"), Column("what it is, and what it is worth", PROSE)
+    rows = [(name, r.abstraction, r.time or "", f"{r.about}. Worth: {r.worth}") for name, r in recipes.items()]
     plain_console().print(ReportTable("", columns, tuple(rows)))
     say("riverboat train RECIPE --estimate tells nodes, information sets and memory")
 
@@ -104,6 +108,9 @@ def train_sized(how: TrainOptions, options: Options) -> None:
         raise InputError("train: name a recipe, or give --time alone: the number of buckets is then taken from it")
     if how.device != CPU:
         raise InputError(f"train --device {how.device}: name a recipe; sizes for a time are measured on processors")
+    if how.resume and options.out is not None and any(options.out.glob(f"{CHECKPOINT}*")):
+        _go_on(how, options, options.out, how.time)
+        return
     size = size_for(how.time, how.threads)
     say(f"{size.cards} cards: {size.measured}")
     if options.estimate:
@@ -111,16 +118,28 @@ def train_sized(how: TrainOptions, options: Options) -> None:
         return
     if options.out is None:
         raise InputError("no --out: say in which folder the run shall live, or give --estimate")
-    coarse = options.out.with_name(f"{options.out.name}.begin")
+    coarse = _beside(options.out)
     begin, time = how.begin, how.time
     if size.begins is not None and begin is None:
         time = (1 - SHARE) * how.time  # the size before has the rest
-    if size.begins is not None and begin is None and not (how.resume and any(options.out.glob(f"{CHECKPOINT}*"))):
         first = replace(how, abstraction=_made(size.begins, how), time=SHARE * how.time, check_seconds=how.time)
         train(SIZED, replace(first, resume=coarse.is_dir()), replace(options, out=coarse, plot=None, json=False))
         begin = coarse
     train(SIZED, replace(how, abstraction=_made(size.cards, how), begin=begin, time=time), options)
     shutil.rmtree(coarse, ignore_errors=True)
+
+
+def _go_on(how: TrainOptions, options: Options, out: Path, time: float) -> None:
+    """With the cards that a run has, also where a new one of that time would have more; `time` is that of all sittings."""
+    begun = load_blueprint(out).provenance.get("begun_seconds", 0.0)
+    rest = max(time - begun, 1e-3)  # a limit is above zero
+    train(SIZED, replace(how, abstraction=out / CARDS, begin=None, time=rest), options)
+    shutil.rmtree(_beside(out), ignore_errors=True)
+
+
+def _beside(out: Path) -> Path:
+    """Where the size before is trained."""
+    return out.with_name(f"{out.name}.begin")
 
 
 def _made(cards: str, how: TrainOptions) -> Path:

@@ -21,6 +21,7 @@ from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.cards.notation import parse_cards, show_cards
 from riverboat.cards.ranking import rank
+from riverboat.endgame.table_search import Search
 from riverboat.errors import InputError, shown
 from riverboat.fields import Fields
 from riverboat.games.acpc import Rules, parse_game, show_game
@@ -37,6 +38,7 @@ from riverboat.verbs.playing import Event, Table
 
 FORMAT = 1
 YOU = "you"
+LATE = ("turn", "river")  # streets whose search begins within a second
 MOST = 64 << 20  # bytes of a file
 
 
@@ -57,7 +59,10 @@ class Kept:
 
 def warm(agent: Agent, rules: Rules) -> None:
     """Ask an agent once on every street, and about a bet that is not of its menu: loops are loaded on first use, and who
-    plays does not wait for that. An agent that searches is not asked to search."""
+    plays does not wait for that. One that searches late in a hand solves something, too; before that it would take long."""
+    search = getattr(agent, "search", None)
+    if isinstance(search, Search) and search.settings.street in LATE:
+        search.warm()
     asked = getattr(agent, "base", agent)
     if not isinstance(asked, BlueprintAgent) or rules.limit:
         return

@@ -1,6 +1,7 @@
 """Recipes of blueprints, as small TOML files: which game, which bets, which cards, and how to train.
 
 about = "what it is for"
+worth = "what it wins, and of whom: measured, with its interval"
 game = "nolimit-200bb"        # a shipped game or the path of an ACPC game file
 abstraction = "tiny"          # the recipe of cards it is meant for, or "lossless"
 [menu]                        # no-limit: docs/formats.md
@@ -34,7 +35,7 @@ from riverboat.solving.blueprint_tables import DTYPES, Pruning, Weighting
 from riverboat.solving.bucket_sampling import TRAVERSALS
 from riverboat.texts import parse_toml, read_toml
 
-KEYS = ("name", "about", "game", "abstraction", "menu", "training")
+KEYS = ("name", "about", "worth", "game", "abstraction", "menu", "training")
 MOST = 2**53  # of a number
 BOARD = 1000  # deals that a board with all its hands counts for; it is worth 1,200 to 4,600
 TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal", "runouts")
@@ -55,6 +56,7 @@ class TrainRecipe:
     runouts: int = 0  # boards that an all-in before the last street is paid on
     name: str = "recipe"
     about: str = ""
+    worth: str = ""  # measured
 
     def on_device(self) -> TrainRecipe:
         """The same for a GPU, which trains by public chance sampling: clocks count boards, each for BOARD deals.
@@ -160,6 +162,7 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
         runouts,
         _text(table, "name", name),
         _text(table, "about", ""),
+        _text(table, "worth", ""),
     )
 
 

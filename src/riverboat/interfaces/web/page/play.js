@@ -7,7 +7,7 @@ import { go } from "./place.js";
 import { fromHistory, HistoryReview } from "./play_history.js";
 import { PlayTable } from "./play_table.js";
 
-const KINDS = { spot: "Solved spots", blueprint: "Blueprints", search: "With search", yardstick: "Simple players" };
+const KINDS = { spot: "Solved spots", search: "With search: the strongest", blueprint: "Blueprints", yardstick: "Simple players" };
 
 async function openStart(root) {
   const [agents, kept, files] = (await attempt(() => Promise.all([api.opponents(), api.sittings(), api.histories()]))) ?? [[], [], []];
