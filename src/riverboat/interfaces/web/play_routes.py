@@ -102,19 +102,23 @@ def routes(server: Server) -> APIRouter:
     return router
 
 
+def _with_search(name: str, what: str) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "kind": "blueprint", "about": f"the blueprint that {what}"},
+        {"name": f"{name}?search=river", "kind": "search", "about": f"the one that {what}, solves rivers at the table"},
+        {
+            "name": f"{name}?search=turn",
+            "kind": "search",
+            "about": "the same, solves from the turn on: a second a move",
+        },
+    ]
+
+
 def opponents(server: Server) -> list[dict[str, Any]]:
     """Agents by name, with what they are."""
-    told = [
-        {"name": DEFAULT, "kind": "blueprint", "about": "the blueprint that comes with Riverboat"},
-        {"name": f"{DEFAULT}?search=river", "kind": "search", "about": "the same, solves the river at the table"},
-        {"name": f"{DEFAULT}?search=turn", "kind": "search", "about": "the same, solves from the turn on"},
-    ]
+    told = _with_search(DEFAULT, "comes with Riverboat")
     if demo_folder().is_dir():
-        told += [
-            {"name": DEMO, "kind": "blueprint", "about": "the blueprint that riverboat demo builds"},
-            {"name": f"{DEMO}?search=river", "kind": "search", "about": "the same, solves the river at the table"},
-            {"name": f"{DEMO}?search=turn", "kind": "search", "about": "the same, solves from the turn on"},
-        ]
+        told += _with_search(DEMO, "riverboat demo builds")
     for run in listing(server.data, server.jobs):
         if run["ready"] and run["kind"] == "solution" and run["board"]:
             told.append({"name": run["name"], "kind": "spot", "about": f"solved spot on {run['board']}"})
