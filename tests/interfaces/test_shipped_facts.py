@@ -25,11 +25,14 @@ def test_default_tells_what_is_on_record_beside_demo() -> None:
     known = shipped_facts.lines()
     assert "core-hours" in known[0]
     bounds = [line.partition(":")[0] for line in known if "lower bound" in line]
-    mine = [what.removeprefix("default") for what in bounds if what.startswith("default")]
+    mine = [what.removeprefix("default") for what in bounds if what.startswith("default,") or what == "default"]
     theirs = [what.removeprefix("demo") for what in bounds if what.startswith("demo")]
     assert sorted(mine) == sorted(theirs)
     assert len(mine) == 3  # a fitted response, calls alone, bets
     assert any(line.startswith("default against demo: won") for line in known)
+    searched = [line for line in known if line.startswith("default?search=river")]  # pieces are told as one
+    assert sum("against default: won" in line for line in searched) == 1
+    assert sum("LBR fcpa from the turn" in line for line in searched) == 1
 
 
 def test_figures_of_another_demo_than_the_one_here_say_so() -> None:

@@ -27,9 +27,9 @@ def lines(demo: str | None = None) -> list[str]:
         for mark, facts in ledger.agents.items():
             if facts["name"] == registry.DEMO and mark != demo:
                 names[mark] += f" ({mark}: another training of the same recipe; the one here is {demo})"
-    for entry in ledger.entries:
-        told.append(f"{names[entry.agents[0]]}{_what(entry, names)}: {entry.claim}")
-    return told
+    kinds = dict.fromkeys(entry.kind for entry in ledger.entries)
+    entries = [entry for kind in kinds for entry in ledger.pooled(kind)]
+    return told + [f"{names[entry.agents[0]]}{_what(entry, names)}: {entry.claim}" for entry in entries]
 
 
 def _what(entry: Entry, names: dict[str, str]) -> str:
