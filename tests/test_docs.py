@@ -133,6 +133,15 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def with_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder in which `riverboat demo` has built its agent, in seconds."""
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "riverboat.interfaces.cli", "demo", "--time", "5s", "--pairs", "50"]
+    subprocess.run(command, cwd=folder, env=os.environ | {"XDG_DATA_HOME": str(folder)}, check=True)
+    return folder
+
+
 # --- code -----------------------------------------------------------------------------------
 
 
@@ -169,9 +178,10 @@ def test_code(page: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("page", [p for p in PAGES if any(slow for *_, slow in commands(p))], ids=show)
 def test_slow_code(
-    page: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    page: Path, elsewhere: Path, with_demo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(elsewhere / "data"))  # where the demo leaves its agent
+    builds = any(text.startswith("riverboat demo") for _, text, _, _ in commands(page))
+    monkeypatch.setenv("XDG_DATA_HOME", str(elsewhere / "data" if builds else with_demo))  # where the demo is
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     follow(page, capsys, slow=True)
 
