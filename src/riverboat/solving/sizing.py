@@ -3,6 +3,8 @@
 Measured with the demo's bets (mean against the others, mbb/g, 100,000 duplicate hands each): 2 core-minutes with 100 buckets
 a street +26; 29 core-minutes with 100 buckets +77, with 500 +149, with 5,000 +11. By duels of six million hands: 500 buckets
 after 10 core-minutes are 14 ± 9 ahead of 100 after 2 and 11 ± 9 behind 100 after 20; after 36 they are 48 ± 9 ahead of that.
+With the bets of `default`, three million hands: 100 buckets after 10 core-minutes are 31 ± 12 ahead of those after 2, 500
+after 40 are 21 ± 13 ahead of that, and after 120 35 ± 13, which is 6 ± 11 ahead of 40 (bench/frontier.py).
 A table that is too large for its time is mostly noise, one that is too small stops to gain. So `riverboat train --time 8h`
 without a recipe takes the size from the time, and a larger size begins where the one before it stands after a tenth of the
 time (`carrying`).
@@ -37,7 +39,6 @@ SIZES = (
         "tiny",
         "500 buckets are ahead of 100 and of 5,000 at 29 core-minutes; at 10 they are behind 100 at 20",
     ),
-    Size("medium", 14_400.0, "small", "2,000 buckets: by what 100 and 500 can hold, not measured"),
 )
 
 
