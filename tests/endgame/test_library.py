@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.agents.test_searching import SMALL, base
 
+from random_blueprints import random_blueprint
 from riverboat.agents.searching import LibraryAgent
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.endgame import library_build
@@ -171,3 +172,9 @@ def test_rivers_are_those_that_are_reached() -> None:
     assert all(r.line.count("/") == 3 for r in rivers)
     assert all(r.pot + 2 * r.stack == 2 * 1500 for r in rivers)
     assert len({r.line for r in rivers}) > 5
+
+
+def test_a_blueprint_of_another_game_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="leduc: endgames are rivers of no-limit hold'em"):
+        build(random_blueprint("leduc"), tmp_path / "library", 1)
+    assert not (tmp_path / "library").exists()

@@ -31,6 +31,7 @@ from riverboat.endgame.library import (
     rung_spot,
 )
 from riverboat.errors import InputError, check_threads
+from riverboat.games.acpc import Rules
 from riverboat.solving.batches import solve_many
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_report import at_line
@@ -64,11 +65,16 @@ class Progress(NamedTuple):
     made: int  # by this run
 
 
+def _check_rules(rules: Rules) -> None:
+    if rules.limit or rules.board != (0, 3, 1, 1) or rules.hole != 2 or rules.stacks is None:
+        raise InputError(f"{rules.name}: endgames are rivers of no-limit hold'em")
+
+
 def reached(strategy: BlueprintStrategy, seed: int | list[int], street: int = RIVER) -> Iterator[Reached]:
     """Rivers that a blueprint reaches against itself with chips behind, as often as it does, without end; or turns."""
     rules, tree, rng = strategy.rules, strategy.tree, np.random.default_rng(seed)
-    if rules.limit or rules.board != (0, 3, 1, 1) or rules.hole != 2 or rules.stacks is None:
-        raise InputError(f"{rules.name}: endgames are rivers of no-limit hold'em")
+    _check_rules(rules)
+    assert rules.stacks is not None
     while True:
         deck = np.tile(rules.deck.cards, (DRAWN, 1))
         dealt = rng.permuted(deck, axis=1)[:, :9].astype(np.uint8)
@@ -125,6 +131,7 @@ def build(
     """
     check_threads(threads)
     choose(device)
+    _check_rules(strategy.rules)  # what is refused leaves no folder behind
     place = Path(folder)
     if count < 1:
         raise InputError(f"count={count}: at least 1 endgame")

@@ -105,7 +105,6 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "respond to a spot": ("respond", "../world/river"),
     "respond to a blueprint": ("respond", "../world/blueprint"),
     "respond --out without --player": ("respond", "../world/kuhn", "--out", "best"),
-    "exploitability of an agent without a table": ("exploitability", "rule-based"),
     "show of an agent without a board": ("show", "rule-based", "cc/"),
     "exploitability exact and bound": ("exploitability", "../world/blueprint", "--exact", "--bound"),
     "exploitability --resume without --out": ("exploitability", "../world/blueprint", "--resume"),
