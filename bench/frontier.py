@@ -50,8 +50,8 @@ def played(first: Path, second: Path | str, given: argparse.Namespace) -> dict[s
         else:
             told = duel(load_blueprint(first), load_blueprint(second), given.hands, given.seed, given.threads).record()
         result.write_text(json.dumps(told))
-    found: dict[str, Any] = json.loads(result.read_text())
-    return found
+    facts: dict[str, Any] = json.loads(result.read_text())
+    return facts
 
 
 def main() -> int:
