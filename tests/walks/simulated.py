@@ -35,8 +35,10 @@ from riverboat.lanes import BIAS, SHIFTS
 from riverboat.solving import _vector_cuda_kernels as kernels
 from riverboat.solving import schedules
 from riverboat.solving.batches import solve_many
+from riverboat.solving.blueprint import Blueprint
 from riverboat.solving.blueprint_tables import Weighting
 from riverboat.solving.boards import BoardCFR, step_rows
+from riverboat.solving.device_sampling import DeviceSampling
 from riverboat.solving.vector_sampling import Dealt, VectorSampling
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
@@ -207,6 +209,26 @@ def vectors(rules: Rules, menu: Menu | None, buckets: int, *, deals: bool = Fals
     return apart
 
 
+def deals(rules: Rules, menu: Menu | None, buckets: int) -> dict[str, float]:
+    """Tables after 128 deals and two discounts, beside those of one thread of the processor: one block, as large groups."""
+    rng, whole = np.random.default_rng(2), lossless(rules.board[1:], rules.deck)
+    streets = [StreetBuckets(buckets, rng.integers(0, buckets, (1, n)).astype(np.uint16)) for n in whole.counts]
+    cards, tree = CardAbstraction(tuple(streets), rules.board[1:], rules.deck), compile_actions(rules, menu)
+    how: dict[str, Any] = {"seed": 3, "weighting": Weighting("linear", 64)}
+    twin = Blueprint(tree, cards, **how)
+    solver = DeviceSampling(tree, cards, **how, blocks=1, group=twin.group)
+    for each in (solver, twin):
+        each.step(64)
+        each.step(64)
+    mine, theirs = solver.state(), twin.state()
+    largest = float(np.abs(theirs["cells"]).max())
+    return {
+        "cells": float(np.abs(mine["cells"] - theirs["cells"]).max()) / largest,
+        "numbers": float(np.abs(mine["numbers"] - theirs["numbers"]).max()),
+        "sums": float(np.abs(mine["sums"] - theirs["sums"]).max()) / largest,
+    }
+
+
 def learning() -> dict[str, float]:
     """What is left to gain against the average strategy of Kuhn poker, in its chips: it has no board to draw."""
     rules = read_game("kuhn")
@@ -274,6 +296,7 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
         ),
         "training by vectors in limit": lambda: vectors(LIMIT, None, 4, deals=True),
         "learning by vectors": learning,
+        "training by deals": lambda: deals(read_game("leduc"), None, 3),
         "batch": batch,
         "many": many,
         "far": far,

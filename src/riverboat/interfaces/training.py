@@ -69,7 +69,7 @@ def train(source: str, how: TrainOptions, options: Options) -> None:
     """Train a blueprint in a folder."""
     recipe = load_train_recipe(source)
     if choose(how.device) != CPU:
-        recipe = recipe.on_device()
+        recipe.check_device()
     cards = None
     if how.abstraction is not None or recipe.abstraction == LOSSLESS:
         cards, _ = cards_of(recipe, how.abstraction)

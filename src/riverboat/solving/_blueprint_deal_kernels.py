@@ -131,7 +131,7 @@ def compare(game, cards, at):
         else:
             value = np.int64(plain_value(own, game.ranks.offset, game.ranks.value))
         strength = (strength[1], value)
-    return np.float32((strength[0] > strength[1]) - (strength[0] < strength[1]))
+    return np.float32(strength[0] > strength[1]) - np.float32(strength[0] < strength[1])
 
 
 @part

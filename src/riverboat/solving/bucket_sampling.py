@@ -199,7 +199,7 @@ def board_room(tree: ActionTree) -> public_kernels.Board:
 
 def frames(tree: ActionTree) -> public_kernels.HandFrames:
     """Room for walks with vectors of hands."""
-    hands, moves, levels = tree.rules.deck.hand_count, int(tree.count.max()), _levels(tree)
+    hands, moves, levels = tree.rules.deck.hand_count, int(tree.count.max()), levels_of(tree)
     return public_kernels.HandFrames(
         node=np.zeros(levels, np.int64),
         move=np.zeros(levels, np.int64),
@@ -212,7 +212,7 @@ def frames(tree: ActionTree) -> public_kernels.HandFrames:
     )
 
 
-def _levels(tree: ActionTree) -> int:
+def levels_of(tree: ActionTree) -> int:
     """Nodes on the longest line."""
     above, levels = tree.parent[tree.actor < 0], 1
     while len(above):

@@ -21,7 +21,7 @@ traversal = "external"        # or chance, pcs, opcs, spcs, pure, cfr-br
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from riverboat.texts import parse_toml, read_toml
 
 KEYS = ("name", "about", "worth", "game", "abstraction", "menu", "training")
 MOST = 2**53  # of a number
-BOARD = 1000  # deals that a board with all its hands counts for; it is worth 1,200 to 4,600
+ON_DEVICE = ("external", "pcs")  # traversals
 TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal", "runouts")
 
 
@@ -58,25 +58,14 @@ class TrainRecipe:
     about: str = ""
     worth: str = ""  # measured
 
-    def on_device(self) -> TrainRecipe:
-        """The same for a GPU, which trains by public chance sampling: clocks count boards, each for BOARD deals.
-
-        All hands are paid on the board that is there, so `runouts` have no use. What else cannot be done there is refused.
-        """
-        if self.traversal not in ("external", "pcs"):
-            raise InputError(f"{self.name}: traversal = {self.traversal!r} runs on processors; on a GPU it is 'pcs'")
-        if self.pruning is not None:
-            raise InputError(
-                f"{self.name}: prune is for external sampling on processors; on a GPU all moves are walked"
-            )
+    def check_device(self) -> None:
+        """Refuse what cannot be done on a GPU: it samples deals, or boards with all hands, in tables of float32."""
+        if self.traversal not in ON_DEVICE:
+            raise InputError(f"{self.name}: traversal = {self.traversal!r} runs on processors; on a GPU {ON_DEVICE} do")
+        if self.pruning is not None or self.runouts:
+            raise InputError(f"{self.name}: prune and runouts are for external sampling on processors; leave them out")
         if self.dtype != "float32":
             raise InputError(f"{self.name}: dtype = {self.dtype!r}: tables on a GPU are float32")
-        if self.traversal == "pcs":
-            return self
-        clock = self.weighting
-        until = None if clock.until is None else max(1, clock.until // BOARD)
-        weighting = Weighting(clock.schedule, max(1, clock.period // BOARD), until)
-        return replace(self, traversal="pcs", runouts=0, weighting=weighting)
 
 
 def presets() -> list[str]:

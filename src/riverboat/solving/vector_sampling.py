@@ -26,10 +26,11 @@ from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _vector_cuda_kernels as device_kernels
 from riverboat.solving import _vector_deal_kernels as deal_kernels
 from riverboat.solving._vector_cuda_kernels import CARDS, FIELDS, PLAN, RUN
-from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Weighting
+from riverboat.solving.blueprint_tables import BLOCK, Weighting
 from riverboat.solving.bucket_sampling import BucketSampling, hands_of
+from riverboat.solving.device_tables import DeviceTables, check_device_is_there, grid, send
 from riverboat.solving.vector_plan import Street, VectorPlan, vector_plan
-from riverboat.walks.cuda_code import SIMULATED, bound, cuda, why_not
+from riverboat.walks.cuda_code import SIMULATED, bound, cuda
 from riverboat.walks.cuda_walk import free_bytes
 from riverboat.words import show_bytes
 
@@ -78,7 +79,7 @@ class _Pack(NamedTuple):
     copied: Any  # happens when the device has them
 
 
-class VectorSampling(BucketSampling):
+class VectorSampling(DeviceTables, BucketSampling):
     """A blueprint in training by public chance sampling on a device."""
 
     def __init__(
@@ -92,9 +93,7 @@ class VectorSampling(BucketSampling):
         batch: int | None = None,
         pack: int = PACK,
     ) -> None:
-        reason = why_not()
-        if reason is not None:
-            raise InputError(f"{tree.rules.name}: no training on a GPU: {reason}; take device='cpu'")
+        check_device_is_there(tree)
         if pack < 1 or (batch is not None and (batch < 1 or pack % batch)):
             raise InputError(
                 f"batch={batch}, pack={pack}: boards of one strategy, and a multiple that is dealt at a time"
@@ -103,9 +102,6 @@ class VectorSampling(BucketSampling):
             raise InputError(
                 f"{cards.name}: {max(cards.counts):,} buckets on a street, {MOST_BUCKETS:,} at most on a GPU"
             )
-        self._host: BucketTables
-        self._newer = False  # whether the device has learnt what the processor's tables do not have
-        self._lent = True  # whether somebody may have written to the processor's tables
         self._coming: tuple[int, int, list[Future[None]]] = (0, 0, [])  # boards that are being dealt, and by whom
         super().__init__(tree, cards, "pcs", seed=seed, threads=threads, weighting=weighting)
         self.hands, self.pack = hands_of(tree), pack
@@ -171,13 +167,13 @@ class VectorSampling(BucketSampling):
             sizes[:, field] = before + _starts(numbers)
         self._allocate_packs()
         self._stream, self.kernels = cuda.stream(), compiled()
-        self._plan, self._columns = _send(np.concatenate(parts)), _send(np.array(plan.columns))
-        self._pays, self._sizes = _send(np.concatenate([street.pay for street in plan.streets])), _send(sizes)
+        self._plan, self._columns = send(np.concatenate(parts)), send(np.array(plan.columns))
+        self._pays, self._sizes = send(np.concatenate([street.pay for street in plan.streets])), send(sizes)
         self._table, self._reach = int(units.sum()), int(reach.sum())
         self._sums = cuda.device_array(int(2 * sequences.sum() + units.sum()), np.float32)
         self._rows = cuda.device_array(max(1, int(2 * reach.sum() + met.sum())), np.float32)
         self._rows[: int(reach[0])].copy_to_device(np.ones(int(reach[0]), np.float32))  # the first street's
-        self._cells, self._paid = _send(self._host.cells), _send(np.append(np.zeros(2), self.hands.hand))
+        self._cells, self._paid = send(self._host.cells), send(np.append(np.zeros(2), self.hands.hand))
 
     def _allocate_packs(self) -> None:
         k, sizes, hands = device_kernels, self.sizes, len(self.hands.mask)
@@ -194,14 +190,9 @@ class VectorSampling(BucketSampling):
                 deal_kernels.Boards(*dealt, seen, run, runs, np.zeros(hands + 1, np.int32)) for _ in range(self.threads)
             ]
             self._packs.append(_Pack(every, dealt, rooms, cuda.event()))
-        self._there = _send(every)
+        self._there = send(every)
 
     # --- training ---------------------------------------------------------------------------
-
-    def step(self, iterations: int) -> None:
-        """Train for at least so many boards: whole blocks of 64."""
-        super().step(iterations)
-        cuda.synchronize()
 
     def _race(self, end: int) -> None:
         begin = self.iterations
@@ -244,7 +235,6 @@ class VectorSampling(BucketSampling):
     def walk(self, boards: int, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Learn from the first boards of `dealt`, after which others may be written there: `meanwhile`, on processors."""
         self._give()
-        self._newer = True
         pack, stream = self._packs[0], self._stream
         self._there.copy_to_device(pack.all, stream=stream)
         pack.copied.record(stream)
@@ -259,76 +249,36 @@ class VectorSampling(BucketSampling):
         steps, k, stream, memory = self.kernels, device_kernels, self._stream, 4 * THREADS
         plan, sizes, sums, rows, dealt = self._plan, self._sizes, self._sums, self._rows, self._there
         width, streets = self._columns.shape[1], len(self.sizes)
-        steps.weigh[*_grid(self._table), stream](plan, sizes, self._table, self._cells, sums)
+        steps.weigh[*grid(self._table, THREADS), stream](plan, sizes, self._table, self._cells, sums)
         if streets > 1:
             later = self._reach - int(self.sizes[1, k.REACH])
-            steps.enter[*_grid(later), stream](plan, sizes, self._reach, first, dealt, sums, rows)
+            steps.enter[*grid(later, THREADS), stream](plan, sizes, self._reach, first, dealt, sums, rows)
         two = self.tree.rules.hole == 2
         steps.sweep[(boards, -(-width // THREADS)), THREADS, stream, memory * CARDS](
             self._columns, sizes, two, first, dealt, sums, rows
         )
         for s in range(streets - 1, -1, -1):
             count = boards * int(self.sizes[s, k.RUNS] * self.sizes[s, k.UNITS])
-            steps.gather[*_grid(count), stream, memory * RUN](
+            steps.gather[*grid(count, THREADS), stream, memory * RUN](
                 plan, self._pays, sizes, s, first, boards, dealt, sums, rows
             )
-        steps.learn[*_grid(self._table), stream](plan, sizes, self._table, self._cells, sums, self._paid)
+        steps.learn[*grid(self._table, THREADS), stream](plan, sizes, self._table, self._cells, sums, self._paid)
 
     def _discount(self, period: int) -> None:
         factors = self.weighting.factors(period)
         if factors is not None:
             self._give()
-            self._newer = True
-            grid = *_grid(self._table), self._stream
-            self.kernels.discount[grid](self._plan, self._sizes, self._table, self._cells, *factors)
+            at = *grid(self._table, THREADS), self._stream
+            self.kernels.discount[at](self._plan, self._sizes, self._table, self._cells, *factors)
             self.weight *= factors[0]
 
-    # --- tables -----------------------------------------------------------------------------
-
-    def _give(self) -> None:
-        """Tables that somebody may have written to go to the device again."""
-        if self._lent:
-            self._cells.copy_to_device(self._host.cells)
-            self._lent = False
-
-    @property
-    def tables(self) -> BucketTables:
-        """What has been learnt, on the processor."""
-        if self._newer:
-            self._cells.copy_to_host(self._host.cells)
-            self.payoff += self._paid[:2].copy_to_host()
-            self._paid[:2].copy_to_device(np.zeros(2))
-            self._newer = False
-        self._lent = True
-        return self._host
-
-    @tables.setter
-    def tables(self, tables: BucketTables) -> None:
-        self._host = tables
-
-    def state(self) -> dict[str, Array]:
-        """All that is needed to go on, on a device or without. The table itself, not a copy."""
-        self.tables  # noqa: B018  # what was paid is fetched with it
-        return super().state()
+    # --- state ------------------------------------------------------------------------------
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on from a state."""
         self._wait_for(*self._coming[:2])
-        self._newer, self._coming = False, (0, 0, [])  # boards of another seed are of no use
+        self._coming = (0, 0, [])  # boards of another seed are of no use
         super().restore(state)
-        self._lent = True
-
-
-def _send(numbers: Array) -> Any:
-    """An array on the device; an empty one still has a place."""
-    if not numbers.size:
-        return cuda.to_device(np.zeros(1, numbers.dtype))[:0]
-    return cuda.to_device(np.ascontiguousarray(numbers))
-
-
-def _grid(count: int) -> tuple[int, int]:
-    """Blocks for so many threads, and the threads of each."""
-    return max(1, -(-count // THREADS)), THREADS
 
 
 def _starts(numbers: Any) -> Array:

@@ -18,7 +18,7 @@ from riverboat.abstraction.card_abstraction import CardAbstraction, load_abstrac
 from riverboat.claims import Claim, to_dicts
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_counts import Counts
-from riverboat.games.action_tree import compile_actions, measure
+from riverboat.games.action_tree import ActionTree, compile_actions, measure
 from riverboat.memory import available_memory
 from riverboat.solving.train_recipe import TrainRecipe, load_train_recipe
 from riverboat.solving.training import Measure, Progress, Solver, Training
@@ -52,7 +52,7 @@ class TrainOptions:
     blades: int | None = None  # two by default
     exploitability: bool = False  # measured at every check, however large the game is
     begin: str | Path | None = None  # a run with fewer buckets or bets: what it has learnt is where this one begins
-    device: str = CPU  # or cuda: by public chance sampling on a GPU; or auto
+    device: str = CPU  # or cuda: on a GPU; or auto
 
     def __post_init__(self) -> None:
         given.threads(self.threads)
@@ -170,7 +170,7 @@ def train(
 ) -> Trained:
     """Train a recipe (a preset, a file, or as it is) in a folder until `time` (seconds), `iterations` or `stop()`.
 
-    On a GPU (`device`) it is trained by public chance sampling, and an iteration is a board with all hands on it.
+    On a GPU (`device`) deals are walked by thousands, or with `traversal = "pcs"` all hands of boards.
     `begin` is a run with fewer buckets or bets, whose regrets and averages are carried over (`solving.carrying`); its
     time and its iterations are part of the result's, but no limit counts them.
     `resume` goes on there, with the same recipe, seed and mode; limits count earlier sittings. An interrupt (Ctrl-C) writes a
@@ -197,7 +197,8 @@ def train_with(
         given.path("recipe", recipe)
     made = recipe if isinstance(recipe, TrainRecipe) else load_train_recipe(recipe)
     options = replace(options, device=choose(options.device))
-    made = made if options.device == CPU else made.on_device()
+    if options.device != CPU:
+        made.check_device()
     cards, path = cards_of(made, options.abstraction)
     check_memory(made, counts_of(made, cards))
     last: list[Progress] = []
@@ -290,6 +291,17 @@ def check_memory(recipe: TrainRecipe, counts: Counts) -> None:
         )
 
 
+def _on_device(recipe: TrainRecipe, tree: ActionTree, cards: CardAbstraction, options: TrainOptions) -> Solver:
+    """By deals, or by boards with all hands, which threads of the processor deal."""
+    if recipe.traversal == "external":
+        from riverboat.solving.device_sampling import DeviceSampling
+
+        return DeviceSampling(tree, cards, seed=options.seed, weighting=recipe.weighting)
+    from riverboat.solving.vector_sampling import VectorSampling
+
+    return VectorSampling(tree, cards, seed=options.seed, threads=options.threads, weighting=recipe.weighting)
+
+
 @contextmanager
 def solver_of(
     recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options: TrainOptions
@@ -300,9 +312,7 @@ def solver_of(
 
     tree = compile_actions(recipe.rules, recipe.menu)
     if options.device != CPU:
-        from riverboat.solving.vector_sampling import VectorSampling
-
-        yield VectorSampling(tree, cards, seed=options.seed, threads=options.threads, weighting=recipe.weighting)
+        yield _on_device(recipe, tree, cards, options)
         return
     if recipe.traversal != "external":
         if options.cluster is not None or options.mode != "racing":

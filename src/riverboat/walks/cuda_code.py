@@ -112,3 +112,14 @@ def prepare(kernel: Any, arguments: tuple[Any, ...]) -> None:
 def bound(function: Any, names: dict[str, Any]) -> FunctionType:
     """A function that finds other ones under the names that it uses."""
     return FunctionType(function.__code__, names, function.__name__)
+
+
+@cache
+def part_on_device(loop: Any) -> Any:
+    """A part of compiled loops (`riverboat.jit.part`), and those that it calls, for the device."""
+    function = loop.py_func
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if hasattr(names.get(name), "py_func"):
+            names[name] = part_on_device(names[name])
+    return cuda.jit(device=True, **DEVICE)(bound(function, names))
