@@ -250,10 +250,13 @@ def save_blueprint(strategy: BlueprintStrategy, folder: str | Path, compact: boo
     return written
 
 
-def to_steps(sums: Array, slot: Array, count: Array) -> Array:
-    """Shares as steps that sum to 255 for each decision, 0 where nothing was added. uint8 [buckets, moves of the street]"""
+def to_steps(sums: Array, slot: Array, count: Array, steps: int = STEPS) -> Array:
+    """Shares as steps that sum to 255 for each decision, or to `steps`, and to 0 where nothing was added.
+
+    uint8 [buckets, moves of the street]
+    """
     out = np.empty(sums.shape, np.uint8)
-    kernels.to_steps(sums, slot, count, STEPS, np.empty(int(count.max(initial=1))), out)
+    kernels.to_steps(sums, slot, count, steps, np.empty(int(count.max(initial=1))), out)
     return out
 
 

@@ -9,6 +9,7 @@ and rivers would take 274 MB. The flop keeps its labels, 2.6 MB: a histogram ove
 from __future__ import annotations
 
 import shutil
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,9 +20,11 @@ from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction, Str
 from riverboat.abstraction.centre_buckets import METHODS
 from riverboat.cards.deck import FULL_DECK
 from riverboat.errors import InputError
-from riverboat.strategy.blueprint import CARDS, KIND, BlueprintStrategy, describe, load_blueprint, to_steps
+from riverboat.strategy.blueprint import CARDS, KIND, STEPS, BlueprintStrategy, describe, load_blueprint, to_steps
 
-MOST_BYTES = 20_000_000  # of what comes with the package
+MOST_BYTES = 20_000_000  # of what comes with the package, as a wheel has it: zipped
+SHIPPED_STEPS = 63  # that shares are told in: with 255 a wheel has a third more to carry
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Shipped:
     """What was written."""
 
     folder: Path
-    bytes: int
+    bytes: int  # as they are mapped
+    zipped: int  # as a wheel has them
     buckets: tuple[int, ...]
     nodes: int
     provenance: Mapping[str, Any]
@@ -39,6 +43,7 @@ class Shipped:
         return {
             "folder": str(self.folder),
             "bytes": self.bytes,
+            "zipped": self.zipped,
             "buckets": list(self.buckets),
             "nodes": self.nodes,
             "provenance": dict(self.provenance),
@@ -69,8 +74,13 @@ def _computed(cards: CardAbstraction, street: int) -> StreetBuckets:
     return replace(here, labels=nothing(), computed=True)
 
 
-def ship(blueprint: str | Path | BlueprintStrategy, out: str | Path) -> Shipped:
-    """Write the blueprint of a run or a strategy in the form for shipping, into a folder of its own."""
+def ship(blueprint: str | Path | BlueprintStrategy, out: str | Path, steps: int = SHIPPED_STEPS) -> Shipped:
+    """Write the blueprint of a run or a strategy in the form for shipping, into a folder of its own.
+
+    Shares are rounded to `steps` of a decision, so that no share moves by a whole one.
+    """
+    if not 1 <= steps <= STEPS:
+        raise InputError(f"steps={steps}: how finely shares are told, 1 to {STEPS}")
     place = Path(out)
     if place.exists():
         raise InputError(f"{place}: exists already; choose another folder, or delete it first")
@@ -83,17 +93,28 @@ def ship(blueprint: str | Path | BlueprintStrategy, out: str | Path) -> Shipped:
         if light.cards_path is not None:
             facts["abstraction"]["path"] = CARDS  # in the folder itself: nothing is told of where it was made
         known = {key: value for key, value in light.provenance.items() if key != "folder"}
-        steps = [to_steps(table, *light.slots(street)) for street, table in enumerate(light.average)]
-        arrays = {f"average_{street}": table for street, table in enumerate(steps)}
+        told = [to_steps(table, *light.slots(street), steps) for street, table in enumerate(light.average)]
+        arrays = {f"average_{street}": table for street, table in enumerate(told)}
         artefact.write(place, KIND, arrays, facts | {"provenance": known})
         if light.cards_path is not None:
             artefact.link(beside, place / CARDS)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-    size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
-    if size > MOST_BYTES:
+    files = [path for path in place.rglob("*") if path.is_file()]
+    size, zipped = sum(path.stat().st_size for path in files), sum(map(_zipped, files))
+    if zipped > MOST_BYTES:
         shutil.rmtree(place)
         raise InputError(
-            f"{place}: {size:,} bytes; at most {MOST_BYTES:,} are shipped: fewer buckets or a smaller menu"
+            f"{place}: {zipped:,} bytes when zipped; at most {MOST_BYTES:,} are shipped: fewer steps, fewer buckets or a "
+            "smaller menu"
         )
-    return Shipped(place, size, light.buckets, len(light.tree), known)
+    return Shipped(place, size, zipped, light.buckets, len(light.tree), known)
+
+
+def _zipped(path: Path) -> int:
+    """Bytes of a file in a wheel."""
+    packed, total = zlib.compressobj(), 0
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            total += len(packed.compress(piece))
+    return total + len(packed.flush())
