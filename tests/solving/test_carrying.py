@@ -168,8 +168,9 @@ def exploitability_of(strategy: BlueprintStrategy) -> float:
         (60, 2, "tiny"),
         (300, 2, "tiny"),
         (600, 2, "small"),
-        (3600, 2, "small"),
-        (28_800, 2, "small"),  # more has not been measured
+        (3_500, 2, "small"),
+        (3_600, 2, "medium"),
+        (28_800, 2, "medium"),  # more has not been measured
         (60, 64, "small"),
     ],
 )
@@ -178,6 +179,10 @@ def test_the_size_is_taken_from_the_time(seconds: float, threads: int, cards: st
     assert size.cards == cards
     before = [each.cards for each in SIZES][: [each.cards for each in SIZES].index(cards)]
     assert size.begins == (before[-1] if before else None)
-    assert load_recipe(size.cards).counts[1] == {"tiny": 100, "small": 500}[cards]
+    assert load_recipe(size.cards).counts[1] == {"tiny": 100, "small": 500, "medium": 2000}[cards]
     with pytest.raises(InputError, match="must be above zero"):
         size_for(0.0, 1)
+
+
+def test_a_device_fills_more_in_the_same_time() -> None:
+    assert [size_for(seconds, 2, device=True).cards for seconds in (1, 10, 60)] == ["tiny", "small", "medium"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ from riverboat.games.acpc import read_game
 from riverboat.games.action_tree import compile_actions
 from riverboat.games.menus import one_size
 from riverboat.interfaces import shipping
+from riverboat.strategy import shipping as shipped_form
 from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint, save_blueprint
-from riverboat.strategy.shipping import computed_cards, ship
+from riverboat.strategy.shipping import SHIPPED_STEPS, computed_cards, ship
 
 RNG = np.random.default_rng(8)
 
@@ -52,13 +54,35 @@ def test_what_is_shipped_needs_nothing_beside_it(tmp_path: Path) -> None:
     again = load_blueprint(tmp_path / "elsewhere")
     assert all(table.dtype == np.uint8 for table in again.average)
     assert made.bytes < 4_000_000
+    with zipfile.ZipFile(tmp_path / "wheel", "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path in sorted((tmp_path / "elsewhere").rglob("*.*")):
+            wheel.write(path, path.relative_to(tmp_path))
+        assert made.zipped == pytest.approx(sum(each.compress_size for each in wheel.infolist()), rel=0.01)
     assert made.provenance["recipe"] == again.provenance["recipe"] == "mine"
     for line, board in (("", ""), ("cc/", "AsKd2c"), ("cc/cc/", "AsKd2c9h"), ("cc/cc/cc/", "AsKd2c9h9d")):
         before, after = strategy.at(line, "QhJh", board), again.at(line, "QhJh", board)
-        assert after == pytest.approx(before, abs=1 / 255)  # one byte a move
+        assert after == pytest.approx(before, abs=1 / SHIPPED_STEPS)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cards", "elsewhere", "run"]  # nothing is left over
     with pytest.raises(InputError, match="exists already"):
         ship(tmp_path / "run", tmp_path / "elsewhere")
+
+
+def test_steps_and_the_size_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coarser steps are smaller, finer ones nearer; what a wheel cannot carry leaves nothing behind."""
+    strategy = trained(tmp_path)
+    fine, coarse = (ship(tmp_path / "run", tmp_path / str(steps), steps) for steps in (255, 15))
+    assert coarse.zipped < fine.zipped
+    assert coarse.bytes == fine.bytes
+    for made, steps in ((fine, 255), (coarse, 15)):
+        after = load_blueprint(made.folder).at("cc/", "QhJh", "AsKd2c")
+        assert after == pytest.approx(strategy.at("cc/", "QhJh", "AsKd2c"), abs=1 / steps)
+    for steps in (0, 256):
+        with pytest.raises(InputError, match=f"steps={steps}: how finely shares are told, 1 to 255"):
+            ship(tmp_path / "run", tmp_path / "never", steps)
+    monkeypatch.setattr(shipped_form, "MOST_BYTES", coarse.zipped - 1)
+    with pytest.raises(InputError, match=r"bytes when zipped; at most .* fewer steps"):
+        ship(tmp_path / "run", tmp_path / "never", 15)
+    assert not (tmp_path / "never").exists()
 
 
 def test_cards_that_cannot_be_computed_are_refused() -> None:
@@ -72,7 +96,7 @@ def test_cards_that_cannot_be_computed_are_refused() -> None:
 def test_an_agent_is_shipped_as_it_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By its name; what is done to its rows is in the tables then. Search and yardsticks have none of their own."""
     strategy = trained(tmp_path)
-    shipping.ship(f"{tmp_path / 'run'}?purify", tmp_path / "out", json=True)
+    shipping.ship(f"{tmp_path / 'run'}?purify", tmp_path / "out", 63, json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["provenance"]["post-processing"] == "purify"
     again = load_blueprint(tmp_path / "out")
@@ -80,5 +104,5 @@ def test_an_agent_is_shipped_as_it_plays(tmp_path: Path, capsys: pytest.CaptureF
     assert [after[move] for move in before] == [float(share == max(before.values())) for share in before.values()]
     for name in (f"{tmp_path / 'run'}?search=river", "always-call"):
         with pytest.raises(InputError, match="a blueprint is shipped"):
-            shipping.ship(name, tmp_path / "other", json=True)
+            shipping.ship(name, tmp_path / "other", 63, json=True)
     assert not (tmp_path / "other").exists()

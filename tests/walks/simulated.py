@@ -20,6 +20,7 @@ from reference.bucket_sampling import PublicChanceSampling
 from reference.vector_deals import dealt
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.abstraction.kmeans import cluster
+from riverboat.abstraction.public import PublicBuckets
 from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS, Deck
 from riverboat.cards.ranges import Range
@@ -27,11 +28,12 @@ from riverboat.evaluation.best_response import quality as blueprint_quality
 from riverboat.evaluation.quality import quality
 from riverboat.games.acpc import Rules, read_game
 from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import Menu, parse_menu
+from riverboat.games.menus import Menu, one_size, parse_menu
 from riverboat.games.root_gadgets import Choose, Stop
 from riverboat.games.spot import Spot
 from riverboat.games.spot_locks import Lock
 from riverboat.lanes import BIAS, SHIFTS
+from riverboat.solving import _external_cuda_kernels as external_kernels
 from riverboat.solving import _vector_cuda_kernels as kernels
 from riverboat.solving import schedules
 from riverboat.solving.batches import solve_many
@@ -65,6 +67,9 @@ MENU = parse_menu('preflop = ["a"]\nflop = ["50%, a", "a"]\nmost_raises = [2, 2,
 LIMIT = Rules(
     limit=True, blinds=(2, 1), raise_sizes=(2, 2, 4), most_raises=(1, 1, 1), board=(0, 1, 1), ranks=3, suits=2
 )  # fmt: skip
+
+SMALL_DECK = Rules(blinds=(2, 1), stacks=(9, 9), board=(0, 1, 1), ranks=3, suits=2)
+TWO = read_game("bench-2x52")  # two rounds with all cards
 
 
 def untied(tree: BoardTree, kind: Format) -> Array:
@@ -209,11 +214,35 @@ def vectors(rules: Rules, menu: Menu | None, buckets: int, *, deals: bool = Fals
     return apart
 
 
-def deals(rules: Rules, menu: Menu | None, buckets: int) -> dict[str, float]:
-    """Tables after 128 deals and two discounts, beside those of one thread of the processor: one block, as large groups."""
+def random_buckets(rules: Rules, buckets: int) -> CardAbstraction:
+    """Buckets without sense, for every street."""
     rng, whole = np.random.default_rng(2), lossless(rules.board[1:], rules.deck)
     streets = [StreetBuckets(buckets, rng.integers(0, buckets, (1, n)).astype(np.uint16)) for n in whole.counts]
-    cards, tree = CardAbstraction(tuple(streets), rules.board[1:], rules.deck), compile_actions(rules, menu)
+    return CardAbstraction(tuple(streets), rules.board[1:], rules.deck)
+
+
+def public_buckets() -> CardAbstraction:
+    """Flops in two public buckets, each with hands of its own."""
+    rng, whole = np.random.default_rng(3), lossless((3,))
+    first = StreetBuckets(5, rng.integers(0, 5, (1, whole.counts[0])).astype(np.uint16))
+    labels = np.stack([rng.integers(4 * k, 4 * k + 4, whole.counts[1]).astype(np.uint16) for k in range(2)])
+    layer, ends = np.tile(np.arange(2, dtype=np.uint8), (1755, 1)), np.array([0, 4, 8])
+    public = PublicBuckets(rng.integers(0, 2, 1755).astype(np.int32))
+    return CardAbstraction((first, StreetBuckets(8, labels, layer, first=ends)), (3,), public=public)
+
+
+def cut_buckets() -> CardAbstraction:
+    """Three buckets of the first street, each cut into four by a value on the second."""
+    rng, whole = np.random.default_rng(4), lossless((3,))
+    first = StreetBuckets(3, rng.integers(0, 3, (1, whole.counts[0])).astype(np.uint16))
+    values = rng.integers(0, 1000, (1, whole.counts[1])).astype(np.uint16)
+    cuts = np.sort(rng.integers(1, 1000, (3, 3)), axis=1).astype(np.uint16)
+    return CardAbstraction((first, StreetBuckets(12, values, cuts=cuts)), (3,))
+
+
+def deals(rules: Rules, menu: Menu | None, cards: CardAbstraction) -> dict[str, float]:
+    """Tables after 128 deals and two discounts, beside those of one thread of the processor: one block, as large groups."""
+    tree = compile_actions(rules, menu)
     how: dict[str, Any] = {"seed": 3, "weighting": Weighting("linear", 64)}
     twin = Blueprint(tree, cards, **how)
     solver = DeviceSampling(tree, cards, **how, blocks=1, group=twin.group)
@@ -222,11 +251,29 @@ def deals(rules: Rules, menu: Menu | None, buckets: int) -> dict[str, float]:
         each.step(64)
     mine, theirs = solver.state(), twin.state()
     largest = float(np.abs(theirs["cells"]).max())
+    again = DeviceSampling(tree, cards, **how, blocks=1, group=twin.group)
+    again.restore(theirs)  # as if it had begun on the processor
     return {
         "cells": float(np.abs(mine["cells"] - theirs["cells"]).max()) / largest,
         "numbers": float(np.abs(mine["numbers"] - theirs["numbers"]).max()),
         "sums": float(np.abs(mine["sums"] - theirs["sums"]).max()) / largest,
+        "value": abs(solver.value - twin.value) / largest,
+        "restored": float(np.abs(again.tables.cells - theirs["cells"]).max()),
     }
+
+
+def many_averages() -> dict[str, float]:
+    """Averages far beyond 2^24 still grow by what is added, on average, where a float32 would not grow at all."""
+    rng, worst = np.random.default_rng(5), 0.0
+    for size in (0.0, 5.0, 3e4, 1.7e7, 5e8):
+        step = max(2 * float(np.spacing(np.float32(size))), 2.0**-10)
+        amount = np.float32(0.3 * min(step, 1.0))
+        noise = rng.random(4000, np.float32)
+        grown = np.array([external_kernels.grown(np.float32(size), amount, x) for x in noise])
+        exact = np.float32(size) + grown.astype(np.float32) - np.float32(size) == grown  # nothing is rounded away
+        apart = abs(grown.mean() - amount) / (step * 0.5 / np.sqrt(len(noise)))  # in standard errors, at most
+        worst = max(worst, float(apart), 1e9 * float((~exact).any()))
+    return {"standard errors": worst}
 
 
 def learning() -> dict[str, float]:
@@ -296,7 +343,11 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
         ),
         "training by vectors in limit": lambda: vectors(LIMIT, None, 4, deals=True),
         "learning by vectors": learning,
-        "training by deals": lambda: deals(read_game("leduc"), None, 3),
+        "training by deals": lambda: deals(read_game("leduc"), None, random_buckets(read_game("leduc"), 3)),
+        "training by deals in no-limit": lambda: deals(SMALL_DECK, MENU, random_buckets(SMALL_DECK, 5)),
+        "training by deals with public buckets": lambda: deals(TWO, one_size("100%"), public_buckets()),
+        "training by deals with cuts": lambda: deals(TWO, one_size("100%"), cut_buckets()),
+        "averages of many deals": many_averages,
         "batch": batch,
         "many": many,
         "far": far,

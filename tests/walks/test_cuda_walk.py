@@ -26,13 +26,24 @@ CLOSE = {
     "river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.05,  # "many": ties fall as rounding has it
     "training by vectors": 1e-5, "training by vectors with two cards": 1e-5, "training by vectors in limit": 1e-5,
     "learning by vectors": 0.02,
+    "training by deals": 1e-4, "training by deals in no-limit": 1e-4, "training by deals with public buckets": 1e-4,
+    "training by deals with cuts": 1e-4, "averages of many deals": 4.0,
 }  # fmt: skip
-CASES = ("river 16-bit", "choose", "batch", "best response", "nearest centres", "training by vectors")
+CASES = (
+    "river 16-bit",
+    "choose",
+    "batch",
+    "best response",
+    "nearest centres",
+    "training by vectors",
+    "training by deals",
+)
 MORE = (
     "turn with rake", "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
     "river predicting", "locked", "stop before a turn", "many", "far", "stakes", "best response with two cards",
     "best response in limit", "stop with draws", "training by vectors with two cards",
-    "training by vectors in limit", "learning by vectors",
+    "training by vectors in limit", "learning by vectors", "training by deals in no-limit",
+    "training by deals with public buckets", "training by deals with cuts", "averages of many deals",
 )  # fmt: skip
 SMALL = {"board": "AsKd7c4h2s", "pot": 2, "stack": 2, "oop": "AA", "ip": "KK", "bets": "a"}
 

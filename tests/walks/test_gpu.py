@@ -17,13 +17,17 @@ pytestmark = pytest.mark.gpu
 # Tables of sixteen bits round to one of two neighbours.
 CLOSE = {
     "river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.5, "training by vectors": 1e-5, "learning by vectors": 0.02,
-    "training by vectors with two cards": 1e-5, "training by vectors in limit": 1e-5,
+    "training by vectors with two cards": 1e-5, "training by vectors in limit": 1e-5, "training by deals": 1e-4,
+    "training by deals in no-limit": 1e-4, "training by deals with public buckets": 1e-4,
+    "training by deals with cuts": 1e-4,
 }  # fmt: skip
 NAMES = (
     "river float64", "river compact", "river 16-bit", "river predicting", "river at once", "more than four moves",
     "turn with rake", "flop", "stop", "choose", "stop before a turn", "locked", "batch", "moved", "far", "stakes",
     "nearest centres", "best response", "best response with two cards", "best response in limit", "stop with draws",
     "training by vectors", "training by vectors with two cards", "training by vectors in limit", "learning by vectors",
+    "training by deals", "training by deals in no-limit", "training by deals with public buckets",
+    "training by deals with cuts",
 )  # fmt: skip
 SPOTS = ("river", "turn")
 

@@ -55,12 +55,13 @@ def sweep(
 def ship(
     blueprint: Annotated[str, typer.Argument(help="Its folder, or an agent: demo, 'demo?purify'.")],
     out: Annotated[Path, typer.Option(help="A folder that is not there yet.")],
+    steps: Annotated[int, typer.Option(help="How finely shares are told, up to 255: coarser ones zip better.")] = 63,
     json: Json = False,
 ) -> None:
     """Write a blueprint in the few megabytes that an agent is shipped with: it needs no card abstraction beside it."""
     from riverboat.interfaces import shipping
 
-    shipping.ship(blueprint, out, json)
+    shipping.ship(blueprint, out, steps, json)
 
 
 COMMANDS = (convert, ship, sweep)

@@ -13,14 +13,15 @@ from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
 from riverboat.words import show_bytes
 
 
-def ship(what: str, out: Path, json: bool) -> None:
+def ship(what: str, out: Path, steps: int, json: bool) -> None:
     """Write it and say how large it is."""
-    made = shipping.ship(_strategy(what), out)
+    made = shipping.ship(_strategy(what), out, steps)
     if json:
         emit(made.to_dict())
         return
     buckets = " – ".join(f"{count:,}" for count in made.buckets)
-    plain_console().print(f"{made.folder}: {show_bytes(made.bytes)}, {made.nodes:,} nodes, buckets {buckets}")
+    sizes = f"{show_bytes(made.bytes)}, {show_bytes(made.zipped)} in a wheel"
+    plain_console().print(f"{made.folder}: {sizes}, {made.nodes:,} nodes, buckets {buckets}")
 
 
 def _strategy(what: str) -> BlueprintStrategy:

@@ -106,12 +106,10 @@ def train_sized(how: TrainOptions, options: Options) -> None:
     """Train for as long as is said, with as many buckets as that can fill; cards are made where they are not there yet."""
     if how.time is None or how.abstraction is not None:
         raise InputError("train: name a recipe, or give --time alone: the number of buckets is then taken from it")
-    if how.device != CPU:
-        raise InputError(f"train --device {how.device}: name a recipe; sizes for a time are measured on processors")
     if how.resume and options.out is not None and any(options.out.glob(f"{CHECKPOINT}*")):
         _go_on(how, options, options.out, how.time)
         return
-    size = size_for(how.time, how.threads)
+    size = size_for(how.time, how.threads, device=choose(how.device) != CPU)
     say(f"{size.cards} cards: {size.measured}")
     if options.estimate:
         train(SIZED, replace(how, abstraction=None), replace(options, cards=size.cards))

@@ -5,8 +5,8 @@ on the way down its threads take the decisions that wait, and note those that fo
 value them, the last level first. All blocks read and write one table, as threads that race do on processors.
 
 A deal draws the same random numbers as on processors, from its key. One block and the groups of the processor therefore
-learn what one thread learns, but for the order in which sums are taken. Compiled by `riverboat.solving.device_sampling`,
-which sets the names that are None here.
+learn what one thread learns, but for the order in which sums are taken. Parts of the processor's loops that are used here
+are compiled for the device by `riverboat.solving.device_sampling`, which sets the names that are None here.
 """
 
 from __future__ import annotations
@@ -15,17 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.abstraction._lookup_kernels import bucket_at, places
+from riverboat.solving._blueprint_deal_kernels import compare, deal_cards, draw, low_bits, share_of
 from riverboat.solving._blueprint_kernels import COUNT_AT, FOR_NODES, OVER, ROW, SEAT, SHOWDOWN
 from riverboat.walks.cuda_code import cuda
 
-# Parts of processors, compiled for the device, and types of numbers.
-draw: Any = None
-share_of: Any = None
-low_bits: Any = None
-deal_cards: Any = None
-places: Any = None
-bucket_at: Any = None
-compare: Any = None
+# Types of numbers, for memory of threads and blocks.
 UINT8: Any = None
 INT32: Any = None
 INT64: Any = None

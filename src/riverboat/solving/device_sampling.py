@@ -15,13 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import from_dtype
 
-from riverboat.abstraction import _lookup_kernels as look_kernels
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
 from riverboat.cards.ranking import RankTables
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_tree import ActionTree
-from riverboat.solving import _blueprint_deal_kernels as deal_kernels
 from riverboat.solving import _external_cuda_kernels as device_kernels
 from riverboat.solving.blueprint_tables import BucketTables, Weighting
 from riverboat.solving.bucket_sampling import levels_of
@@ -38,8 +36,6 @@ CHUNK = 1 << 18  # deals that are drawn together
 FEWEST = 1 << 10
 PART_OF_RUN = 8  # a chunk is at most so small a part of what has been walked: strategies change fast in the beginning
 PART = 0.9  # of the free memory
-PARTS = (deal_kernels.draw, deal_kernels.share_of, deal_kernels.low_bits, deal_kernels.deal_cards)
-MORE_PARTS = (look_kernels.places, look_kernels.bucket_at, deal_kernels.compare)
 OWN_PARTS = ("scale_of", "visit", "grown", "pass_on", "spread_out", "learn")  # each below those that it calls
 
 
@@ -77,7 +73,7 @@ class Notes(NamedTuple):
 def compiled() -> Kernels:
     """All steps."""
     names = dict(vars(device_kernels))
-    names.update({loop.__name__: part_on_device(loop) for loop in (*PARTS, *MORE_PARTS)})
+    names.update({name: part_on_device(part) for name, part in names.items() if hasattr(part, "py_func")})
     names.update({kind: from_dtype(np.dtype(kind.lower())) for kind in ("UINT8", "INT32", "INT64")})
     for name in OWN_PARTS:
         names[name] = cuda.jit(device=True, **DEVICE)(bound(names[name], names))
