@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import signal
 import time
 
@@ -157,8 +158,7 @@ def test_another_game_or_a_torn_checkpoint_is_refused(tmp_path):
 
 
 def test_presets_and_what_is_wrong_in_a_recipe():
-    assert set(presets()) >= {"demo", "laptop", "server"}
-    assert all(load_train_recipe(name).worth for name in presets())
+    assert set(presets()) >= {"demo", "default", "demo-cluster", "limit"}
     demo = load_train_recipe("demo")
     assert demo.abstraction == "tiny"
     assert demo.rules.name == "nolimit-200bb"
@@ -206,6 +206,13 @@ def test_entries_of_a_recipe_have_their_kinds(entry, kind):
         loads(text)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_recipe_that_comes_with_riverboat_says_what_it_is_worth(name):
+    worth = load_train_recipe(name).worth
+    assert re.search(r"\d ± \d|exactly", worth), worth
+    assert "not measured" not in worth
 
 
 def test_a_recipe_on_a_device():

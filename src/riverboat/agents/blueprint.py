@@ -1,6 +1,6 @@
 """An agent that plays a blueprint in the real game.
 
-    agent = BlueprintAgent(load_blueprint("runs/laptop"), post="new", share=0.2)
+    agent = BlueprintAgent(load_blueprint("runs/mine"), post="new", share=0.2)
     agent.act(views)
 
 How it is played is `strategy.played`: translation, real pots and stacks, post-processing.

@@ -1,9 +1,9 @@
 """Agents by name, as users write them.
 
     always-fold  always-call  always-raise  random  rule-based      yardsticks
-    runs/laptop                                                     a folder with a blueprint, trained or in training
+    runs/mine                                                       a folder with a blueprint, trained or in training
     runs/spot                                                       a folder with a solved spot: plays its subgame
-    runs/laptop?purify&translation=det-arith                        with options
+    runs/mine?purify&translation=det-arith                          with options
     demo                                                            the blueprint that `riverboat demo` builds
     default                                                         the agent that comes with Riverboat (`DEFAULT_PLAYS`)
     mine.rules                                                      a text file of rules (`agents.rules`)
@@ -95,7 +95,7 @@ def default_folder() -> Path:
 def known_agents() -> str:
     """What an agent may be, in words."""
     names = ", ".join((*YARDSTICKS, DEMO, DEFAULT))
-    folders = "a folder with a blueprint such as runs/laptop?purify or a solved spot"
+    folders = "a folder with a blueprint such as runs/mine?purify or a solved spot"
     return f"{names}, {folders}, a file of rules (mine.rules), or module:Class"
 
 

@@ -1,6 +1,6 @@
 """An agent that solves the end of a hand at the table.
 
-    agent = SearchingAgent(BlueprintAgent(load_blueprint("runs/laptop")), SearchSettings("turn", "resolve"))
+    agent = SearchingAgent(BlueprintAgent(load_blueprint("runs/mine")), SearchSettings("turn", "resolve"))
     agent.act(views)
 
 Before its street it plays as its blueprint; from there on as solutions say (`endgame.table_search`). What is solved

@@ -1,6 +1,6 @@
 """Duplicate matches between any two agents: every deal is played twice, with the seats exchanged.
 
-    agent = make_agent("runs/laptop?purify")
+    agent = make_agent("runs/mine?purify")
     match = play_match(agent, make_agent("always-call"), rules_of(agent), hands=20_000)
     match.mbb_per_game, match.ci95
 

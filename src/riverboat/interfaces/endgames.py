@@ -32,7 +32,7 @@ PLAYERS = ("oop", "ip")
 def _blueprint(agent: str) -> BlueprintStrategy:
     made = make_agent(agent)
     if not isinstance(made, BlueprintAgent):
-        raise InputError(f"agent {agent!r}: rivers are those of a blueprint, such as demo or runs/laptop")
+        raise InputError(f"agent {agent!r}: rivers are those of a blueprint, such as demo or runs/mine")
     return made.strategy
 
 

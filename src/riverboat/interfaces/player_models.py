@@ -97,7 +97,7 @@ def blueprint_of(agent: str) -> BlueprintStrategy:
     """The blueprint that an agent plays."""
     made = make_agent(agent)
     if not isinstance(made, BlueprintAgent):
-        raise InputError(f"agent {shown(agent)}: models need a blueprint, such as runs/laptop or demo")
+        raise InputError(f"agent {shown(agent)}: models need a blueprint, such as runs/mine or demo")
     return made.strategy
 
 

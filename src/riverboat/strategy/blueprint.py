@@ -4,7 +4,7 @@ Tables hold the average as it was added up, in any unit: float32 sums, or steps 
 they are read, and a decision for which nothing was ever added is uniform. Every street has one table, bucket by bucket, so
 that all decisions of one bucket lie together.
 
-    strategy = load_blueprint("runs/laptop")
+    strategy = load_blueprint("runs/mine")
     strategy.at("cr300c/", "QhJh", "AsKd2c")           # {"c": 0.72, "r600": 0.28}
     strategy.probabilities(node, buckets)              # float64 [n, moves]: one decision, many hands
     strategy.decisions(nodes, buckets)                 # float64 [n, most moves]: many decisions at once

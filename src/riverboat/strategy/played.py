@@ -1,6 +1,6 @@
 """`Played`: a blueprint as it is played in the real game.
 
-    played = Played(load_blueprint("runs/laptop"), post="new", share=0.2)
+    played = Played(load_blueprint("runs/mine"), post="new", share=0.2)
     played.decide(views)                               # rows and moves for tables, each with its player's cards
     played.strategies(places)                          # for all hands at public places
 
