@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from riverboat.abstraction import centre_labels, kmeans
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction, lossless
+from riverboat.abstraction.card_abstraction import MANY, CardAbstraction, StreetBuckets, load_abstraction, lossless
 from riverboat.abstraction.centre_buckets import METHODS, CentreBuckets
 from riverboat.agents.registry import SHIPPED
 from riverboat.arrays import Array
@@ -128,6 +128,30 @@ def test_an_abstraction_with_computed_streets_is_written_and_read(tmp_path: Path
     assert np.array_equal(both, cards.buckets(deals, players=2))
     assert np.array_equal(both[:, 1], cards.buckets(deals[:, 2:])[:, 0])
     assert np.array_equal(both[:, :, :2], light_first_streets(cards).buckets(deals, players=2)[:, :, :2])
+
+
+def test_many_hands_are_looked_up_where_tables_have_been_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few are computed, tables or not: opening them takes longer. Without tables nobody makes them for a match."""
+    deals = np.array([RNG.permutation(52)[:7] for _ in range(MANY)], np.uint8)
+    computed_ones = light().buckets(deals)
+    sizes = {"histogram": 13_960_050, "ochs": 123_156_254}
+
+    def labels(buckets: CentreBuckets, threads: int | None, progress: object) -> Array:
+        return np.full((1, sizes[buckets.method]), 59, np.uint16)  # of no use but to be told apart
+
+    monkeypatch.setattr(centre_labels, "have", lambda buckets: True)
+    monkeypatch.setattr(centre_labels, "labels", labels)
+    cards = light()
+    assert np.array_equal(cards.buckets(deals[:-1])[:, :, 2:], light_streets(cards, deals[:-1]))
+    found = cards.buckets(deals)
+    assert (found[:, :, 2:] == 59).all()
+    assert np.array_equal(found[:, :, :1], computed_ones[:, :, :1])
+
+
+def light_streets(cards: CardAbstraction, deals: Array) -> Array:
+    """Turn and river of deals of one hand, hand by hand."""
+    one_by_one = [cards.buckets(deals[k : k + 1])[0, :, 2:] for k in range(len(deals))]
+    return np.array(one_by_one)
 
 
 @pytest.mark.parametrize("method", ["histogram", "ochs", "strength"])

@@ -38,6 +38,7 @@ STREETS = ("preflop", "flop", "turn", "river")
 _TABLES = ("labels", "layer", "cuts", "first")
 _FACTS = ("centres", "sizes", "spread", "nearest", "farthest")
 MOST_BUCKETS = 1 << 31
+MANY = 256  # deals for which tables are worth opening
 _LARGE = 1e300
 _FIGURES = ("cost", "square", "seconds", "passes", "iterations", "threads")
 # What a file may hold: types, dimensions, least and greatest number (None: the last bucket).
@@ -141,6 +142,11 @@ class CardAbstraction:
         return self._look if not self._computed else self._labelled._look
 
     @cached_property
+    def _kept(self) -> bool:
+        """Whether tables of all hands have been made before: many hands are found in them far sooner than by centres."""
+        return all(centre_labels.have(buckets) for buckets in self._computed.values())
+
+    @cached_property
     def _labelled(self) -> CardAbstraction:
         return self.labelled()
 
@@ -208,6 +214,8 @@ class CardAbstraction:
             raise InputError(f"deals of shape {cards.shape} for {players} players: expected [deals, {choice} cards]")
         if check:
             Indexer.for_deck(self.deck, (cards.shape[1],)).index(cards)  # refuses what is no deal of this deck
+        if self._computed and len(cards) >= MANY and self._kept:
+            return self._labelled.buckets(cards, players, check=False)
         streets = self.shown.index(shown) + 1
         out = np.empty((len(cards), players, streets), np.int32)
         flat = np.ascontiguousarray(cards, np.uint8).reshape(-1)
