@@ -101,7 +101,7 @@ def ship(blueprint: str | Path | BlueprintStrategy, out: str | Path, steps: int 
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     files = [path for path in place.rglob("*") if path.is_file()]
-    size, zipped = sum(path.stat().st_size for path in files), sum(map(_zipped, files))
+    size, zipped = sum(path.stat().st_size for path in files), sum(map(zipped_size, files))
     if zipped > MOST_BYTES:
         shutil.rmtree(place)
         raise InputError(
@@ -111,7 +111,7 @@ def ship(blueprint: str | Path | BlueprintStrategy, out: str | Path, steps: int 
     return Shipped(place, size, zipped, light.buckets, len(light.tree), known)
 
 
-def _zipped(path: Path) -> int:
+def zipped_size(path: Path) -> int:
     """Bytes of a file in a wheel."""
     packed, total = zlib.compressobj(), 0
     with path.open("rb") as file:
