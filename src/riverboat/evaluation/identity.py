@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from riverboat import __version__
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.yardsticks import Yardstick
 from riverboat.games.acpc import Rules, show_game
+from riverboat.solving.sizing import DEVICE_CORES
 from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.walks.devices import CUDA
 
 ELSEWHERE = ("seed", "abstraction", "threads", "device", "memory")  # options that do not change what is played
 LENGTH = 12  # hexadecimal digits of a fingerprint that is written down
@@ -65,8 +68,15 @@ def _of_blueprint(agent: BlueprintAgent) -> dict[str, Any]:
     if known.get("recipe") is not None:
         facts["recipe"] = str(known["recipe"])
     if isinstance(known.get("seconds"), int | float):
-        facts["core_hours"] = round(float(known["seconds"]) * int(known.get("threads", 1)) / 3600, 4)
+        facts["core_hours"] = round(float(known["seconds"]) * _cores(known) / 3600, 4)
     return facts
+
+
+def _cores(known: Mapping[str, Any]) -> int:
+    """That have trained a blueprint; a GPU that walks deals stands for as many as would have walked them."""
+    if known.get("device") == CUDA and known.get("traversal") == "external":
+        return DEVICE_CORES
+    return int(known.get("threads", 1))
 
 
 def _of_parts(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:

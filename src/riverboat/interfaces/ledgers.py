@@ -20,12 +20,13 @@ from riverboat.evaluation.ledger import (
 )
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, Column, ReportTable
+from riverboat.solving.sizing import DEVICE_CORES
 from riverboat.words import quote
 
 UNITS = {
     "mbb_per_game": "mbb/g",
     "ci95": "mbb/g, half the width of a 95 % interval",
-    "core_hours": "hours of one core",
+    "core_hours": f"hours of one core; one of a GPU that walks deals counts as {DEVICE_CORES}",
     "megabytes": "10^6 bytes of tables",
     "decision_seconds": "seconds of the clock, the mean of all decisions",
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from riverboat.agents import registry
 from riverboat.evaluation.identity import identity
 from riverboat.evaluation.ledger import LBR, MATCH, Entry, read_ledger
+from riverboat.solving.sizing import DEVICE_CORES
 from riverboat.strategy.blueprint import load_blueprint
+from riverboat.walks.devices import CUDA
 
 
 def lines(demo: str | None = None) -> list[str]:
@@ -16,7 +18,7 @@ def lines(demo: str | None = None) -> list[str]:
         return []
     known = load_blueprint(registry.SHIPPED).provenance
     made = identity(registry.make_agent(registry.DEFAULT))
-    beside = " beside a GPU" if known.get("device") == "cuda" else ""
+    beside = f" (a GPU counts as {DEVICE_CORES} cores)" if known.get("device") == CUDA else ""
     told = [
         f"{registry.DEFAULT}: recipe {known.get('recipe')}, cards {made['cards']}, seed {known.get('seed')}, "
         f"{made.get('core_hours', 0):.2f} core-hours{beside}, fingerprint {made['fingerprint']}"
