@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,17 @@ def test_groups_are_rated_apart() -> None:
 
 
 # --- who is who -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "hours"),
+    [({}, 2.0), ({"device": "cuda", "traversal": "external"}, 150.0), ({"device": "cuda", "traversal": "pcs"}, 2.0)],
+)
+def test_core_hours_are_of_those_who_have_walked(more: dict[str, str], hours: float) -> None:
+    """A GPU stands for as many cores as would have walked its deals; by vectors, for those that have dealt to it."""
+    strategy = random_blueprint("leduc")
+    known = {**strategy.provenance, "seconds": 3600.0, "threads": 2, **more}
+    assert identity(replace(strategy, provenance=known))["core_hours"] == hours
 
 
 def test_a_fingerprint_is_of_what_is_played() -> None:
