@@ -109,7 +109,7 @@ def _with_search(name: str, what: str) -> list[dict[str, Any]]:
         {
             "name": f"{name}?search=turn",
             "kind": "search",
-            "about": "the same, solves from the turn on: a second a move",
+            "about": "the same, solves from the turn on: half a second a move, a second at most",
         },
     ]
 
