@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import matplotlib
@@ -68,6 +69,7 @@ def crossed(matches: RoundRobin, path: Path) -> None:
     plt.close(figure)
 
 
+NEAR, LINE, WIDE = 3.0, 0.06, 100.0  # costs side by side; a line of the ratings' span; costs that need fewer ticks
 COST_NAMES = {"core_hours": "core-hours", "megabytes": "MB", "decision_seconds": "seconds a decision"}
 
 
@@ -81,18 +83,22 @@ def strength_per_cost(book: Ledger, path: Path) -> None:
         raise InputError(
             f"ledger {book.where!r}: no agent says what it cost; `riverboat cost AGENT --json` measures it"
         )
+    rated = [rating.mbb_per_game for mark, rating in ratings.items() if any(key in book.agents[mark] for key in shown)]
+    span = max(rated, default=0.0) - min(rated, default=0.0)
     figure, axes = plt.subplots(
         2, len(shown), figsize=(4.6 * len(shown), 8), sharey="row", squeeze=False, layout="constrained"
     )
     for column, key in enumerate(shown):
         top, below = axes[:, column]
-        for mark, facts in book.agents.items():
-            if key not in facts or not facts[key] > 0 or mark not in ratings:
-                continue
-            rating = ratings[mark]
-            top.errorbar(facts[key], rating.mbb_per_game, yerr=rating.ci95, marker="o", capsize=3, color=EVEN)
-            top.annotate(names[mark], (facts[key], rating.mbb_per_game), fontsize=8, xytext=(4, 4),
-                         textcoords="offset points")  # fmt: skip
+        known = [mark for mark, facts in book.agents.items() if facts.get(key, 0) > 0 and mark in ratings]
+        last: dict[float, float] = {}  # by cost: where the last name ends, so that names do not lie on each other
+        for mark in sorted(known, key=lambda mark: ratings[mark].mbb_per_game):
+            rating, cost = ratings[mark], float(book.agents[mark][key])
+            top.errorbar(cost, rating.mbb_per_game, yerr=rating.ci95, marker="o", capsize=3, color=EVEN)
+            near = next((x for x in last if 1 / NEAR < x / cost < NEAR), cost)
+            last[near] = max(rating.mbb_per_game, last.get(near, -inf) + LINE * span)
+            top.annotate(names[mark], (cost, last[near]), fontsize=8, xytext=(5, 0), textcoords="offset points",
+                         va="center")  # fmt: skip
         for number, (actions, start) in enumerate(asked):
             mine = [
                 (float(book.agents[e.agents[0]][key]), e)
@@ -107,10 +113,12 @@ def strength_per_cost(book: Ledger, path: Path) -> None:
                 capsize=3, linestyle="", color=f"C{number}", label=f"{actions} from the {where}",
             )  # fmt: skip
         below.set(xlabel=COST_NAMES[key])
-        paid = [float(facts[key]) for facts in book.agents.values() if facts.get(key, 0) > 0]
+        paid = [float(facts[key]) for facts in book.agents.values() if facts.get(key, 0) > 0] or [1.0]
         for axis in (top, below):
-            axis.set(xscale="log", xlim=(min(paid, default=1) / 2, max(paid, default=1) * 3))  # room for names
-            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set(
+                xscale="log", xlim=(min(paid) / 2, max(paid) * max(3.0, (max(paid) / min(paid)) ** 0.4))
+            )  # room for names
+            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(paid) < WIDE * min(paid) else (1,)))
             axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
             axis.xaxis.set_minor_locator(NullLocator())
             axis.grid(visible=True, which="major", alpha=0.3)
