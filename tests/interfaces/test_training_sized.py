@@ -26,7 +26,7 @@ def leduc(tmp_path, monkeypatch):
     coarse = replace(fine, streets=(alike, *fine.streets[1:]), name="coarse")
     coarse.save(tmp_path / "coarse")
     fine.save(tmp_path / "fine")
-    sizes = (sizing.Size("coarse", 0.0, None, "few"), sizing.Size("fine", 1.0, "coarse", "many"))
+    sizes = (sizing.Size("coarse", 0.0, None, 1, "few"), sizing.Size("fine", 1.0, "coarse", 1, "many"))
     monkeypatch.setattr(sizing, "SIZES", sizes)
     monkeypatch.setattr(training, "SIZED", str(tmp_path / "leduc.toml"))
     monkeypatch.setattr(training, "_made", lambda cards, how: tmp_path / cards)

@@ -41,9 +41,7 @@ def deal(
     seed,  # uint64
     begin,  # deals begin … begin + count - 1 of a run
     count,
-    keys,  # uint64 [deals] OUT
-    rows,  # int64 [deals · 8] OUT: first cell of each row, at 8 · deal + street + 4 · seat
-    result,  # float32 [deals] OUT: 1 where seat 0's hand is better, -1 worse
+    dealt,  # Dealt OUT
 ):
     """Draw deals, look up their buckets, rank their hands: a thread each."""
     k = cuda.grid(1)
@@ -56,15 +54,15 @@ def deal(
     for r in range(streets):
         layers[r] = 0
     key = draw(seed, begin + k)
-    keys[k] = key
+    dealt.keys[k] = key
     deal_cards(dealer.deck, key, U(0), 0, cards, 0, PLAYERS * dealer.hole + dealer.board)
     places(look, cards, 0, PLAYERS, streets, layers, numbers)
     for p in range(PLAYERS):
         bucket = np.int64(0)
         for r in range(streets):
             bucket = bucket_at(look, r, layers[r], numbers[p, r], bucket)
-            rows[8 * k + 4 * p + r] = dealer.base[r] + bucket * dealer.width[r]
-    result[k] = compare(dealer, cards, 0)
+            dealt.rows[8 * k + 4 * p + r] = dealer.base[r] + bucket * dealer.width[r]
+    dealt.result[k] = compare(dealer, cards, 0)
 
 
 def scale_of(cells, at, count):
@@ -77,14 +75,14 @@ def scale_of(cells, at, count):
     return real(0), real(1) / real(count)
 
 
-def visit(nodes, pay, result, k, node, slot, walk, lengths, notes, block):
+def visit(tree, dealt, k, node, slot, walk, lengths, notes, block):
     """Value a terminal, or note a decision."""
-    word = nodes[4 * node]
+    word = tree.nodes[4 * node]
     if word & OVER:
-        x = pay[4 * node + 3]
+        x = tree.pay[4 * node + 3]
         if walk & 1:
             x = -x
-        notes.value[block, slot] = x * result[k] if word & SHOWDOWN else x
+        notes.value[block, slot] = x * dealt.result[k] if word & SHOWDOWN else x
         return
     entry = U(node) << U(35) | U(slot) << U(7) | U(walk)
     if (word & SEAT != 0) == (walk & 1 == 1):
@@ -104,14 +102,14 @@ def grown(average, amount, noise):
     return step * real(np.int32(amount / step + noise))
 
 
-def pass_on(nodes, pay, cells, rows, keys, result, begin, share, entry, lengths, notes, block):
+def pass_on(tree, cells, dealt, begin, share, entry, lengths, notes, block):
     """A decision of the opponent: one move is drawn, its average grows."""
     node, slot, walk = np.int64(entry >> U(35)), np.int64(entry >> U(7) & U(0xFFFFFFF)), np.int64(entry & U(127))
     k = begin + (walk >> 1)
-    word = nodes[4 * node]
-    count, at = word >> COUNT_AT, rows[8 * k + (word & ROW)] + nodes[4 * node + 2]
+    word = tree.nodes[4 * node]
+    count, at = word >> COUNT_AT, dealt.rows[8 * k + (word & ROW)] + tree.nodes[4 * node + 2]
     scale, rest = scale_of(cells, at, count)
-    bits = draw(keys[k], FOR_NODES + (node << 1 | walk & 1))
+    bits = draw(dealt.keys[k], FOR_NODES + (node << 1 | walk & 1))
     x, noise = share_of(bits), real(low_bits(bits)) * SMALLEST
     chosen, sum_so_far = 0, real(0)
     for a in range(count):
@@ -124,23 +122,23 @@ def pass_on(nodes, pay, cells, rows, keys, result, begin, share, entry, lengths,
             if more > real(0):
                 cuda.atomic.add(cells, at + count + a, more)
     chosen = min(chosen, count - 1)  # where rounding leaves the sum below x
-    visit(nodes, pay, result, k, nodes[4 * node + 1] + chosen, slot, walk, lengths, notes, block)
+    visit(tree, dealt, k, tree.nodes[4 * node + 1] + chosen, slot, walk, lengths, notes, block)
 
 
-def spread_out(nodes, pay, cells, rows, result, begin, i, lengths, notes, block):
+def spread_out(tree, cells, dealt, begin, i, lengths, notes, block):
     """A decision of the traverser: all moves."""
     entry = notes.own[block, i]
     node, walk = np.int64(entry >> U(35)), np.int64(entry & U(127))
     k = begin + (walk >> 1)
-    word = nodes[4 * node]
-    count, at = word >> COUNT_AT, rows[8 * k + (word & ROW)] + nodes[4 * node + 2]
+    word = tree.nodes[4 * node]
+    count, at = word >> COUNT_AT, dealt.rows[8 * k + (word & ROW)] + tree.nodes[4 * node + 2]
     scale, rest = scale_of(cells, at, count)
     first = np.int64(cuda.atomic.add(lengths, SLOTS, count))
     notes.at[block, i] = at
     notes.first[block, i] = first << 8 | count
     for a in range(count):
         notes.sigma[block, first + a] = max(cells[at + a], real(0)) * scale + rest
-        visit(nodes, pay, result, k, nodes[4 * node + 1] + a, first + a, walk, lengths, notes, block)
+        visit(tree, dealt, k, tree.nodes[4 * node + 1] + a, first + a, walk, lengths, notes, block)
 
 
 def learn(cells, i, notes, block):
@@ -155,18 +153,14 @@ def learn(cells, i, notes, block):
 
 
 def walk(
-    nodes,  # int32 [4 · nodes]
-    pay,  # float32 [4 · nodes]: the same memory
+    tree,  # Nodes
     cells,  # float32 [cells] INOUT
-    rows,  # int64 [deals · 8]
-    keys,  # uint64 [deals]
-    result,  # float32 [deals]
+    dealt,  # Dealt
     count,  # deals
     group,  # deals that a block walks at a time
     share,  # what one visit adds to an average
     notes,  # Notes: a row for each block
-    paid,  # float64 [2] INOUT: what both seats have won as traversers
-    visits,  # int64 [1] INOUT: decisions
+    tally,  # Tally INOUT
 ):
     """External sampling, both walks of each deal; blocks take groups in turn."""
     t, threads, block = cuda.threadIdx.x, cuda.blockDim.x, cuda.blockIdx.x
@@ -179,7 +173,7 @@ def walk(
             lengths[OWN], lengths[OTHER], lengths[SLOTS] = 0, 0, walks
         cuda.syncthreads()
         for w in range(t, walks, threads):
-            visit(nodes, pay, result, begin + (w >> 1), 0, w, w, lengths, notes, block)
+            visit(tree, dealt, begin + (w >> 1), 0, w, w, lengths, notes, block)
         i, j, depth = 0, 0, 0
         while True:
             cuda.syncthreads()
@@ -191,9 +185,9 @@ def walk(
                 break
             for e in range(j + t, other, threads):
                 entry = notes.other[block, e]
-                pass_on(nodes, pay, cells, rows, keys, result, begin, share, entry, lengths, notes, block)
+                pass_on(tree, cells, dealt, begin, share, entry, lengths, notes, block)
             for e in range(i + t, own, threads):
-                spread_out(nodes, pay, cells, rows, result, begin, e, lengths, notes, block)
+                spread_out(tree, cells, dealt, begin, e, lengths, notes, block)
             i, j, depth = own, other, depth + 1
         for up in range(depth):
             d = depth - 1 - up
@@ -201,11 +195,11 @@ def walk(
                 learn(cells, e, notes, block)
             cuda.syncthreads()
         for w in range(t, walks, threads):
-            cuda.atomic.add(paid, w & 1, np.float64(notes.value[block, w]))
+            cuda.atomic.add(tally.paid, w & 1, np.float64(notes.value[block, w]))
         decisions += i + j
         cuda.syncthreads()
     if t == 0:
-        cuda.atomic.add(visits, 0, decisions)
+        cuda.atomic.add(tally.visits, 0, decisions)
 
 
 def discount(

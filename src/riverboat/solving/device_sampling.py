@@ -58,6 +58,28 @@ class Dealer(NamedTuple):
     board: int
 
 
+class Nodes(NamedTuple):
+    """The betting tree, as in `_blueprint_deal_kernels.Game`."""
+
+    nodes: Array  # int32 [4 · nodes]
+    pay: Array  # float32 [4 · nodes]: the same numbers
+
+
+class Dealt(NamedTuple):
+    """Deals that are walked together."""
+
+    keys: Array  # uint64 [deals]
+    rows: Array  # int64 [deals · 8]: first cell of each row, at 8 · deal + street + 4 · seat
+    result: Array  # float32 [deals]: 1 where seat 0's hand is better, -1 worse
+
+
+class Tally(NamedTuple):
+    """What was done."""
+
+    paid: Array  # float64 [2]: what both seats have won as traversers
+    visits: Array  # int64 [1]: decisions
+
+
 class Notes(NamedTuple):
     """What blocks note of their walks, a row each; see `_blueprint_kernels.WalkNotes`."""
 
@@ -113,7 +135,7 @@ class DeviceSampling(DeviceTables):
         self.kernels, game = compiled(), self.game
         dealer = Dealer(game.deck, game.base, game.width, game.ranks, game.hole, game.board)
         self._dealer, self._look = send_all(dealer), send_all(cards.look)
-        self._nodes, self._pay, self._cells = send(game.nodes), send(game.pay), send(self._host.cells)
+        self._nodes, self._cells = send_all(Nodes(game.nodes, game.pay)), send(self._host.cells)
         self._averages = [send(_averages(tree, street)) for street in range(rules.rounds)]
         own, other, slots = self._lengths(group)
         sizes = ((own, np.uint64), (other, np.uint64), (own, np.int64), (own, np.int64))
@@ -121,8 +143,9 @@ class DeviceSampling(DeviceTables):
         values = [cuda.device_array((self.blocks, slots), np.float32) for _ in range(2)]
         self._notes = Notes(*lists, *values)
         kinds = ((CHUNK, np.uint64), (8 * CHUNK, np.int64), (CHUNK, np.float32))
-        self._keys, self._rows, self._result = (cuda.device_array(n, kind) for n, kind in kinds)
-        self._paid, self._visits = send(np.zeros(2)), send(np.zeros(1, np.int64))
+        self._dealt = Dealt(*(cuda.device_array(n, kind) for n, kind in kinds))
+        self._tally = send_all(Tally(np.zeros(2), np.zeros(1, np.int64)))
+        self._paid = self._tally.paid
 
     # --- memory -----------------------------------------------------------------------------
 
@@ -154,21 +177,18 @@ class DeviceSampling(DeviceTables):
             count = min(end - begin, CHUNK, max(FEWEST, begin // PART_OF_RUN))
             self._walk(begin, count)
             begin += count
-        self.updates += int(self._visits.copy_to_host()[0])
-        self._visits.copy_to_device(np.zeros(1, np.int64))
+        self.updates += int(self._tally.visits.copy_to_host()[0])
+        self._tally.visits.copy_to_device(np.zeros(1, np.int64))
 
     def _walk(self, begin: int, count: int) -> None:
         """Draw some deals and learn from them."""
         steps, threads = self.kernels, self.block_threads
         seed = np.uint64(self.seed % 2**64)
-        steps.deal[grid(count, threads)](
-            self._dealer, self._look, seed, begin, count, self._keys, self._rows, self._result
-        )
-        blocks = min(self.blocks, -(-count // self.in_group))
+        steps.deal[grid(count, threads)](self._dealer, self._look, seed, begin, count, self._dealt)
+        blocks, share = min(self.blocks, -(-count // self.in_group)), np.float32(self._host.share)
         steps.walk[blocks, threads](
-            self._nodes, self._pay, self._cells, self._rows, self._keys, self._result, count, self.in_group,
-            np.float32(self._host.share), self._notes, self._paid, self._visits,
-        )  # fmt: skip
+            self._nodes, self._cells, self._dealt, count, self.in_group, share, self._notes, self._tally
+        )
 
     def _discount(self, period: int) -> None:
         factors = self.weighting.factors(period)
@@ -186,8 +206,8 @@ class DeviceSampling(DeviceTables):
 
 def _averages(tree: ActionTree, street: int) -> Array:
     """Which cells of a row are averages. bool [cells]"""
-    found = np.zeros(2 * int(tree.width[street]), np.bool_)
+    averages = np.zeros(2 * int(tree.width[street]), np.bool_)
     for node in np.flatnonzero((tree.actor >= 0) & (tree.street == street)):
         at, count = 2 * int(tree.slot[node]), int(tree.count[node])
-        found[at + count : at + 2 * count] = True
-    return found
+        averages[at + count : at + 2 * count] = True
+    return averages
