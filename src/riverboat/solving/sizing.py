@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from riverboat.errors import InputError
 
 SHARE = 0.1  # of the time that goes to the size before
-DEVICE_CORES = 150  # that a GPU stands for: an H200 walks 26 to 42 million deals a second, a core some 175,000
+DEVICE_CORES = 150  # that a GPU stands for: an H200 walks 28 to 42 million deals a second, a core some 175,000
 
 
 @dataclass(frozen=True)
