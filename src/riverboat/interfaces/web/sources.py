@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from riverboat.agents.registry import make_agent
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError, shown
 from riverboat.games import spot_file
@@ -20,7 +19,6 @@ from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.models import Source
 from riverboat.interfaces.web.names import agent_name
 from riverboat.interfaces.web.shelf import Shelf
-from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.table_spot import table_spot
 from riverboat.texts import read_text, read_toml
 from riverboat.verbs.seating import rules_for
@@ -94,9 +92,7 @@ def _state(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
 
 def _line(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     """A line of an agent as a spot: the same as a table state, without a hand at the table."""
-    agent = make_agent(agent_name(source.agent, data))
-    if not isinstance(agent, Answering):
-        raise InputError(f"agent {shown(source.agent)}: does not say what it plays with all hands")
+    agent = shelf.agent(source.agent)
     rules = rules_for([agent], None)
     state = settled(Betting.from_line(rules, source.line or ""))
     menu = table_states.menu_of(agent, rules, None)
