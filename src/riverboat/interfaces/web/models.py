@@ -49,6 +49,9 @@ class Source(Asked):
     board: Word | None = None
     floor: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="the least weight of a hand")
     locks: list[dict[str, Any]] | None = Field(None, description="replace the locks of the spot: line, strategy, hands")
+    add_locks: list[dict[str, Any]] | None = Field(
+        None, description="add locks to those of the spot; hands of both play as the added ones"
+    )
 
 
 class Limits(Asked):
@@ -197,6 +200,7 @@ class Step(BaseModel):
     player: str | None
     moves: list[str]
     chosen: str | None
+    locked: bool = Field(False, description="whether some hand is locked there")
 
 
 class HandColumns(BaseModel):
@@ -244,6 +248,7 @@ class Node(BaseModel):
     cards: list[str]
     path: list[Step]
     players: dict[str, Side]
+    locked: list[int] = Field([], description="hands of the player to act whose strategy is locked here")
 
 
 class TableColumn(BaseModel):

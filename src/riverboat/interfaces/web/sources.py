@@ -12,7 +12,7 @@ from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.games.other_solvers import is_other, loads_other
 from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import check_locks, unreachable
+from riverboat.games.spot_locks import add_locks, check_locks, unreachable
 from riverboat.interfaces import table_states
 from riverboat.interfaces.solve_options import TableFlags
 from riverboat.interfaces.web.data_folder import DataFolder
@@ -43,15 +43,21 @@ def find(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     if way not in ("state", "line") and (source.agent or source.board or source.floor is not None):
         raise InputError(f"agent, board and floor go with state or line, not with {way}")
     noted = _READERS[way](source, data, shelf)
+    spot = noted.spot
+    for entries in filter(None, (source.locks, source.add_locks)):
+        if len(entries) > MOST_LOCKS:
+            raise InputError(f"{len(entries):,} locks: {MOST_LOCKS:,} are the most; hands that play alike share one")
     if source.locks is not None:
-        if len(source.locks) > MOST_LOCKS:
-            raise InputError(
-                f"{len(source.locks):,} locks: {MOST_LOCKS:,} are the most; hands that play alike share one"
-            )
-        table = spot_file.to_table(replace(noted.spot, locks=())) | {"lock": source.locks}
-        noted = NotedSpot(spot_file.from_table(table, None, noted.spot.name), noted.notes)
-    check_locks(noted.spot)
-    return NotedSpot(noted.spot, [*noted.notes, *unreachable(noted.spot)])
+        spot = _with_locks(spot, source.locks)
+    if source.add_locks is not None:
+        spot = add_locks(spot, _with_locks(spot, source.add_locks).locks)
+    check_locks(spot)
+    return NotedSpot(spot, [*noted.notes, *unreachable(spot)])
+
+
+def _with_locks(spot: Spot, entries: list[dict[str, Any]]) -> Spot:
+    """Return a spot with other locks, from the entries of a spot file."""
+    return spot_file.from_table(spot_file.to_table(replace(spot, locks=())) | {"lock": entries}, None, spot.name)
 
 
 def _entries(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:

@@ -154,7 +154,7 @@ export class Reader {
       const keeps = keeper(side, node, this.filters);
       this.grids[who].draw(this.#tab().cells?.(this, side, who) ?? side.cells(this.view, keeps), side.colours);
       const figures = keeps ? side.figures(side.everyPlace().filter(keeps)) : { ...side, shares: (compared ? other : node).moves.map((move) => move.frequency) };
-      fill(this.heads[who], h("h2", { class: side.name }, compared ? `${side.name.toUpperCase()} in ${this.params.with}` : side.name.toUpperCase(), node.acting === who ? h("small", {}, " to act") : ""),
+      fill(this.heads[who], h("h2", { class: side.name }, compared ? `${side.name.toUpperCase()} in ${this.params.with}` : side.name.toUpperCase(), node.acting === who ? h("small", {}, " to act") : "", side.locked.size ? [" ", h("span", { class: "badge" }, `${side.locked.size} hands locked`)] : ""),
         h("small", {}, meansLine(figures)));
       fill(this.bars[who], side.actions.length
         ? moveBar(side.actions, figures.shares, { words: side.words, pick: compared ? null : (label) => this.#go(joinLine(node.line, label, node.joiner)) })

@@ -5,6 +5,7 @@ import { BoardPicker } from "./card_parts.js";
 import { splitBoard } from "./cards.js";
 import { attempt, button, download, field, fill, h, input, later } from "./dom.js";
 import { bytes, count, seconds } from "./figures.js";
+import { lockList } from "./lock_list.js";
 import { go } from "./place.js";
 import { RangePainter } from "./range_painter.js";
 import { SizesForm, streetsFrom } from "./sizes_form.js";
@@ -93,9 +94,13 @@ export class SpotForm {
     this.sizes.show(streetsFrom(names.length));
     ["oop", "ip"].forEach((player, k) => { if (spot.ranges?.[player]) this.ranges[k].read(spot.ranges[player], false); });
     this.lock = spot.lock ?? [];
-    fill(this.locks, this.lock.length ? h("div", { class: "row" }, h("small", {}, `${this.lock.length} locks: ${[...new Set(this.lock.map((one) => one.line || "root"))].join(", ")}`),
-      button("Take off", () => { this.lock = []; fill(this.locks); this.#changed(); }, { class: "small quiet" })) : null);
+    this.#drawLocks();
     setTimeout(() => this.#changed(), 400);
+  }
+
+  #drawLocks() {
+    const without = (number) => { this.lock = this.lock.filter((_, k) => k !== number); this.#drawLocks(); this.#changed(); };
+    fill(this.locks, lockList(this.lock, { unlock: without }));
   }
 
   /** What is missing before it can be solved, in words. */
