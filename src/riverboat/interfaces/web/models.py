@@ -63,9 +63,17 @@ class Limits(Asked):
 
 
 class SizeAsked(Source):
-    """A spot, and how many threads would solve it."""
+    """A spot, how many threads would solve it, and on which boards."""
 
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+    boards: Word | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
+
+
+class ProposalAsked(Source):
+    """A spot, and the time that its solve may take."""
+
+    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+    seconds: Annotated[float, Field(gt=0, le=10**7)] | None = Field(None, description="to the target; 300 by default")
 
 
 class JobAsked(Source, Limits):
@@ -142,6 +150,43 @@ class SpotTold(BaseModel):
     moves: list[str]
     weights: dict[str, list[float]] = Field(description="1,326 for oop and ip")
     notes: list[str] = Field(description="what of another solver's file was left out; locks that are never reached")
+
+
+class CandidateTold(BaseModel):
+    """A spot with one betting menu, and what its solve takes."""
+
+    spot: dict[str, Any] = Field(description="the entries of its file")
+    dtype: str = Field(description="tables that fit best, for `dtype` of a job")
+    left_out: list[str] = Field(description="what of the spot's own menu is left out")
+    infosets: int | None
+    bytes: int | None = Field(description="null where the tree is too large to be counted")
+    seconds: float | None = Field(description="to the target, about")
+    fits: bool = Field(description="whether it fits into the memory that jobs may take")
+
+
+class ProposalTold(BaseModel):
+    """The menus of a spot, the richest first, and the one that is proposed."""
+
+    name: str
+    board: str
+    pot: int
+    stack: int
+    hands: dict[str, int] = Field(description="hands of oop and ip")
+    memory: int = Field(description="bytes that jobs may take")
+    seconds: float = Field(description="that the proposal was asked to stay within")
+    chosen: int | None = Field(description="place in `candidates`; null where none fits into the memory")
+    candidates: list[CandidateTold]
+    notes: list[str]
+
+
+class Example(BaseModel):
+    """A line that a blueprint plays often."""
+
+    street: str
+    line: str
+    board: str
+    combos: dict[str, float]
+    state: str = Field(description="the same as a table state")
 
 
 class Check(BaseModel):

@@ -17,6 +17,7 @@ from riverboat.agents.registry import DEFAULT, DEMO, default_folder, demo_folder
 from riverboat.errors import InputError, RiverboatError, shown
 from riverboat.games.base import CHANCE
 from riverboat.interfaces.web.data_folder import DataFolder
+from riverboat.interfaces.web.example_lines import example_lines
 from riverboat.interfaces.web.names import agent_name
 from riverboat.interfaces.web.node_json import cards_of, solution_node
 from riverboat.interfaces.web.place_json import agent_node, blueprint_node
@@ -99,6 +100,18 @@ class Shelf:
         if not isinstance(agent, Answering):
             raise InputError(f"agent {shown(name)}: does not say what it plays with all hands")
         return cast("AnsweringAgent", agent)
+
+    def examples(self, name: str) -> list[dict[str, Any]]:
+        """Return lines that a blueprint plays often, for a start; of what is no blueprint none."""
+        kind, folder = self.resolve(name)
+        if kind != BLUEPRINT or folder is None:
+            return []
+        key = (self.mark(name), "examples")
+        known = self.answers.get(key)
+        if known is None:
+            known = self.answers.put(key, to_bytes(example_lines(blueprint.load_blueprint(folder))))
+        found: list[dict[str, Any]] = json.loads(known)
+        return found
 
     def mark(self, name: str) -> Mark:
         """Return what changes when the artefact behind a name does: its newest folder, and when that was written."""

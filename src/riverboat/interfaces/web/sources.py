@@ -13,8 +13,9 @@ from riverboat.games.match_state import settled
 from riverboat.games.other_solvers import is_other, loads_other
 from riverboat.games.spot import Spot
 from riverboat.games.spot_locks import add_locks, check_locks, unreachable
-from riverboat.interfaces import table_states
+from riverboat.interfaces import many_boards, table_states
 from riverboat.interfaces.solve_options import TableFlags
+from riverboat.interfaces.spot_estimate import estimate
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.models import Source
 from riverboat.interfaces.web.names import agent_name
@@ -103,8 +104,25 @@ def _line(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     state = settled(Betting.from_line(rules, source.line or ""))
     menu = table_states.menu_of(agent, rules, None)
     floor = 0.0 if source.floor is None else source.floor
-    spot = table_spot(state, parse_board(source.board or ""), agent, menu=menu, floor=floor, name="line")
+    name = f"{source.agent} {source.line} {source.board}"
+    spot = table_spot(state, parse_board(source.board or ""), agent, menu=menu, floor=floor, name=name)
     return NotedSpot(spot, [])
+
+
+def boards(text: str, data: DataFolder) -> str:
+    """Return `all`, `sample:N`, or a file of the data folder, as the command line takes it; others are refused."""
+    where = text if text == "all" or text.startswith("sample:") else str(data.path(text))
+    many_boards.read(where)
+    return where
+
+
+def size(spot: Spot, schedule: str | None, threads: int, where: str | None) -> dict[str, Any]:
+    """Return the estimate of a solve; on many boards, which are solved one after the other, with the seconds of all."""
+    facts = estimate(spot, schedule, threads)
+    placed = 1 if where is None else len(many_boards.place(spot, many_boards.read(where)))
+    if facts["seconds_to_target"] is not None:
+        facts["seconds_to_target"] *= placed
+    return facts | {"solves": placed}
 
 
 _READERS = {"spot": _entries, "text": _text, "file": _file, "run": _run, "state": _state, "line": _line}
