@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 from test_web import Client
 
+import riverboat as rb
 from random_blueprints import flop_blueprint, random_blueprint
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
-from riverboat.interfaces.spot_estimate import estimate
+from riverboat.interfaces.spot_estimate import ITERATIONS, LARGE_BET, estimate, largest_bet
 from riverboat.interfaces.spot_proposal import propose
 from riverboat.interfaces.web import sources
 from riverboat.interfaces.web.models import Source
 from riverboat.interfaces.web.server import Server
 from riverboat.strategy.blueprint import save_blueprint
+from riverboat.trees.boards import BoardTree
 
 GIB = 1 << 30
 
@@ -62,9 +64,7 @@ def spot_at(server: Server, line: str, board: str) -> Spot:
     return sources.find(Source(line=line, board=board, agent="default"), server.data, server.shelf).spot
 
 
-@pytest.mark.parametrize(
-    ("line", "board"), [("r250c/cc/", "Kh7c2s9d"), ("r250c/cc/r500", "Kh7c2s9d"), ("r250c/cc/cc/", "Kh7c2s9d3h")]
-)
+@pytest.mark.parametrize(("line", "board"), [("r250c/cc/r500", "Kh7c2s9d"), ("r250c/cc/cc/", "Kh7c2s9d3h")])
 @pytest.mark.parametrize("memory", [1 << 13, 30 << 20, GIB])
 def test_the_first_menu_that_fits_is_proposed(server: Server, line: str, board: str, memory: int) -> None:
     spot = spot_at(server, line, board)
@@ -122,6 +122,17 @@ def test_the_estimate_counts_boards(client: Client) -> None:
     assert many["seconds_to_target"] == pytest.approx(25 * one["seconds_to_target"])
     assert many["bytes"] == one["bytes"]  # one after the other
     assert client("POST", "/api/spots/size", json={"spot": spot, "boards": "nothing.txt"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("bets", "stack", "played", "share"),
+    [("50%", 100, "", 0.5), ("50%, a", 100, "", 1.0), ("a", 1000, "", 10.0), ("50%, a", 1000, "x-b50", 950 / 200)],
+)
+def test_large_bets_take_more_iterations(bets: str, stack: int, played: str, share: float) -> None:
+    more: dict[str, Any] = {"oop": "AA,KK", "ip": "QQ,JTs", "raises": bets if played else "", "played": played}
+    spot = rb.Spot.make(board="QsJh2h7c2c", pot=100, stack=stack, bets=bets, **more)
+    assert largest_bet(BoardTree(spot)) == pytest.approx(share)
+    assert (estimate(spot, None, 1)["iterations_to_target"] > ITERATIONS) == (share > LARGE_BET)
 
 
 def test_a_line_gives_its_run_a_name(server: Server) -> None:

@@ -20,6 +20,15 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
 
 
 @pytest.fixture(scope="session")
+def long_name(data: Path) -> str:
+    """A run with a name that cannot be broken, many sizes and large figures."""
+    sizes = "10%, 33%, 50%, 75%, 100%, 150%, 250%, a"
+    spot = rb.Spot.make(board=BOARDS[0], pot=1234567, stack=98765432, oop="AA,KK", ip="QQ,JTs", bets=sizes)
+    rb.solve(spot, until=5.0, out=data / LONG)
+    return LONG
+
+
+@pytest.fixture(scope="session")
 def boards(data: Path) -> str:
     """A run of two boards, whose solutions were not kept."""
     spot = rb.Spot.make(board="Td9d6hQc2s", pot=200, stack=900, oop="66+,AK", ip="QQ-22,AQ", bets="60%, a")
@@ -29,6 +38,7 @@ def boards(data: Path) -> str:
 
 
 BOARDS = ("Td9d6hQc2s", "Td9d6hQc3c")
+LONG = "a" * 60
 
 
 def alert(page: Any) -> Any:
@@ -44,7 +54,7 @@ def open_blueprint(page: Any, name: str) -> Any:
     return examples
 
 
-def test_an_example_is_read_and_leads_to_a_solved_node(visit: Any, data: Path) -> None:
+def test_an_example_is_read_and_its_cost_is_told_before_anything_is_queued(visit: Any) -> None:
     page = visit("#study")
     examples = open_blueprint(page, "default")
     expect(page.get_by_label("Line", exact=True)).not_to_have_value("")  # the first is taken
@@ -56,25 +66,33 @@ def test_an_example_is_read_and_leads_to_a_solved_node(visit: Any, data: Path) -
     examples.get_by_role("button", name="river").click()
     page.get_by_role("button", name="Solve from there").click()
     proposal = page.get_by_role("region", name="Proposal")
+    solve = proposal.get_by_role("button", name="Solve", exact=True)
     expect(proposal.get_by_role("radio", checked=True)).to_have_count(1)
     expect(proposal.get_by_text(re.compile(r"\d (kB|MB), about \d"))).not_to_have_count(0)
-    assert not list((data / ".jobs").glob("default*"))  # nothing is queued before the click
-    proposal.get_by_role("button", name="Solve", exact=True).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^default-r250c-cc-cc"))
+    expect(solve).to_be_enabled()
+    assert not [job for job in page.request.get(f"{home(page)}api/jobs").json() if job["name"].startswith("default")]
+    page.route("**/api/spots/proposal", lambda route: route.fulfill(json=too_large(route.fetch().json())))
+    page.get_by_role("button", name="Solve from there").click()
+    expect(alert(page)).to_be_visible()
+    expect(solve).to_be_disabled()
+    expect(proposal.get_by_role("radio", disabled=False)).to_have_count(0)
+
+
+@pytest.mark.slow  # a job is a process of its own
+def test_an_example_leads_to_a_solved_node(visit: Any, data: Path) -> None:
+    page = visit("#study")
+    open_blueprint(page, "default").get_by_role("button", name="turn").click()
+    page.get_by_role("button", name="Solve from there").click()
+    page.get_by_role("region", name="Proposal").get_by_role("button", name="Solve", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^default-r250c-cc"), timeout=300_000)
     expect(page.locator(".crumb.here")).to_contain_text("%")
     solved = files.load(data / page.get_by_role("heading", level=1).inner_text())
     assert solved[""].combos[0] > 100
 
 
-def test_what_does_not_fit_is_not_solved(visit: Any) -> None:
-    page = visit("#study")
-    page.route("**/api/spots/proposal", lambda route: route.fulfill(json=too_large(route.fetch().json())))
-    open_blueprint(page, "default").get_by_role("button", name="river").click()
-    page.get_by_role("button", name="Solve from there").click()
-    proposal = page.get_by_role("region", name="Proposal")
-    expect(proposal.get_by_role("alert")).to_be_visible()
-    expect(proposal.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
-    expect(proposal.get_by_role("radio", disabled=False)).to_have_count(0)
+def home(page: Any) -> str:
+    """The address of the server."""
+    return str(page.url.partition("#")[0])
 
 
 def too_large(told: dict[str, Any]) -> dict[str, Any]:
@@ -82,18 +100,16 @@ def too_large(told: dict[str, Any]) -> dict[str, Any]:
     return told | {"chosen": None, "candidates": [each | {"fits": False} for each in told["candidates"]]}
 
 
-@pytest.mark.parametrize(
-    "place",
-    ["run=nothing", "run=turn&line=zz", "run=default&line=r250c/&board=KhKhKh", "run=trained&line=zz", "run=demo?zz"],
-)
-def test_links_that_lead_nowhere_say_so(visit: Any, place: str) -> None:
-    page = visit(f"#study?{place}", refused=True)
-    if "?" in place:
-        page.get_by_role("button", name="Show what it plays").click()
-    expect(alert(page)).to_be_visible()
-    expect(page.get_by_text("Reading…")).to_have_count(0)
-    page.get_by_role("button", name="All of Study").click()
-    expect(page.get_by_role("heading", name="Solved")).to_be_visible()
+def test_links_that_lead_nowhere_say_so(visit: Any) -> None:
+    page = visit("#study", refused=True)
+    for place in ("run=nothing", "run=turn&line=zz", "run=default&line=r250c/&board=KhKhKh", "run=trained?zz"):
+        page.evaluate("place => { location.hash = `#study?${place}` }", place)
+        if "?" in place:
+            page.get_by_role("button", name="Show what it plays").click()
+        expect(alert(page)).to_be_visible()
+        expect(page.get_by_text("Reading…")).to_have_count(0)
+        page.get_by_role("button", name="All of Study").click()
+        expect(page.get_by_role("heading", name="Solved")).to_be_visible()
 
 
 def test_a_wrong_line_keeps_the_way_back(visit: Any) -> None:
@@ -105,19 +121,17 @@ def test_a_wrong_line_keeps_the_way_back(visit: Any) -> None:
     expect(page.locator(".crumb.here")).to_contain_text("IP")
 
 
-@pytest.mark.parametrize("name", ["default?search=turn", "default?exploit=dbbr", "trained?purify"])
-def test_a_link_to_an_agent_with_options_computes_nothing(visit: Any, name: str) -> None:
+def test_a_link_to_an_agent_with_options_computes_nothing(visit: Any) -> None:
     page = visit("#study")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    for link in (name, name.replace("?", "%3F")):
-        page.evaluate("name => { location.hash = `#study?run=${name}&line=` }", link)
-        expect(page.get_by_role("heading", name=name)).to_be_visible()
-        page.wait_for_load_state("networkidle")
+    for name in ("default?search=turn", "default%3Fexploit=dbbr", "trained?purify"):
+        page.evaluate("name => { location.hash = `#study?run=${name}&line=` }", name)
+        expect(page.get_by_role("heading", name=name.replace("%3F", "?"))).to_be_visible()
+        page.wait_for_timeout(100)
     assert not [url for url in asked if "/api/node" in url]
-    if name == "trained?purify":
-        page.get_by_role("button", name="Show what it plays").click()
-        expect(page.locator(".crumb.here")).to_contain_text("%")
+    page.get_by_role("button", name="Show what it plays").click()
+    expect(page.locator(".crumb.here")).to_contain_text("%")
 
 
 def test_running_and_finished_stand_apart(visit: Any, data: Path) -> None:
@@ -145,6 +159,7 @@ def test_a_report_that_cannot_be_made_leaves_the_page(visit: Any, boards: str) -
     expect(table).to_have_count(3)
 
 
+@pytest.mark.slow
 def test_the_form_counts_boards(visit: Any) -> None:
     page = visit("#study?new=1")
     expect(page.locator(".cost .numbers")).to_be_visible()
@@ -160,14 +175,16 @@ PLACES = {  # and what no page before it shows
     "#study?run=turn&with=turn&tab=compare": "table[aria-label=Players]", "#study?run=several": "table[aria-label=Boards]",
     "#study?run=default&line=r250c/&board=Kh7c2s": ".crumb.here", "#study?run=nothing": ".problem",
     "#watch?runs=turn,trained": ".watching .numbers", "#charts?source=trained": ".grid", "#play": "h1:text('Play')",
-    "#charts?source=small": ".grid", "#drill": "h1:text('Drill')",
+    "#charts?source=small": ".grid", "#drill": "h1:text('Drill')", f"#study?run={LONG}": ".crumb.here",
+    f"#study?run={LONG}%3Fpurify": "h1:text('purify')", f"#charts?source={LONG}": ".grid",
 }  # fmt: skip
 
 
-def test_pages_fit_a_phone(visit: Any, boards: str) -> None:
+def test_pages_fit_a_phone(visit: Any, boards: str, long_name: str) -> None:
     page = visit("#study", NARROW, refused=True)
+    sitting = page.request.post(f"{home(page)}api/play/sittings", data={"agent": long_name}).json()
     wide = []
-    for place, shown in PLACES.items():
+    for place, shown in (*PLACES.items(), (f"#play?sitting={sitting['name']}", ".felt .seat")):
         page.evaluate("place => { location.hash = place }", place)
         expect(page.locator(shown).first).to_be_visible()
         width = page.evaluate("document.documentElement.scrollWidth")

@@ -23,15 +23,15 @@ def example_lines(strategy: BlueprintStrategy) -> list[dict[str, Any]]:
     tree, rules = strategy.tree, strategy.rules
     if rules.deck != FULL_DECK or rules.rounds < 2:
         return []
-    cards, found = parse_board(RUNOUT), []
+    cards, examples = parse_board(RUNOUT), []
     node: int | None = _to_the_flop(strategy)
     while node is not None:
         street = int(tree.street[node])
         board = cards[: rules.board_sizes[street]]
         here = at_line(strategy, tree.line(node), board)
-        found.append(_example(here))
+        examples.append(_example(here))
         node = _to_next_street(here)
-    return found
+    return examples
 
 
 def _to_the_flop(strategy: BlueprintStrategy) -> int | None:

@@ -110,8 +110,8 @@ class Shelf:
         known = self.answers.get(key)
         if known is None:
             known = self.answers.put(key, to_bytes(example_lines(blueprint.load_blueprint(folder))))
-        found: list[dict[str, Any]] = json.loads(known)
-        return found
+        examples: list[dict[str, Any]] = json.loads(known)
+        return examples
 
     def mark(self, name: str) -> Mark:
         """Return what changes when the artefact behind a name does: its newest folder, and when that was written."""

@@ -51,7 +51,7 @@ def read_range(asked: RangeAsked) -> Range:
     return Range.parse(asked.text, allow_empty=True)
 
 
-def proposal_told(noted: sources.NotedSpot, found: Proposal, memory: int, seconds: float) -> ProposalTold:
+def proposal_told(noted: sources.NotedSpot, made: Proposal, memory: int, seconds: float) -> ProposalTold:
     """Return a proposal as the page reads it."""
     spot = noted.spot
     candidates = [
@@ -59,10 +59,10 @@ def proposal_told(noted: sources.NotedSpot, found: Proposal, memory: int, second
             spot=spot_file.to_table(each.spot), dtype=each.dtype, left_out=list(each.left_out), infosets=each.infosets,
             bytes=each.bytes, seconds=each.seconds, fits=each.fits,
         )
-        for each in found.candidates
+        for each in made.candidates
     ]  # fmt: skip
     hands = {name: int((weights > 0).sum()) for name, weights in zip(SEATS, spot.weights, strict=True)}
-    chosen = None if found.chosen is None else found.candidates.index(found.chosen)
+    chosen = None if made.chosen is None else made.candidates.index(made.chosen)
     return ProposalTold(
         name=spot.name, board=show_cards(spot.board), pot=spot.pot, stack=spot.stack, hands=hands, memory=memory,
         seconds=seconds, chosen=chosen, candidates=candidates, notes=noted.notes,

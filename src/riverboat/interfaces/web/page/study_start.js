@@ -56,17 +56,19 @@ function agents(blueprints) {
 function fromBlueprint(blueprints, box) {
   if (!blueprints.length) return h("section", { class: "sheet stack" }, h("h2", {}, "A blueprint's line"), h("p", { class: "soft" }, "There is no blueprint yet: riverboat demo makes one in three minutes, riverboat train others."));
   const which = h("select", { "aria-label": "Blueprint" }, blueprints.map((run) => h("option", { value: run.name }, run.name)));
-  const line = input({ "aria-label": "Line" });
+  let taken = { line: "", board: "" }; // the example that was filled in
+  const line = input({ "aria-label": "Line", on: { input: () => { if (board.value === taken.board) board.value = ""; } } }); // another line, another board
   const board = input({ "aria-label": "Board of the line" });
   const tags = h("div", { class: "tags", role: "group", "aria-label": "Examples" });
+  const untouched = () => line.value === taken.line && board.value === taken.board;
   const take = (example) => {
-    line.value = example.line;
-    board.value = splitBoard(example.board).join(" ");
+    taken = { line: example.line, board: splitBoard(example.board).join(" ") };
+    line.value = taken.line;
+    board.value = taken.board;
   };
   followExamples(which, (examples) => {
     fill(tags, examples.map((example) => button(`${example.street}: ${example.line}`, () => take(example), { title: `${example.line} on ${example.board}: ${combos(example.combos.oop)} and ${combos(example.combos.ip)} combos` })));
-    if (examples.length) take(examples[0]);
-    else line.value = board.value = "";
+    if (untouched()) take(examples[0] ?? { line: "", board: "" });
   });
   return h("section", { class: "sheet stack" }, h("h2", {}, "A blueprint's line"), field("Blueprint", which),
     tags, h("div", { class: "fields" }, field("Line", line), field("Board", board)),

@@ -1,6 +1,7 @@
 // Names that are not read at once: an agent with options, which may compute for long, and a run that has nothing to read yet.
 
 import * as api from "./api.js";
+import { ALIVE } from "./api.js";
 import { attempt, button, fill, h } from "./dom.js";
 import { go } from "./place.js";
 import { problem } from "./study_problem.js";
@@ -28,7 +29,7 @@ export async function openWaiting(root, params, again) {
     return {};
   }
   const box = h("div");
-  fill(root, h("div", { class: "stack" }, h("h1", {}, params.run), h("p", { class: "soft" }, "There is nothing to read yet. This page opens the run when it is solved."), box,
+  fill(root, h("div", { class: "stack" }, h("h1", {}, params.run), h("p", { class: "soft" }, ALIVE.includes(job.state) ? "There is nothing to read yet. This page opens the run when it is solved." : "This run ended before there was anything to read. Go on takes it up again."), box,
     h("div", { class: "row" }, button("Try again", again), button("All of Study", () => go("study", {}), { class: "quiet" }))));
   return { close: watchJob(box, job, { done: again }) };
 }
