@@ -9,6 +9,7 @@ from test_web import Client
 
 import riverboat as rb
 from random_blueprints import flop_blueprint, random_blueprint
+from riverboat.cards.notation import parse_cards
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
 from riverboat.interfaces.spot_estimate import ITERATIONS, LARGE_BET, estimate, largest_bet
@@ -113,15 +114,26 @@ def test_the_page_is_told_what_was_left_out(client: Client) -> None:
     assert "cr300c/" in never.json()["error"]
 
 
-def test_the_estimate_counts_boards(client: Client) -> None:
+def test_the_estimate_counts_boards(server: Server, client: Client) -> None:
     spot: dict[str, Any] = {
-        "board": "QsJh2h", "pot": 100, "stack": 100, "ranges": {"oop": "AA", "ip": "QQ"}, "bets": {"flop": {"bet": "a"}},
+        "board": "QsJs2s3s", "pot": 100, "stack": 100, "ranges": {"oop": "AA,KQs", "ip": "QQ,T9s"},
+        "bets": {"turn": {"bet": "a"}},
     }  # fmt: skip
-    one, many = (client.post("/api/spots/size", {"spot": spot} | more) for more in ({}, {"boards": "sample:25"}))
-    assert (one["solves"], many["solves"]) == (1, 25)
-    assert many["seconds_to_target"] == pytest.approx(25 * one["seconds_to_target"])
-    assert many["bytes"] == one["bytes"]  # one after the other
+    (server.data.root / "boards.txt").write_text(
+        "".join(f"{board}\n" for board in ("QsJs2s3s", "Ks7s4s3s", "Qs7h4d2c"))
+    )
+    each = [client.post("/api/spots/size", {"spot": spot | {"board": board}}) for board in ("QsJs2s3s", "Qs7h4d2c")]
+    many = client.post("/api/spots/size", {"spot": spot, "boards": "boards.txt"})
+    assert (each[0]["solves"], many["solves"]) == (1, 3)
+    assert many["seconds_to_target"] == pytest.approx(2 * each[0]["seconds_to_target"] + each[1]["seconds_to_target"])
+    assert many["bytes"] == each[1]["bytes"]  # one after the other; a board of four suits has no symmetries
+    assert many["bytes"]["compact"] > 2 * each[0]["bytes"]["compact"]
     assert client("POST", "/api/spots/size", json={"spot": spot, "boards": "nothing.txt"}).status_code == 400
+
+
+@pytest.mark.parametrize(("board", "count"), [("AsKh2d", 1), ("AsKs2d", 2), ("AsKs2s", 6), ("AsAh2d", 2), ("AsAh", 4)])
+def test_symmetries_of_suits(board: str, count: int) -> None:
+    assert sources.suit_symmetries(parse_cards(board, "board")) == count
 
 
 @pytest.mark.parametrize(

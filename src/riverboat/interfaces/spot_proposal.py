@@ -70,7 +70,8 @@ def ladder(spot: Spot) -> Iterator[tuple[Menu | None, tuple[str, ...]]]:
 
     Limit games have no menu, and locks name moves of theirs: both have one step.
     """
-    menu, left_out, street = spot.menu, (), len(spot.board) - 2
+    menu, street = spot.menu, len(spot.board) - 2
+    left_out: tuple[str, ...] = ()
     yield menu, left_out
     if menu is None or spot.locks:
         return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 from typing import Any, NamedTuple
 
 from riverboat.cards.notation import parse_board, show_cards
@@ -26,6 +28,7 @@ from riverboat.verbs.seating import rules_for
 
 WAYS = ("spot", "text", "file", "run", "state", "line")
 MOST_LOCKS = 2_000
+SUITS = 4
 
 
 class NotedSpot(NamedTuple):
@@ -117,12 +120,23 @@ def boards(text: str, data: DataFolder) -> str:
 
 
 def size(spot: Spot, schedule: str | None, threads: int, where: str | None) -> dict[str, Any]:
-    """Return the estimate of a solve; on many boards, which are solved one after the other, with the seconds of all."""
-    facts = estimate(spot, schedule, threads)
-    placed = 1 if where is None else len(many_boards.place(spot, many_boards.read(where)))
-    if facts["seconds_to_target"] is not None:
-        facts["seconds_to_target"] *= placed
-    return facts | {"solves": placed}
+    """Return the estimate of a solve. Many boards are solved one after the other: their seconds are added up, and memory is
+    that of the largest. Boards with the same suit symmetries take about the same, so that one of each kind is estimated."""
+    if where is None:
+        return estimate(spot, schedule, threads) | {"solves": 1}
+    kinds: dict[int, list[Spot]] = {}
+    for here in many_boards.place(spot, many_boards.read(where)):
+        kinds.setdefault(suit_symmetries(here.board), []).append(here)
+    sizes = {kind: estimate(some[0], schedule, threads) for kind, some in kinds.items()}
+    largest = max(sizes.values(), key=lambda facts: facts["infoset_actions"])
+    seconds = sum(len(some) * sizes[kind]["seconds_to_target"] for kind, some in kinds.items())
+    return largest | {"seconds_to_target": seconds, "solves": sum(map(len, kinds.values()))}
+
+
+def suit_symmetries(board: Sequence[int]) -> int:
+    """Return how many permutations of the suits leave a board as it is; the more, the fewer cards differ behind it."""
+    cards = {divmod(card, SUITS) for card in board}
+    return sum({(rank, to[suit]) for rank, suit in cards} == cards for to in permutations(range(SUITS)))
 
 
 _READERS = {"spot": _entries, "text": _text, "file": _file, "run": _run, "state": _state, "line": _line}

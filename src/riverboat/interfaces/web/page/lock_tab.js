@@ -6,6 +6,7 @@ import { attempt, button, fill, h, say } from "./dom.js";
 import { moveColours, moveWords, percent } from "./figures.js";
 import { lockList } from "./lock_list.js";
 import { go } from "./place.js";
+import { load } from "./study_problem.js";
 import { watchJob } from "./solve_panel.js";
 
 /** The lock that is being painted at a node: for each cell the shares of moves, or null. */
@@ -124,7 +125,7 @@ function draw(reader) {
     where.scrollIntoView({ block: "nearest" });
   }
   const list = h("div");
-  attempt(async () => {
+  load(list, async () => {
     const locks = (await api.readSpot({ run: reader.params.run })).spot.lock ?? [];
     const without = (number) => attempt(() => solve({ locks: locks.filter((_, k) => k !== number) }));
     fill(list, lockList(locks, { unlock: without, open: (at) => reader.jump(at) }));

@@ -21,7 +21,8 @@ export async function drawProposal(box, source) {
   try {
     told = await api.proposal(source);
   } catch (error) {
-    fill(box, h("section", { class: "sheet stack", "aria-label": "Proposal" }, h("p", { class: "bad", role: "alert" }, error.message)));
+    fill(box, h("section", { class: "sheet stack", "aria-label": "Proposal" }, h("p", { class: "bad", role: "alert" }, error.message),
+      source.line === undefined ? null : h("small", {}, "The examples of Study are lines that the strategy plays.")));
     return;
   }
   let chosen = told.chosen;

@@ -1,7 +1,16 @@
 // What stands in place of a page that could not be read: why, and what can be done about it.
 
-import { button, h } from "./dom.js";
+import { button, fill, h } from "./dom.js";
 import { go } from "./place.js";
+
+/** Fill a box by what is asked of the server; where that fails, the reason stands in it. */
+export async function load(box, work) {
+  try {
+    await work();
+  } catch (error) {
+    fill(box, h("p", { class: "bad", role: "alert" }, error.message));
+  }
+}
 
 /** `acts`: `[text, work]` of the buttons beside the way back to Study. */
 export function problem(error, acts = []) {

@@ -35,7 +35,7 @@ function fromTable(blueprints, box) {
   const open = () => attempt(async () => openSpot(await api.readSpot({ ...source(), floor: 0.02 })));
   followExamples(agent, (examples) => { if (examples.length) state.placeholder = examples.at(-1).state; });
   return h("section", { class: "sheet stack" }, h("h2", {}, "A table state"), field("State, as in the ACPC protocol", state), field("Ranges by", agent),
-    h("div", { class: "row" }, button("Open", open, { class: "small" }), button("Solve it", () => attempt(() => drawProposal(box, source())), { class: "small" })));
+    h("div", { class: "row" }, button("Open", open, { class: "small" }), button("Solve it", () => attempt(() => drawProposal(box, { ...source(), floor: 0.02 })), { class: "small" })));
 }
 
 /** Ask for lines that the chosen agent plays, now and when another is chosen. */
