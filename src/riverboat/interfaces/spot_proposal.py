@@ -25,8 +25,8 @@ ALL_IN_FROM = Decimal(150)  # % of the pot: up to here all-in stays a size
 COMPACT, SIXTEEN_BITS = "compact", "16-bit"
 LATER_RAISES = "third and later bets and raises of a street"
 LARGE_ALL_INS = f"all-in bets and raises of more than {ALL_IN_FROM} % of the pot"
-LATER_SIZES = "all but one size of bets and raises on later streets"
-OTHER_SIZES = "all but one size of bets and raises on every street"
+LATER_SIZES = "second and further sizes on later streets"
+OTHER_SIZES = "second and further sizes on every street"
 RAISES = "raises"
 
 

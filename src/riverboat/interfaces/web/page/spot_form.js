@@ -113,7 +113,7 @@ export class SpotForm {
 
   async #changed() {
     const missing = this.#missing();
-    this.start.disabled = Boolean(missing);
+    this.start.disabled = true; // until its cost is known
     if (missing) {
       fill(this.cost, h("p", { class: "soft" }, missing));
       return;
@@ -127,12 +127,16 @@ export class SpotForm {
       this.start.disabled = !this.dtype;
       const large = `This does not fit into the ${bytes(memory)} that jobs may take here: leave out sizes or raises, or begin on a later street.`;
       fill(this.cost, costs(told, this.dtype ?? kinds.at(-1)), this.dtype ? null : h("p", { class: "bad", role: "alert" }, large),
-        this.dtype ? null : button("Propose fewer sizes", () => attempt(() => drawProposal(this.work, { spot: this.read() })), { class: "small" }));
+        this.dtype ? null : this.#fewer());
     } catch (error) {
       if (this.asked !== asked) return;
-      this.start.disabled = true;
-      fill(this.cost, h("p", { class: "bad" }, error.message));
+      fill(this.cost, h("p", { class: "bad", role: "alert" }, error.message), this.#fewer());
     }
+  }
+
+  /** A way out where a spot is too large, or cannot even be counted. */
+  #fewer() {
+    return button("Propose fewer sizes", () => attempt(() => drawProposal(this.work, { spot: this.read() })), { class: "small" });
   }
 
   async #save() {
