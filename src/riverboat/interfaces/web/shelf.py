@@ -94,9 +94,13 @@ class Shelf:
             return None
         return place_of(self.data.run(base))
 
+    def agent_name(self, name: str | None) -> str:
+        """Return a name from outside as the library names agents; others are refused."""
+        return agent_name(name, self.data)
+
     def agent(self, name: str | None) -> AnsweringAgent:
         """Make the agent of a name; it must answer for all hands."""
-        agent = make_agent(agent_name(name, self.data))
+        agent = make_agent(self.agent_name(name))
         if not isinstance(agent, Answering):
             raise InputError(f"agent {shown(name)}: does not say what it plays with all hands")
         return cast("AnsweringAgent", agent)

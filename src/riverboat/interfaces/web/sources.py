@@ -20,7 +20,6 @@ from riverboat.interfaces.solve_options import TableFlags
 from riverboat.interfaces.spot_estimate import estimate
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.models import Source
-from riverboat.interfaces.web.names import agent_name
 from riverboat.interfaces.web.shelf import Shelf
 from riverboat.strategy.table_spot import table_spot
 from riverboat.texts import read_text, read_toml
@@ -96,7 +95,7 @@ def _run(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
 
 
 def _state(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
-    name = agent_name(source.agent, data)
+    name = shelf.agent_name(source.agent)
     return NotedSpot(table_states.read(source.state or "", TableFlags(ranges=name, floor=source.floor)), [])
 
 
