@@ -6,6 +6,7 @@ was to be seen when a test failed lies in its temporary folder, and the report s
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,8 @@ from riverboat.tournaments.tournament_run import SolvedTournament
 TOKEN = "a-token-of-the-tests"
 PATIENCE = 60_000  # ms that a page may take on a machine where nothing is compiled and everything else runs too
 TURN: dict[str, Any] = {"board": "QsJh2h7c", "pot": 100, "stack": 100, "oop": "AA,KK,T9s", "ip": "QQ,JTs,A5s"}
+
+REFUSED, NOTHING = re.compile(r"status of 40[04]"), re.compile(r"(?!)")
 
 Open = Callable[..., Any]
 
@@ -93,17 +96,21 @@ FAILED = pytest.StashKey[bool]()
 
 @pytest.fixture
 def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    """`visit("#study", size, scheme)`: a page of the server in a browser of its own cookies, watched for what goes wrong."""
+    """`visit("#study", size, scheme)`: a page of the server in a browser of its own cookies, watched for what goes wrong;
+    `refused` where the test asks for what the server must refuse."""
     wrong: list[str] = []
     pages: list[Any] = []
 
-    def go(place: str, size: tuple[int, int] = WIDE, scheme: str = "light") -> Any:
+    def go(place: str, size: tuple[int, int] = WIDE, scheme: str = "light", *, refused: bool = False) -> Any:
         viewport = {"width": size[0], "height": size[1]}
         context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         pages.append(page)
-        page.on("console", lambda said: said.type == "error" and wrong.append(f"console: {said.text}"))
+        expected = REFUSED if refused else NOTHING
+        page.on(
+            "console", lambda said: said.type == "error" and not expected.search(said.text) and wrong.append(said.text)
+        )
         page.on("pageerror", lambda error: wrong.append(f"thrown: {error}"))
         page.on("request", lambda asked: foreign(asked.url, address) and wrong.append(f"elsewhere: {asked.url}"))
         page.goto(f"{address}/?token={TOKEN}{place}")

@@ -70,12 +70,12 @@ def check_options(options: Mapping[str, Any], kind: str, data: DataFolder, unit:
     if kind == "spot" and (extra := [name for name in ("boards", "line", "keep") if name in given]):
         raise InputError(f"option {extra[0]}: goes with many boards")
     if kind == "boards":
-        given["boards"] = _boards(given.get("boards", ""), data)
+        given["boards"] = check_boards(given.get("boards", ""), data)
     return given
 
 
-def _boards(text: str, data: DataFolder) -> str:
-    """`all`, `sample:N`, or the path of a file of the data folder, named from there or in full."""
+def check_boards(text: str, data: DataFolder) -> str:
+    """Return `all`, `sample:N`, or the path of a file of the data folder, named from there or in full; raise for others."""
     if text != "all" and not text.startswith("sample:"):
         full = Path(text)
         inside = full.is_absolute() and full.is_relative_to(data.root)

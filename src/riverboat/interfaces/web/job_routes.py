@@ -13,9 +13,8 @@ from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.games import spot_file
 from riverboat.interfaces import many_boards
-from riverboat.interfaces.spot_estimate import estimate
 from riverboat.interfaces.web import runs, sources
-from riverboat.interfaces.web.job_options import check_options
+from riverboat.interfaces.web.job_options import check_boards, check_options
 from riverboat.interfaces.web.jobs import ALIVE, LIMITS, Job
 from riverboat.interfaces.web.logs import last_row, tail
 from riverboat.interfaces.web.models import JobAsked, JobTold, Limits
@@ -37,20 +36,21 @@ def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
     options: dict[str, Any] = {name: getattr(asked, name) for name in LIMITS if getattr(asked, name) is not None}
     options |= {"threads": threads, "checkpoint": asked.checkpoint or CHECKPOINT}
     options |= {name: getattr(asked, name) for name in ("dtype", "schedule") if getattr(asked, name) is not None}
-    if asked.boards is not None:
-        options |= {"boards": asked.boards}
+    where = None if asked.boards is None else check_boards(asked.boards, server.data)
+    if where is not None:
+        options |= {"boards": where}
         options |= {"line": asked.report} if asked.report else {}
         options |= {"keep": True} if asked.keep else {}
-    kind = "spot" if asked.boards is None else "boards"
+    kind = "spot" if where is None else "boards"
     options = check_options(options, kind, server.data, spot.scale[0])
-    sizes = estimate(spot, asked.schedule, threads)
+    sizes = sources.size(spot, asked.schedule, threads, where)
     need = sizes["bytes"][asked.dtype or "compact"] + sizes["bytes_tree"]
     name = asked.name or server.data.free_name(spot.name)
     if "/" in name or (asked.name and server.data.path(name).exists()):
         raise InputError(f"name {name!r}: one word, and nothing of that name in the data folder yet")
     server.data.path(name)
     facts = {"game": spot.name, "board": show_cards(spot.board), "pot": spot.pot, "stack": spot.stack}
-    facts |= {"seconds": sizes["seconds_to_target"], "infosets": sizes["infosets"]}
+    facts |= {"seconds": sizes["seconds_to_target"], "infosets": sizes["infosets"], "solves": sizes["solves"]}
     return spot_file.dumps(spot), Job(name, kind, options, int(need), facts=facts)
 
 

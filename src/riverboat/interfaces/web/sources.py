@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 from typing import Any, NamedTuple
 
-from riverboat.agents.registry import make_agent
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError, shown
 from riverboat.games import spot_file
@@ -13,20 +14,20 @@ from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.games.other_solvers import is_other, loads_other
 from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import check_locks, unreachable
-from riverboat.interfaces import table_states
+from riverboat.games.spot_locks import add_locks, check_locks, unreachable
+from riverboat.interfaces import many_boards, table_states
 from riverboat.interfaces.solve_options import TableFlags
+from riverboat.interfaces.spot_estimate import estimate
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.models import Source
-from riverboat.interfaces.web.names import agent_spec
 from riverboat.interfaces.web.shelf import Shelf
-from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.table_spot import table_spot
 from riverboat.texts import read_text, read_toml
 from riverboat.verbs.seating import rules_for
 
 WAYS = ("spot", "text", "file", "run", "state", "line")
 MOST_LOCKS = 2_000
+SUITS = 4
 
 
 class NotedSpot(NamedTuple):
@@ -45,15 +46,21 @@ def find(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     if way not in ("state", "line") and (source.agent or source.board or source.floor is not None):
         raise InputError(f"agent, board and floor go with state or line, not with {way}")
     noted = _READERS[way](source, data, shelf)
+    spot = noted.spot
+    for entries in filter(None, (source.locks, source.add_locks)):
+        if len(entries) > MOST_LOCKS:
+            raise InputError(f"{len(entries):,} locks: {MOST_LOCKS:,} are the most; hands that play alike share one")
     if source.locks is not None:
-        if len(source.locks) > MOST_LOCKS:
-            raise InputError(
-                f"{len(source.locks):,} locks: {MOST_LOCKS:,} are the most; hands that play alike share one"
-            )
-        table = spot_file.to_table(replace(noted.spot, locks=())) | {"lock": source.locks}
-        noted = NotedSpot(spot_file.from_table(table, None, noted.spot.name), noted.notes)
-    check_locks(noted.spot)
-    return NotedSpot(noted.spot, [*noted.notes, *unreachable(noted.spot)])
+        spot = _with_locks(spot, source.locks)
+    if source.add_locks is not None:
+        spot = add_locks(spot, _with_locks(spot, source.add_locks).locks)
+    check_locks(spot)
+    return NotedSpot(spot, [*noted.notes, *unreachable(spot)])
+
+
+def _with_locks(spot: Spot, entries: list[dict[str, Any]]) -> Spot:
+    """Return a spot with other locks, from the entries of a spot file."""
+    return spot_file.from_table(spot_file.to_table(replace(spot, locks=())) | {"lock": entries}, None, spot.name)
 
 
 def _entries(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
@@ -88,21 +95,40 @@ def _run(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
 
 
 def _state(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
-    agent = make_agent(agent_spec(source.agent, data))
+    agent = shelf.agent(source.agent)
     return NotedSpot(table_states.spot_of(source.state or "", agent, TableFlags(floor=source.floor)), [])
 
 
 def _line(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     """A line of an agent as a spot: the same as a table state, without a hand at the table."""
-    agent = make_agent(agent_spec(source.agent, data))
-    if not isinstance(agent, Answering):
-        raise InputError(f"agent {shown(source.agent)}: does not say what it plays with all hands")
+    agent = shelf.agent(source.agent)
     rules = rules_for([agent], None)
     state = settled(Betting.from_line(rules, source.line or ""))
     menu = table_states.menu_of(agent, rules, None)
     floor = 0.0 if source.floor is None else source.floor
-    spot = table_spot(state, parse_board(source.board or ""), agent, menu=menu, floor=floor, name="line")
+    name = f"{source.agent} {source.line} {source.board}"
+    spot = table_spot(state, parse_board(source.board or ""), agent, menu=menu, floor=floor, name=name)
     return NotedSpot(spot, [])
+
+
+def size(spot: Spot, schedule: str | None, threads: int, where: str | None) -> dict[str, Any]:
+    """Return the estimate of a solve. Many boards are solved one after the other: their seconds are added up, and memory is
+    that of the largest. Boards with the same suit symmetries take about the same, so that one of each kind is estimated."""
+    if where is None:
+        return estimate(spot, schedule, threads) | {"solves": 1}
+    kinds: dict[int, list[Spot]] = {}
+    for here in many_boards.place(spot, many_boards.read(where)):
+        kinds.setdefault(suit_symmetries(here.board), []).append(here)
+    sizes = {kind: estimate(some[0], schedule, threads) for kind, some in kinds.items()}
+    largest = max(sizes.values(), key=lambda facts: facts["infoset_actions"])
+    seconds = sum(len(some) * sizes[kind]["seconds_to_target"] for kind, some in kinds.items())
+    return largest | {"seconds_to_target": seconds, "solves": sum(map(len, kinds.values()))}
+
+
+def suit_symmetries(board: Sequence[int]) -> int:
+    """Return how many permutations of the suits leave a board as it is; the more, the fewer cards differ behind it."""
+    cards = {divmod(card, SUITS) for card in board}
+    return sum({(rank, to[suit]) for rank, suit in cards} == cards for to in permutations(range(SUITS)))
 
 
 _READERS = {"spot": _entries, "text": _text, "file": _file, "run": _run, "state": _state, "line": _line}

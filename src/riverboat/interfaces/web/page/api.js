@@ -46,6 +46,8 @@ export const presets = once("ranges/presets");
 export const parseRange = (text) => post("ranges", { text });
 export const readSpot = (source) => post("spots", source);
 export const sizeOf = (source) => post("spots/size", source);
+export const proposal = (source) => post("spots/proposal", source);
+export const examples = (agent) => get("spots/examples", { agent });
 export const runs = () => get("runs");
 export const node = (run, line, more = {}) => get("node", { run, line, ...more });
 export const compare = (run, other, line) => get("compare", { run, other, line });

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { attempt, fill, h } from "./dom.js";
 import { go } from "./place.js";
+import { load } from "./study_problem.js";
 import { figureTable } from "./tables.js";
 
 async function drawDifferences(box, reader) {
@@ -19,7 +20,7 @@ function draw(reader) {
     choose.append(...others.map((run) => h("option", { value: run.name, selected: run.name === reader.params.with }, `${run.name}  ${run.board ?? ""}`)));
   });
   const box = h("div", { class: "stack" }, h("p", { class: "empty" }, reader.other ? "…" : "The same line is read in both; the grid of who does not act makes room for the other solution."));
-  if (reader.other) attempt(() => drawDifferences(box, reader));
+  if (reader.other) load(box, () => drawDifferences(box, reader));
   return [choose, box];
 }
 

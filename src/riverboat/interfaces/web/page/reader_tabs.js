@@ -10,6 +10,7 @@ import { chips, combos, percent } from "./figures.js";
 import { compareTab } from "./compare_tab.js";
 import { lockTab } from "./lock_tab.js";
 import { isDeal } from "./node_model.js";
+import { load } from "./study_problem.js";
 import { bothSides, handTiles, moveBar, moveTable } from "./summary_parts.js";
 import { figureTable } from "./tables.js";
 
@@ -74,7 +75,7 @@ function drawCards(reader) {
   const rest = isDeal(node) ? "" : node.line.slice(line.length + 3);
   const deal = (name) => reader.jump(`${line}/${name}${rest}`);
   const box = h("div", { class: "stack" }, h("p", { class: "soft", role: "status" }, "Reading all cards…"));
-  attempt(async () => {
+  load(box, async () => {
     const table = await api.runouts(params.run, node.line);
     fill(box, h("h2", {}, "Every card"), cardDeck(table, deal), h("small", {}, "How often each card comes, how often the line is played with it, moves, EVs and equities."),
       figureTable({ ...table, label: "Runouts", first: (name) => (name === "all" ? name : cards(name.split(" "), true)), pick: ([name]) => deal(name) }));

@@ -5,7 +5,9 @@ import { BoardPicker } from "./card_parts.js";
 import { splitBoard } from "./cards.js";
 import { attempt, button, download, field, fill, h, input, later } from "./dom.js";
 import { bytes, count, seconds } from "./figures.js";
+import { lockList } from "./lock_list.js";
 import { go } from "./place.js";
+import { drawProposal } from "./proposal_panel.js";
 import { RangePainter } from "./range_painter.js";
 import { SizesForm, streetsFrom } from "./sizes_form.js";
 import { watchJob } from "./solve_panel.js";
@@ -35,7 +37,7 @@ export class SpotForm {
     this.name = input({ placeholder: "by itself", maxlength: 60 });
     this.until = input({ value: "0.5%", maxlength: 12 });
     this.limit = input({ placeholder: "90s, 10m", maxlength: 12 });
-    this.many = input({ placeholder: "this one", maxlength: 60, "aria-label": "Boards" });
+    this.many = input({ placeholder: "this one", maxlength: 60, "aria-label": "Boards", on: { input: changed } });
     this.report = input({ placeholder: "the root", maxlength: 200 });
     this.sizes = new SizesForm(changed);
     this.ranges = ["oop", "ip"].map((player) => new RangePainter({ label: `Range of ${player}`, change: changed }));
@@ -93,9 +95,13 @@ export class SpotForm {
     this.sizes.show(streetsFrom(names.length));
     ["oop", "ip"].forEach((player, k) => { if (spot.ranges?.[player]) this.ranges[k].read(spot.ranges[player], false); });
     this.lock = spot.lock ?? [];
-    fill(this.locks, this.lock.length ? h("div", { class: "row" }, h("small", {}, `${this.lock.length} locks: ${[...new Set(this.lock.map((one) => one.line || "root"))].join(", ")}`),
-      button("Take off", () => { this.lock = []; fill(this.locks); this.#changed(); }, { class: "small quiet" })) : null);
+    this.#drawLocks();
     setTimeout(() => this.#changed(), 400);
+  }
+
+  #drawLocks() {
+    const without = (number) => { this.lock = this.lock.filter((_, k) => k !== number); this.#drawLocks(); this.#changed(); };
+    fill(this.locks, lockList(this.lock, { unlock: without }));
   }
 
   /** What is missing before it can be solved, in words. */
@@ -107,22 +113,30 @@ export class SpotForm {
 
   async #changed() {
     const missing = this.#missing();
-    this.start.disabled = Boolean(missing);
+    this.start.disabled = true; // until its cost is known
     if (missing) {
       fill(this.cost, h("p", { class: "soft" }, missing));
       return;
     }
     const asked = (this.asked = {});
     try {
-      const told = await api.sizeOf({ spot: this.read() });
+      const [told, { memory }] = await Promise.all([api.sizeOf({ spot: this.read(), boards: this.many.value.trim() || undefined }), api.about()]);
       if (this.asked !== asked) return;
-      const { memory } = await api.about();
-      fill(this.cost, costs(told), told.bytes_32 + told.bytes_tree > memory ? h("p", { class: "bad" }, "This does not fit into the memory that jobs may take here.") : null);
+      const kinds = this.lock?.length ? ["compact"] : ["compact", "16-bit"]; // locks need exact regrets
+      this.dtype = kinds.find((kind) => told.bytes[kind] + told.bytes_tree <= memory);
+      this.start.disabled = !this.dtype;
+      const large = `This does not fit into the ${bytes(memory)} that jobs may take here: leave out sizes or raises, or begin on a later street.`;
+      fill(this.cost, costs(told, this.dtype ?? kinds.at(-1)), this.dtype ? null : h("p", { class: "bad", role: "alert" }, large),
+        this.dtype ? null : this.#fewer());
     } catch (error) {
       if (this.asked !== asked) return;
-      this.start.disabled = true;
-      fill(this.cost, h("p", { class: "bad" }, error.message));
+      fill(this.cost, h("p", { class: "bad", role: "alert" }, error.message), this.#fewer());
     }
+  }
+
+  /** A way out where a spot is too large, or cannot even be counted. */
+  #fewer() {
+    return button("Propose fewer sizes", () => attempt(() => drawProposal(this.work, { spot: this.read() })), { class: "small" });
   }
 
   async #save() {
@@ -132,7 +146,7 @@ export class SpotForm {
 
   async #solve() {
     const name = this.name.value.trim();
-    const wanted = { spot: this.read(), until: this.until.value.trim() || undefined, time: this.limit.value.trim() || undefined, name: name || undefined };
+    const wanted = { spot: this.read(), until: this.until.value.trim() || undefined, time: this.limit.value.trim() || undefined, name: name || undefined, dtype: this.dtype };
     if (this.many.value.trim()) Object.assign(wanted, { boards: this.many.value.trim(), report: this.report.value.trim() || undefined });
     const job = await api.startJob(wanted);
     this.leave();
@@ -146,9 +160,10 @@ export class SpotForm {
 }
 
 /** Nodes, memory and seconds, before anything is solved. */
-function costs(told) {
+function costs(told, dtype) {
   const nodes = told.streets.reduce((sum, street) => sum + street.nodes * street.boards, 0);
+  const boards = told.solves > 1 ? `${count(told.solves)} boards ` : "";
   const one = (value, name) => h("div", {}, h("b", {}, value), h("small", {}, name));
-  return h("div", { class: "numbers" }, one(count(nodes), "nodes"), one(count(told.infosets), "information sets"), one(bytes(told.bytes_32 + told.bytes_tree), "memory"),
-    one(seconds(told.seconds_to_target), `to ${told.target_pct} %, about`));
+  return h("div", { class: "numbers" }, one(count(nodes), "nodes"), one(count(told.infosets), "information sets"), one(bytes(told.bytes[dtype] + told.bytes_tree), dtype === "16-bit" ? "memory, 16-bit" : "memory"),
+    one(seconds(told.seconds_to_target), `${boards}to ${told.target_pct} %, about`));
 }

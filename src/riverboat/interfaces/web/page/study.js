@@ -3,13 +3,16 @@
 import * as api from "./api.js";
 import { attempt, fill, h } from "./dom.js";
 import { openedSpot } from "./opened_spot.js";
+import { problem } from "./study_problem.js";
 
 /** What the address asks for: `start`, `form`, or the kind of reading that fits a run. */
 async function pageOf(params) {
   if (params.new) return "form";
   if (!params.run) return "start";
+  if (params.run.includes("?")) return "agent"; // its options may make it compute: only a click does that
+  if (["demo", "default"].includes(params.run)) return "blueprint"; // of the machine
   const run = (await api.runs()).find((one) => one.name === params.run);
-  if (!run && (params.run.includes("?") || ["demo", "default"].includes(params.run))) return "blueprint"; // an agent of the machine
+  if (run && !run.ready) return "waiting";
   if (run?.kind === "boards") return "boards";
   return run?.kind === "blueprint" ? "blueprint" : "solution";
 }
@@ -36,6 +39,8 @@ const OPEN = {
   form: formOf,
   solution: (root, params) => readerOf(root, params),
   blueprint: (root, params) => readerOf(root, params, true),
+  agent: async (root, params) => (await import("./study_waiting.js")).openAgent(root, params, () => readerOf(root, params, true)),
+  waiting: async (root, params, again) => (await import("./study_waiting.js")).openWaiting(root, params, again),
   boards: async (root, params) => (await import("./boards_report.js")).openBoards(root, params),
 };
 
@@ -49,7 +54,14 @@ export async function open(root, first) {
     held?.close?.();
     held = null;
     fill(root, h("p", { class: "empty" }, "…"));
-    held = await OPEN[await pageOf(params)](root, params);
+    const asked = params;
+    try {
+      const opened = await OPEN[await pageOf(asked)](root, asked, draw);
+      if (asked === params) held = opened;
+      else opened?.close?.();
+    } catch (error) {
+      if (asked === params) fill(root, problem(error, [["Try again", draw]]));
+    }
   }
   await draw();
   return {
