@@ -1,67 +1,27 @@
-"""Compiled code on disk: found again, never that of other sources, and written by several processes at once."""
+"""Compiled code on disk: found again, never damaged or of other sources, and written by several processes at once."""
 
 from __future__ import annotations
 
-import importlib
+import errno
 import os
+import pickle
+import random
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from numba.core.dispatcher import Dispatcher
+from numba.core import caching
+from numba.core.codegen import JITCPUCodegen
 
 import riverboat
-from riverboat.jit import CodeFiles, sources, stamp
+from compiled_modules import Modules
+from riverboat import code_files
+from riverboat.code_files import CodeFiles
+from riverboat.jit import on_disk
 
 SOURCE = Path(riverboat.__file__).parent
-
-
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    """A package whose kernels stand on others in every way that an import can be written."""
-    files = {
-        "__init__.py": "",
-        "ground.py": "X = 1\n",
-        "other.py": "Y = 1\n",
-        "room/__init__.py": "",
-        "room/_base.py": "from house.ground import X\n",
-        "room/_kernels.py": "import numpy as np\nfrom house.room import (\n    _base,\n)\nimport house.more as more\n",
-        "more.py": "def later():\n    from house.other import Y\n",
-    }
-    for name, text in files.items():
-        path = tmp_path / "house" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return tmp_path / "house"
-
-
-def test_sources_are_what_is_imported(package: Path) -> None:
-    found = sources(package / "room" / "_kernels.py", package)
-    names = {path.relative_to(package).as_posix() for path in found}
-    assert names == {"room/_kernels.py", "room/_base.py", "ground.py", "more.py"}
-
-
-@pytest.mark.parametrize("name", ["ground.py", "other.py", "room/_base.py", "room/_kernels.py", "more.py"])
-def test_the_stamp_changes_with_every_source_and_with_nothing_else(package: Path, tmp_path: Path, name: str) -> None:
-    before = stamp(package / "room" / "_kernels.py", package)
-    copy = shutil.copytree(package, tmp_path / "same" / "house")  # another time, another place, the same text
-    assert stamp(copy / "room" / "_kernels.py", copy) == before
-    changed = shutil.copytree(package, tmp_path / "changed" / "house")
-    with (changed / name).open("a") as file:
-        file.write("# changed\n")
-    assert (stamp(changed / "room" / "_kernels.py", changed) == before) == (name == "other.py")
-
-
-def test_every_kernel_of_a_module_stands_on_what_is_inlined_into_it() -> None:
-    """The rule reads text; here the loaded modules say where their loops are from."""
-    for path in [*SOURCE.rglob("*kernels.py"), *SOURCE.rglob("_loops.py")]:
-        name = ".".join(["riverboat", *path.relative_to(SOURCE).with_suffix("").parts])
-        known = sources(path, SOURCE)
-        for loop in vars(importlib.import_module(name)).values():
-            if isinstance(loop, Dispatcher) and loop.py_func.__module__.startswith("riverboat."):
-                assert Path(loop.py_func.__code__.co_filename) in known, f"{name} uses {loop.py_func.__qualname__}"
 
 
 def test_code_is_kept_and_that_of_other_sources_forgotten(tmp_path: Path) -> None:
@@ -79,21 +39,97 @@ def test_code_is_kept_and_that_of_other_sources_forgotten(tmp_path: Path) -> Non
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_a_file_that_was_cut_short_is_not_there(tmp_path: Path) -> None:
-    files = CodeFiles(tmp_path, "m.f-10.py311", "s")
-    files.save("key", b"code")
-    (path,) = tmp_path.iterdir()
+LOOP_MODULE = {"loops.py": "from riverboat.jit import kernel\n@kernel\ndef loop(x):\n    return 2 * x\n"}
+
+
+def damaged(whole: bytes) -> list[bytes]:
+    """Files as a bad disk, a full disk and a crash leave them."""
+    chance, size = random.Random(0), len(whole)
+    flips = [chance.randrange(8 * size) for _ in range(200)] + list(range(0, 8 * 64, 37))
+    files = [bytes(b ^ (1 << bit % 8) if k == bit // 8 else b for k, b in enumerate(whole)) for bit in flips]
+    for at in [0, 1, 31, 32, 33, size // 2, size - 1, *(chance.randrange(size) for _ in range(50))]:
+        length = min(chance.choice([1, 100, 4096]), size - at)
+        files += [whole[:at], whole[:at] + bytes(size - at), whole[:at] + whole[at + length :]]
+        files += [whole[:at] + bytes(length) + whole[at + length :]]
+    return [file for file in files if file != whole] + [whole + b"0", whole + whole]
+
+
+def test_damaged_code_is_not_loaded(modules: Modules) -> None:
+    """Not even looked at: what is unpickled is executed, and so is machine code."""
+    modules.write(LOOP_MODULE)
+    loop = modules.load("loops").loop
+    assert loop(2) == 4
+    (path,) = modules.files()
     whole = path.read_bytes()
-    for length in range(len(whole)):
-        path.write_bytes(whole[:length])
-        assert files.load("key") is None
-    path.write_bytes(whole)
-    assert files.load("key") == b"code"
+    key, _ = pickle.loads(whole[32:])
+    assert loop.code_files.load(key) is not None
+    cases = damaged(whole)
+    assert len(cases) > 400
+    for case in cases:
+        path.write_bytes(case)
+        assert loop.code_files.load(key) is None
+    for case in cases[::150]:  # and the loop is compiled again, and stored again
+        path.write_bytes(case)
+        loop = modules.load("loops").loop
+        assert (loop(2), modules.was_compiled(loop), path.read_bytes()[:32] == case[:32]) == (4, True, False)
+        loop = modules.load("loops").loop
+        assert (loop(2), modules.was_compiled(loop)) == (4, False)
+
+
+def test_code_that_cannot_be_rebuilt_is_compiled_again(modules: Modules) -> None:
+    """The checksum is right, and what is inside is not."""
+    modules.write(LOOP_MODULE)
+    assert modules.load("loops").loop(2) == 4
+    (path,) = modules.files()
+    key, data = pickle.loads(path.read_bytes()[32:])
+    for wrong in (data[:3], (("loop", "object", (b"", b"")), *data[1:]), None):
+        loop = modules.load("loops").loop
+        loop.code_files.save(key, wrong)
+        assert (loop(2), modules.was_compiled(loop)) == (4, True)
+
+
+@pytest.mark.parametrize("changed", ["numba", "llvmlite", "numpy", "setting", "processor"])
+def test_code_of_another_toolchain_is_not_loaded(
+    modules: Modules, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    modules.write(LOOP_MODULE)
+    assert modules.load("loops").loop(2) == 4
+    if changed == "setting":
+        monkeypatch.setattr(code_files.numba.config, "BOUNDSCHECK", 1)
+    elif changed == "processor":
+        monkeypatch.setattr(JITCPUCodegen, "magic_tuple", lambda self: ("x86_64", "another", "+none"))
+    else:
+        library = {"numba": code_files.numba, "llvmlite": code_files.llvmlite, "numpy": code_files.np}[changed]
+        monkeypatch.setattr(library, "__version__", "another")
+    loop = modules.load("loops").loop
+    assert (loop(2), modules.was_compiled(loop)) == (4, True)
+
+
+def no_space(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "no space left on device")
+
+
+@pytest.mark.parametrize("trouble", ["full", "no folder", "no place"])
+def test_without_a_place_for_code_loops_run(modules: Modules, monkeypatch: pytest.MonkeyPatch, trouble: str) -> None:
+    modules.write(LOOP_MODULE)
+    if trouble == "no place":  # neither beside the module nor in the user's folder
+        monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    loop = modules.load("loops").loop
+    if trouble == "full":
+        monkeypatch.setattr(os, "fsync", no_space)
+    elif trouble == "no folder":
+        (folder,) = modules.cache.iterdir()
+        shutil.rmtree(folder)
+        folder.write_text("a file")
+    assert loop(2) == 4
+    assert not on_disk(loop)
+    assert not modules.files()
+    assert not list(modules.cache.rglob("*.tmp"))
 
 
 def test_processes_that_save_at_once_find_each_others_code(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from riverboat.jit import CodeFiles\n"
+        "import sys; from pathlib import Path; from riverboat.code_files import CodeFiles\n"
         "files = CodeFiles(Path(sys.argv[1]), 'm.f-1.py311', 's')\n"
         "for k in range(200): files.save((sys.argv[2], k), f'{sys.argv[2]} {k}')"
     )
@@ -130,9 +166,9 @@ def test_processes_that_need_a_kernel_at_once_compile_it_once(tmp_path: Path) ->
 @pytest.mark.skipif(os.name == "nt", reason="no such locks")
 def test_a_turn_keeps_others_from_the_same_signature_only(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from riverboat import jit\n"
-        "jit.PATIENCE = 0\n"
-        "files = jit.CodeFiles(Path(sys.argv[1]), 'm.f-1.py311', 's')\n"
+        "import sys; from pathlib import Path; from riverboat import code_files\n"
+        "code_files.PATIENCE = 0\n"
+        "files = code_files.CodeFiles(Path(sys.argv[1]), 'm.f-1.py311', 's')\n"
         "for signature in ('a', 'b'):\n"
         "    with files.turn(signature) as mine: print(mine)"
     )
@@ -169,15 +205,6 @@ def checkout(folder: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder
-
-
-@pytest.mark.parametrize("name", ["house/__init__.py", "house/limits.py", "house/more/loops.py"])
-def test_loops_of_others_stand_on_their_own_modules(tmp_path: Path, name: str) -> None:
-    """Constants are inlined: the loop itself need not change by a letter."""
-    one, two = checkout(tmp_path / "one"), checkout(tmp_path / "two")
-    (two / name).write_text(HOUSE[name] + "# changed")
-    loops = "house/more/loops.py"
-    assert stamp(one / loops) == stamp(checkout(tmp_path / "three") / loops) != stamp(two / loops)
 
 
 @pytest.mark.slow
