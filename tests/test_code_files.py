@@ -21,6 +21,8 @@ from riverboat import code_files
 from riverboat.code_files import CodeFiles
 from riverboat.jit import on_disk
 
+pytestmark = pytest.mark.smoke
+
 SOURCE = Path(riverboat.__file__).parent
 
 

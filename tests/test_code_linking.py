@@ -20,6 +20,8 @@ import riverboat
 from compiled_modules import Modules
 from riverboat.jit import OPTIONS
 
+pytestmark = pytest.mark.smoke
+
 SOURCE = Path(riverboat.__file__).parent
 # Too long to be inlined, with sums that an optimiser may order as it likes.
 LONG = "\n".join(f"    if x[0] > {k}.5:\n        total += x[0] / (x[0] + {k + 1}.0 + K)" for k in range(40))

@@ -58,6 +58,8 @@ def _guarded() -> Iterator[None]:
     """Note a failure, and go on as Numba does."""
     try:
         yield
+    except Warning:
+        raise
     except Exception as error:
         broken.append(error)
         warn_unsupported(str(error))
@@ -118,6 +120,8 @@ class InlinedCode(JITCodeLibrary):
 
     @_or_as_numba_does
     def _finalize_final_module(self) -> None:
+        if self._finalized:
+            return
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         # What Numba writes to when a function is loaded must be somewhere: the variables of its environments.
@@ -183,6 +187,7 @@ class CodeCache(FunctionCache):
         super().__init__(function)
         state = stamp(Path(function.__code__.co_filename))
         self.files = CodeFiles(Path(self.cache_path), self._impl.filename_base, state, serialize.dumps)
+        del self._cache_file  # fails where Numba calls it otherwise: it would go on with its own
         self._cache_file: Any = self.files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -192,15 +197,9 @@ class CodeCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if broken:
-            return
-        try:
-            super().save_overload(sig, data)
-        except Warning:
-            raise
-        except Exception as error:
-            if not isinstance(error, OSError):
-                broken.append(error)
+        if not broken:
+            with _guarded(), contextlib.suppress(OSError):
+                super().save_overload(sig, data)
 
 
 def cache_on_disk(loop: Any) -> None:

@@ -21,6 +21,8 @@ from riverboat.solving.threads import Walker
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game, histories
 
+pytestmark = pytest.mark.smoke
+
 GAMES: dict[str, Game] = {
     "leduc": make("leduc"),
     "leduc, many cards": make("leduc:ranks=5,suits=3"),
