@@ -9,7 +9,7 @@ TESTS := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile 
 # Most of what is installed is never loaded: Python compiles the rest when it is.
 PIP := $(BIN)/python -m pip install -q --prefer-binary --no-compile --disable-pip-version-check
 
-.PHONY: demo test tests test-slow test-gpu check style types bench clean
+.PHONY: demo test tests test-smoke test-slow test-gpu check style types bench clean
 
 demo: .venv/.core
 	$(BIN)/riverboat demo
@@ -21,6 +21,13 @@ tests: .venv/.dev
 	@echo "== the tests, on every core"
 	@command -v chromium > /dev/null || echo "no Chromium here: tests that drive a browser are left out"
 	$(TESTS) --durations=15
+
+# Less than a minute, with nothing compiled. Other versions of Numba: `make test-smoke NUMBA=0.61.0`, which stays installed, or
+# `make test-smoke BIN=folder/bin` with an environment that has them.
+test-smoke: $(if $(filter .venv/bin,$(BIN)),.venv/.dev)
+	$(if $(NUMBA),$(PIP) "numba==$(NUMBA)")
+	$(BIN)/python -c "import llvmlite, numba, numpy; print('numba', numba.__version__, 'llvmlite', llvmlite.__version__, 'numpy', numpy.__version__)"
+	$(BIN)/python -m pytest -q -m "smoke and not slow" $$(grep -rl --include='test_*.py' 'mark\.smoke' tests)
 
 test-slow: .venv/.cluster
 	$(TESTS) --durations=40 -m "not gpu"

@@ -5,9 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from compiled_modules import Modules
 
 for library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy is loaded
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
@@ -61,6 +66,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long files; the others stay in their order."""
     place = {HERE / name: k for k, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path, len(LONG)))
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules]:
+    """Modules with compiled loops, written by the test, and a cache folder of their own."""
+    from compiled_modules import Modules  # loads Numba
+
+    made = Modules(tmp_path, monkeypatch)
+    yield made
+    made.forget()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -29,6 +29,8 @@ from riverboat.lanes import (
     where_above,
 )
 
+pytestmark = pytest.mark.smoke
+
 U = np.uint64
 FORMATS = ("float64", "float32", "uint16", "int16")
 UNIT = 2.0**-31  # the smallest step of the 16-bit formats is a part of it

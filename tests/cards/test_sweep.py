@@ -10,6 +10,8 @@ from riverboat.cards._sweep_kernels import meets, sort_by_strength, sweep, weigh
 from riverboat.jit import OPTIONS
 from riverboat.lanes import LANES, same, store
 
+pytestmark = pytest.mark.smoke
+
 
 @njit(**OPTIONS)
 def one(deck, first, second, rank, two, reach, sums, beats, met, all_):

@@ -12,6 +12,8 @@ from riverboat.evaluation.matches import play_match
 from riverboat.evaluation.settling import BETTER, BETWEEN, LEAST, OPEN, WORSE, Settling
 from riverboat.games.acpc import read_game
 
+pytestmark = pytest.mark.smoke
+
 MATCHES, PAIRS, LOOK = 1000, 8_000, 500
 LOW, HIGH = -100.0, 100.0
 

@@ -23,6 +23,8 @@ from riverboat.strategy.table import Tree
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.public import PublicTree
 
+pytestmark = pytest.mark.smoke
+
 ROOT = Path(__file__).parents[2]
 MATCHING, HEDGE = "examples.own_rule:REGRET_MATCHING", "examples.own_rule:HEDGE"
 

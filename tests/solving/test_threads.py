@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ from riverboat.solving.schedules import SCHEDULES
 from riverboat.solving.threads import Walker
 from riverboat.strategy.table import Strategy
 from riverboat.trees.compile import compile_game, histories
+
+pytestmark = pytest.mark.smoke
 
 GAMES: dict[str, Game] = {
     "leduc": make("leduc"),
@@ -52,6 +56,34 @@ def test_learning(name: str, schedule: str) -> None:
     assert_bitwise(one, two)
     assert_bitwise(one, three)
     assert one.current().probabilities.tobytes() == two.current().probabilities.tobytes()
+
+
+LEARN = """
+import hashlib, os, sys
+os.cpu_count = lambda: 2
+from riverboat.games.registry import make
+from riverboat.solving import threads
+from riverboat.solving.cfr import CFR
+from riverboat.trees.compile import compile_game
+threads.SMALL = 0
+tree = compile_game(make("bluff:1,1"))
+for count in map(int, sys.argv[1:]):
+    solver = CFR(tree, "vanilla", threads=count)
+    solver.step(10)
+    print(hashlib.sha256(solver.regret.tobytes()).hexdigest())
+"""
+
+
+def test_learning_does_not_depend_on_which_loops_were_loaded_first() -> None:
+    """One thread calls a loop around `walk`, two call `walk` itself: as they are on disk, in either order."""
+    tree = compile_game(GAMES["bluff"])
+    for count in (1, 2):  # so that both are on disk
+        CFR(tree, "vanilla", threads=count).step(10)
+    found = set()
+    for order in (["1", "2"], ["2", "1"]):
+        command = [sys.executable, "-c", LEARN, *order]
+        found |= set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("name", GAMES)

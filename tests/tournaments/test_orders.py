@@ -12,6 +12,8 @@ from riverboat.cards.deck import Deck
 from riverboat.errors import InputError
 from riverboat.tournaments.orders import ORDERS, count, count_two, triple_index
 
+pytestmark = pytest.mark.smoke
+
 DECKS = [(4, 2, 2), (3, 3, 3), pytest.param(5, 2, 1, marks=pytest.mark.slow)]
 
 
