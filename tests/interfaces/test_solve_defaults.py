@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import riverboat as rb
+from riverboat.errors import InputError
 from riverboat.games.base import Game
 from riverboat.games.registry import make
 from riverboat.interfaces import cli, files_cli, solve_options, spot_estimate
@@ -134,3 +135,24 @@ def test_options_are_those_of_the_command() -> None:
         if hasattr(plain, there):
             assert read(default) == getattr(plain, there), name
     assert solve_options.SolveOptions().limits == Limits()
+
+
+# --- names of games ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("spots", "spot"), ("sopt", "spot"), ("kuhm", "kuhn"), ("leducc", "leduc"), ("rp", "rps")]
+)
+def test_a_name_that_is_nearly_right_is_corrected(capsys: pytest.CaptureFixture[str], typed: str, meant: str) -> None:
+    """Among all words that the command takes, `spot` for one by flags too."""
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", typed])
+    assert ended.value.code == 2
+    assert f"{meant!r}?" in capsys.readouterr().err
+    with pytest.raises(InputError, match=f"'{meant}'"):
+        rb.game(typed)
+
+
+def test_a_spot_is_no_game_without_its_cards() -> None:
+    with pytest.raises(InputError, match=r"Spot\.make"):
+        rb.game("spot")

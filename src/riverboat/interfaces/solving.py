@@ -13,6 +13,7 @@ from riverboat import disk
 from riverboat.errors import InputError, MemoryLimitError, UnsavedError, shown
 from riverboat.games.base import Game
 from riverboat.games.match_state import TAG
+from riverboat.games.registry import SPOT
 from riverboat.interfaces import device_notes, many_players, signals
 from riverboat.interfaces.progress import Live, ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions
@@ -36,7 +37,7 @@ from riverboat.words import quote, show_bytes, show_seconds
 
 def is_spot(name: str) -> bool:
     """Whether `riverboat.interfaces.spots` solves it: a spot by flags, one in a file, or a match state."""
-    return name == "spot" or Path(name).suffix.lower() == ".toml" or name.lstrip().startswith(TAG)
+    return name == SPOT or Path(name).suffix.lower() == ".toml" or name.lstrip().startswith(TAG)
 
 
 Unsaved: TypeAlias = list[UnsavedError]  # told after the answer

@@ -27,7 +27,7 @@ from riverboat.strategy.solution import Solution
 from riverboat.trees.compile import solver_tree
 from riverboat.words import show_bytes
 
-BY_FLAGS = "spot"  # the name that goes with flags instead of a file
+BY_FLAGS = registry.SPOT  # the name that goes with flags instead of a file
 NEEDED = ("board", "pot", "stack", "oop", "ip", "bets")
 
 
