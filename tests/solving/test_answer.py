@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ import pytest
 import riverboat as rb
 from riverboat.errors import InputError
 from riverboat.interfaces.cli import main
+from riverboat.interfaces.web.job_routes import _evs
+from riverboat.interfaces.web.jobs import Job
 from riverboat.solving.limits import Limits
 from riverboat.solving.run import Run
 from riverboat.solving.run_loop import after_iterations
 
-SPOT = rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=300, oop="99+,AQ,KJ", ip="22+,AT+,QJs", bets="60%")
+CARDS = {"board": "Td9d6hQc2s", "oop": "99+,AQ,KJ", "ip": "22+,AT+,QJs"}
+SPOT = rb.Spot.make(**CARDS, pot=100, stack=300, bets="60%")
 WHOLE = "flop_holdem:one-bet,ranks=4,suits=2"
 ROCKY = {"schedule": "vanilla", "traversal": "outcome", "seed": 3}  # sampling: exploitability goes up and down
 CASES: list[tuple[Any, dict[str, Any]]] = [
@@ -217,3 +221,21 @@ def test_nothing_is_said_of_a_value_that_is_not_certified(game: Any, tmp_path: A
     assert (last["value_low"], last["value_high"], last["value"]) == (None, None, result.value)
     assert rb.solve(game, iterations=25, out=tmp_path / "run", resume=True).value_low is None
     assert len(rb.sweep(game, iterations=5).trials) == 1
+
+
+def test_nothing_is_said_of_the_value_of_a_spot_with_rake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also by the commands that read the run, and by the page, which shows the EVs of the last check."""
+    raked = rb.Spot.make(**CARDS, pot=100, stack=300, bets="60%", rake=0.05, rake_cap=10.0)
+    result = rb.solve(raked, iterations=30, out=tmp_path / "run", log=tmp_path / "log")
+    assert result.value_low is result.value_high is None
+    found = printed(capsys, "exploitability", str(tmp_path / "run"))
+    assert found["value_low"] is found["value_high"] is None
+    with pytest.raises(SystemExit) as ended:
+        main(["exploitability", str(tmp_path / "run")])
+    assert not ended.value.code
+    rb.solve(SPOT, iterations=30, log=tmp_path / "plain")
+    for log, certified in (("log", False), ("plain", True)):
+        last = json.loads((tmp_path / log).read_text().splitlines()[-1])
+        oop, ip = _evs(last, Job("name", "spot", {}, 0, facts={"pot": 100}))
+        assert oop == pytest.approx(last["value"])
+        assert ip == (pytest.approx(100 - last["value"]) if certified else None)
