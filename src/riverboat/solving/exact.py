@@ -37,7 +37,6 @@ def solve_exact(
     check_every: int | None = None,
     callback: Callback | None = None,
     stop: Iterable[Stopper] = (),
-    interrupt: Iterable[Stopper] = (),
 ) -> Result:
     """Solve on the sequence form: exactly by `lp` and `undominated`, to the given limits by `egt`."""
     _ = given.stoppers  # raises where a limit is invalid
@@ -52,7 +51,7 @@ def solve_exact(
     if method == "egt":
         run, own = EGTRun(tree, unit, each, seed, log, check_every), list(stop)
         limits = given if own else limits_for(made, method, given)
-        result = finish(run, limits, callback, own, interrupt)
+        result = finish(run, limits, callback, own)
     else:
         started = clock.perf_counter()
         strategy = (solve_lp if method == "lp" else undominated)(tree).strategy
