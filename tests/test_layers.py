@@ -81,7 +81,6 @@ LATER = {
     "interfaces/web/job_process.py": {"interfaces.cli": "listens to its server before anything is loaded"},
     "interfaces/web/serving.py": {"*": "the page is there before what computes is loaded"},
     "interfaces/training.py": {"interfaces.reproducing": "only after a long run"},
-    "solving/exact.py": {"solving.run": "its answer is of the kind that runs give"},
     "solving/values.py": {"solving.lp": "brings SciPy and HiGHS along"},
     "solving/run.py": {"solving.exact": "`solve` is the one door to all methods"},
     "strategy/files.py": {"strategy.blueprint": "finds its folders by this module"},

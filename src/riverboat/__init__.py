@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "CFR": "riverboat.solving.cfr",
-    "Result": "riverboat.solving.run",
+    "Result": "riverboat.solving.result",
     "RiverboatError": "riverboat.errors",
     "Solution": "riverboat.strategy.solution",
     "Spot": "riverboat.games.spot",
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from riverboat.games.spot import Spot as Spot
     from riverboat.solving import schedules as schedules
     from riverboat.solving.cfr import CFR as CFR
-    from riverboat.solving.run import Result as Result
+    from riverboat.solving.result import Result as Result
     from riverboat.solving.run import solve as solve
     from riverboat.solving.schedules import dcfr as dcfr
     from riverboat.solving.trace import trace as trace

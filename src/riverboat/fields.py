@@ -9,6 +9,7 @@ type and in the range that it must have; what is not is refused by its name.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import MISSING
 from dataclasses import fields as fields_of
 from math import inf, isfinite
 from typing import Any, NoReturn, TypeVar
@@ -157,10 +158,12 @@ class Fields(Mapping[str, Any]):
         return out
 
     def make(self, kind: type[T]) -> T:
-        """A dataclass of numbers, flags and texts from the entries of the same names."""
+        """A dataclass of numbers, flags and texts from the entries of the same names; fields with a default may be absent."""
         values: dict[str, Any] = {}
         for field in fields_of(kind):  # type: ignore[arg-type]
             name, wanted = field.name, str(field.type)
+            if name not in self and field.default is not MISSING:
+                continue
             if "None" in wanted and self[name] is None:
                 values[name] = None
             elif "bool" in wanted:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from random_blueprints import random_blueprint
-from riverboat.agents.registry import make_agent
+from riverboat.agents.registry import default_folder, make_agent
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
 from riverboat.evaluation.quality import quality
@@ -120,7 +120,8 @@ def test_of_other_agents_there_is_a_bound(tmp_path, capsys):
         ("rule-based", "r300f", {}, "the hand is over there"),
         ("rule-based", "r3", {}, "illegal action 'r3'"),
         ("rule-based", "", {"runouts": True}, "--runouts is for spots"),
-        ("rule-based", "", {"values": True}, "--values is for blueprints"),
+        ("rule-based", "", {"values": True}, "rule-based.*--values"),
+        ("rule-based", "preflop", {}, "rule-based.*preflop"),
         ("rule-based", "", {"table": "buckets"}, "unknown table 'buckets'"),
         ("rule-based?purify", "", {}, "unknown option 'purify'"),
         ("rule-based", "", {"abstraction": "x"}, r"write 'rule-based\?abstraction=x'"),
@@ -130,3 +131,55 @@ def test_of_other_agents_there_is_a_bound(tmp_path, capsys):
 def test_wrong_questions(show, name, line, more, reason):
     with pytest.raises(InputError, match=reason):
         show(name, line, **more)
+
+
+WORDS = [
+    ("preflop", {}), ("preflop", {"hand": "Ks"}), ("preflop", {"player": "ip", "sort": "chance"}), ("root", {}), ("", {}),
+    ("r", {}), ("r", {"table": "combos"}), ("r", {"table": "buckets"}), ("r", {"hand": "Ks"}), ("r", {"player": "oop"}),
+    ("cc/", {"board": "Qs"}), ("cc/", {"board": "Qs", "table": "buckets"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "view"), WORDS, ids=str)
+def test_an_agent_shows_what_the_folder_of_its_blueprint_does(show, leduc, line, view):
+    """The same lines and words, for people and for programs; figures are those of the blueprint where they are the same."""
+    assert show(leduc, line, json=False, **view)
+    assert show(f"{leduc}?seed=1", line, json=False, **view)
+    folder, agent = (json.loads(show(name, line, **view)) for name in (leduc, f"{leduc}?seed=1"))
+    assert agent.pop("agent") == f"{leduc}?seed=1"
+    if line == "preflop" or view.get("values") or view.get("table") == "buckets":
+        assert agent == folder
+    else:
+        assert {key: agent[key] for key in ("line", "board", "player")} == {
+            key: folder[key] for key in ("line", "board", "player")
+        }
+
+
+RIVER = {"board": "8c8d5c6s2d"}
+
+
+@pytest.mark.parametrize(
+    ("line", "view"),
+    [
+        ("preflop", {"hand": "AsAh"}),
+        ("r250", {"table": "buckets"}),
+        ("cc/cc/cc/", {**RIVER, "values": True}),
+        ("cc/cc/cc/", {**RIVER, "values": True, "hand": "AsAh"}),
+        ("cc/cc/cc/", {**RIVER, "range": True}),
+    ],
+)
+def test_what_comes_with_the_package_shows_it_too(show, line, view):
+    folder, agent = (json.loads(show(name, line, **view)) for name in (default_folder(), "default"))
+    assert agent.pop("agent", "default") == "default"
+    assert agent == folder
+
+
+def test_a_place_that_is_never_reached_says_so(show):
+    """The first player of `default` never shoves; what the other plays against it is known all the same, hand by hand."""
+    found = json.loads(show("default", "r20000"))
+    assert (found["chance"], found["never_reached_by"]) == (0.0, ["ip"])
+    shares = {row["action"]: row["frequency"] for row in found["actions"]}
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["f"] == pytest.approx(found["actions"][0]["combos"] / 1326, rel=1e-6)
+    assert "never reached" in show("default", "r20000", json=False)
+    assert json.loads(show("default", "r250"))["never_reached_by"] == []

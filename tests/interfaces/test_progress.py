@@ -8,7 +8,7 @@ import pytest
 from riverboat.interfaces import progress
 from riverboat.interfaces.progress import BAR, Bar, Live, ProgressLine, fit
 from riverboat.interfaces.terminal import say
-from riverboat.solving.run import Progress
+from riverboat.solving.result import Progress
 
 WIDTHS = (32, 40, 60, 80, 120)
 

@@ -12,11 +12,17 @@ from riverboat.errors import InputError, NumericalError
 from riverboat.interfaces.cli import main
 from riverboat.solving import best, ladder
 from riverboat.solving.response import Quality
-from riverboat.solving.run import LIMIT, STALLED, TARGET, Run
+from riverboat.solving.result import LIMIT, STALLED, TARGET
+from riverboat.solving.run import Run
 from riverboat.solving.run_loop import after_iterations
 from riverboat.strategy import files
 
-ROCKY = {"schedule": "vanilla", "traversal": "outcome", "seed": 3}  # sampling: exploitability goes up and down
+ROCKY = {
+    "schedule": "vanilla",
+    "traversal": "outcome",
+    "seed": 3,
+    "answer": "best",
+}  # sampling: exploitability goes up and down
 SPOT = rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=300, oop="99+,AQ,KJ", ip="22+,AT+,QJs", bets="60%")
 
 
@@ -87,6 +93,8 @@ def test_the_command_says_so(capsys):
                 "3",
                 "--iterations",
                 f"{COUNT}",
+                "--answer",
+                "best",
             ]
         )
     assert ended.value.code == 0
@@ -96,8 +104,8 @@ def test_the_command_says_so(capsys):
 
 
 def test_show_tells_the_figures_of_the_answer(tmp_path, capsys):
-    result = next(r for n in range(3, 60) if (r := rb.solve(SPOT, iterations=n)).answer_iteration != n)
-    rb.solve(SPOT, iterations=result.iterations, out=tmp_path)
+    result = next(r for n in range(3, 60) if (r := rb.solve(SPOT, iterations=n, answer="best")).answer_iteration != n)
+    rb.solve(SPOT, iterations=result.iterations, answer="best", out=tmp_path)
     with pytest.raises(SystemExit):
         main(["show", str(tmp_path), "--json"])
     told = json.loads(capsys.readouterr().out)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from riverboat.errors import InputError
-from riverboat.solving.run import Run, after_iterations, solve
+from riverboat.solving.run import Run, solve
+from riverboat.solving.run_loop import after_iterations
 
 GAME = "flop_holdem:one-bet,ranks=4,suits=2"
 

@@ -13,7 +13,7 @@ from random_games import history_games, public_games
 from riverboat.errors import InputError, ZeroSumError
 from riverboat.games.normal_form import matrix
 from riverboat.games.registry import make
-from riverboat.solving.egt import EGT, solve_egt
+from riverboat.solving.egt import CHECK, EGT, solve_egt
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy
@@ -58,9 +58,20 @@ def test_the_gap_never_grows() -> None:
     egt = EGT(compile_game(make("leduc:ranks=4,suits=1")))
     gaps = []
     for _ in range(100):
-        egt.step(3)
+        egt.step(CHECK)
         gaps.append(egt.gap())
     assert gaps == sorted(gaps, reverse=True)
+
+
+def test_looking_changes_nothing() -> None:
+    tree = compile_game(make("leduc:ranks=4,suits=1"))
+    watched, alone = EGT(tree), EGT(tree)
+    for _ in range(101):
+        watched.step(3)
+        watched.gap()
+    alone.step(303)
+    for seen, plan in zip(watched.plans, alone.plans, strict=True):
+        np.testing.assert_array_equal(seen, plan)
 
 
 def test_the_condition_bounds_the_gap() -> None:

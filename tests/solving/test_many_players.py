@@ -15,7 +15,7 @@ from random_games import random_history_game
 from riverboat.errors import InputError, ZeroSumError
 from riverboat.games.base import TERMINAL
 from riverboat.games.normal_form import NormalForm
-from riverboat.solving.run import NO_GUARANTEE
+from riverboat.solving.result import NO_GUARANTEE
 from riverboat.solving.team import team_maxmin
 from riverboat.trees.history import HistoryTree
 

@@ -14,7 +14,8 @@ import pytest
 import riverboat as rb
 from riverboat import artefact
 from riverboat.errors import CorruptError, InputError, ZeroSumError
-from riverboat.solving.run import Run, stoppers
+from riverboat.solving.limits import Limits
+from riverboat.solving.run import Run
 from riverboat.solving.run_loop import after_iterations, below, unbroken
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import load_blueprint
@@ -174,7 +175,7 @@ def test_boards_are_walked_in_full():
 
 
 def test_stoppers_compose():
-    stops = stoppers(10, None, 1e-3, [below(0.5)])
+    stops = [below(0.5), *Limits(10, None, 1e-3).stoppers]
     assert len(stops) == 3
     assert after_iterations(3)(Run("kuhn").standing()) is False
 

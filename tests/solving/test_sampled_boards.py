@@ -14,7 +14,8 @@ from riverboat.games.holdem import Holdem, holdem
 from riverboat.games.registry import make
 from riverboat.games.spot import Spot
 from riverboat.interfaces.cli import main
-from riverboat.solving.run import Run, after_iterations, solve
+from riverboat.solving.run import Run, solve
+from riverboat.solving.run_loop import after_iterations
 from riverboat.solving.sampled_boards import SAMPLERS, SampledBoards
 from riverboat.solving.solvers import caution, make_solver
 from riverboat.strategy.blueprint import BlueprintStrategy

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riverboat import given
 from riverboat.endgame.values import Entry, entries, gifts, history_reach
 from riverboat.endgame.vectors import choose_hand
-from riverboat.errors import InputError, unknown
+from riverboat.errors import InputError, shown, unknown
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.solving.cfr import CFR
 from riverboat.solving.lp import solve_lp
@@ -94,15 +95,10 @@ def refine(
     iterations of DCFR, on vectors of hands where the tree has them. `split=False` gives every endgame whole gifts,
     which is safe for one endgame only.
     """
-    if method not in METHODS:
-        raise unknown("method", method, METHODS)
+    _check_arguments(base, method, players, solver)
     tree = base.tree
     check_zero_sum(tree)
-    names = [(where,)] if isinstance(where, str) else [(w,) if isinstance(w, str) else tuple(w) for w in where]
-    if not names:
-        raise InputError(f"{tree.name}: no endgame is named")
-    if any(p not in (0, 1) for p in players):
-        raise InputError(f"{tree.name}: players={tuple(players)}: 0, 1 or both")
+    names = _named(tree, where)
     parts = [endgame_at(tree, *name) for name in names]
     check_apart(parts)
     table = np.array(base.probabilities, float)
@@ -110,22 +106,49 @@ def refine(
     for player in players:
         known = entries(base, player, parts)
         none = [np.zeros_like(entry.values) for entry in known]
-        given = gifts(base, player, parts, known, split=split) if method == "reach_maxmargin" else none
-        entered.append((player, known, given))
+        added = gifts(base, player, parts, known, split=split) if method == "reach_maxmargin" else none
+        entered.append((player, known, added))
         if method == "optimal":
             _optimal(base, player, parts, solver, table)
             continue
-        for part, entry, gift in zip(parts, known, given, strict=True):
+        for part, entry, gift in zip(parts, known, added, strict=True):
             solved = _solve(base, part, player, method, entry, gift, solver)
             if solved is not None:
                 _splice(*solved, base, player, entry, table)
     strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(parts)})
     reports = [
         _margins(part, player, entry, after, gift)
-        for player, known, given in entered
-        for part, entry, after, gift in zip(parts, known, entries(strategy, player, parts), given, strict=True)
+        for player, known, added in entered
+        for part, entry, after, gift in zip(parts, known, entries(strategy, player, parts), added, strict=True)
     ]
     return Refinement(strategy, method, tuple(reports))
+
+
+def _check_arguments(base: object, method: object, players: object, solver: object) -> None:
+    """Raise InputError where an argument is of another kind."""
+    if not isinstance(base, Strategy):
+        raise InputError(
+            f"base={shown(base)}: rb.refine takes strategies of games that are compiled to a tree (Kuhn, Leduc, Bluff, "
+            "Gambit files, …), as rb.solve returns them in result.strategy; hold'em is refined by "
+            "riverboat.endgame.flop_refine.refine_flop and by agents that search, such as default?search=river"
+        )
+    given.text("method", method)
+    if method not in METHODS:
+        raise unknown("method", str(method), METHODS)
+    if not isinstance(players, Sequence) or not players or any(p not in (0, 1) for p in players):
+        raise InputError(f"players={shown(players)}: must be 0, 1 or both, in a tuple")
+    if not callable(solver):
+        given.whole("solver", solver, 1)
+
+
+def _named(tree: Tree, where: object) -> list[tuple[str, ...]]:
+    """The names of each endgame; raises InputError where there are none."""
+    listed = [where] if isinstance(where, str) else list(where) if isinstance(where, Iterable) else []
+    names = [(each,) if isinstance(each, str) else tuple(each) if isinstance(each, Sequence) else () for each in listed]
+    if not names or not all(each and all(isinstance(name, str) for name in each) for each in names):
+        example = "after_chance(tree)" if isinstance(tree, PublicTree) else "the names of information sets"
+        raise InputError(f"{tree.name}: where={shown(where)}: no endgame is named; give {example}")
+    return names
 
 
 def after_chance(tree: PublicTree, event: int = 1) -> list[str]:

@@ -47,6 +47,7 @@ GAMES: dict[str, Entry] = {
     "rpst": Entry(normal_form.rpst, "rock-paper-scissors-toothpick, a game with gifts"),
 }
 
+SPOT = "spot"  # the word of commands for a spot by options; no game by itself
 FILES = {".efg": "gambit:load_efg", ".nfg": "gambit:load_nfg", ".toml": "spot_file:load"}
 
 
@@ -91,7 +92,13 @@ def _make(spec: str) -> Game:
         return _call(GAMES[head].make, spec, tail)
     if tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
         return _import(spec, head, tail)
-    raise unknown("game", head, [*GAMES, "open_spiel:NAME", *(f"FILE{suffix}" for suffix in FILES), "module:object"])
+    if spec == SPOT:
+        raise InputError(
+            "game 'spot': a spot needs board, ranges and sizes: a .toml file, rb.Spot.make(board=…), or the options of "
+            "'riverboat solve spot'"
+        )
+    files = (f"FILE{suffix}" for suffix in FILES)
+    raise unknown("game", head, [*GAMES, SPOT, "open_spiel:NAME", *files, "module:object"])
 
 
 def options(name: str) -> dict[str, Any]:

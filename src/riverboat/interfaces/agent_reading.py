@@ -5,29 +5,44 @@ from __future__ import annotations
 from pathlib import Path
 
 from riverboat.agents.base import Answering
+from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import DEFAULT, make_agent
+from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.spec import is_agent_spec
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.interfaces import shipped_facts
-from riverboat.interfaces.blueprint_reading import need_board, show_place
+from riverboat.interfaces.blueprint_reading import PREFLOP, need_board, show_node, show_place, show_preflop
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.spot_reading import ROOT, View
 from riverboat.interfaces.terminal import plain_console
+from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategy.blueprint_report import BUCKETS
 from riverboat.strategy.place_node import player_node
 from riverboat.verbs.seating import rules_for
 
 
 def show(name: str, line: str | None, view: View, json: bool, game: str | None = None) -> None:
-    """What an agent does at a line, the first decision by default; ranges are those of the agent against itself."""
+    """What an agent does at a line, the first decision by default; ranges are those of the agent against itself.
+
+    What the folder of a blueprint shows, an agent that plays one shows too: the decisions before the flop, buckets, values.
+    """
     if view.runouts:
         raise InputError(f"agent {name!r}: --runouts is for spots, here give --board")
-    if view.values:
-        raise InputError(f"agent {name!r}: --values is for blueprints: name the folder of one, without options")
     agent, rules = answering(name, game)
     moves = "" if line in (None, ROOT) else str(line)
+    strategy = _blueprint(agent) if line == PREFLOP or view.values or view.table == BUCKETS else None
+    if strategy is not None and line == PREFLOP:
+        show_preflop(strategy, view, json, {"agent": name})
+        return
+    if strategy is not None:
+        show_node(strategy, moves, view, json, {"agent": name})
+        return
+    if line == PREFLOP or view.values:
+        asked = PREFLOP if line == PREFLOP else "--values"
+        raise InputError(f"agent {name!r}: {asked} is for agents that play a blueprint; name a line, such as {ROOT}")
     need_board(rules, settled(Betting.from_line(rules, moves)).street, moves, view.board)
     node = player_node(agent, rules, moves, view.board or "")
     known = shipped_facts.lines() if name == DEFAULT and line is None else []
@@ -36,6 +51,12 @@ def show(name: str, line: str | None, view: View, json: bool, game: str | None =
             plain_console().print(each, soft_wrap=True)
     facts = {"agent": name, "game": rules.name}
     show_place(node, view, json, facts | ({"known": known} if known else {}))
+
+
+def _blueprint(agent: Answering) -> BlueprintStrategy | None:
+    """The blueprint that an agent plays, post-processed as it is played; None where it plays none."""
+    base = agent.base if isinstance(agent, SearchingAgent) else agent
+    return base.played.on_tree() if isinstance(base, BlueprintAgent) else None
 
 
 def answering(name: str, game: str | None, seed: int = 0) -> tuple[Answering, Rules]:

@@ -18,6 +18,7 @@ from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import FIGURE, TEXT, Column, ReportTable
 from riverboat.solving.cfr import CFR
 from riverboat.solving.exact import solve_exact
+from riverboat.solving.limits import Limits
 from riverboat.solving.response import quality
 from riverboat.solving.values import game as make_game
 from riverboat.strategy.table import Strategy
@@ -104,9 +105,7 @@ def values() -> list[Row]:
 
     for name, known in (("kuhn", -1 / 18), ("leduc", -0.085606424078)):
         for method, within in (("lp", 1e-9), ("egt", 1e-4)):
-            r = solve_exact(
-                name, method, until=None if method == "lp" else 1e-5, iterations=None, time=None, out=None, seed=0
-            )
+            r = solve_exact(name, method, Limits(until=None if method == "lp" else 1e-5))
             add(f"{name} value by {method}", r.value, known, within, r.seconds)
     for name, conv in (("kuhn", 11 / 12), ("leduc", 4.747222222222222)):
         tree = compile_game(make_game(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,10 @@ def show(folder: Path, line: str | None, view: View, json: bool, abstraction: Pa
     if view.runouts:
         raise InputError(f"{folder}: holds a blueprint; --runouts is for spots, here give --board")
     strategy = load_blueprint(folder, abstraction)
-    if line == PREFLOP and (view.range or view.values):
-        option = "--range" if view.range else "--values"
-        raise InputError(f"preflop and {option}: name one line instead, such as {_example(strategy)!r} or root")
     if line == PREFLOP:
-        _preflop(strategy, view, json)
+        show_preflop(strategy, view, json)
     elif line is not None or view.asks:
-        _node(strategy, "" if line in (None, ROOT) else str(line), view, json)
+        show_node(strategy, "" if line in (None, ROOT) else str(line), view, json)
     else:
         _facts(strategy, artefact.manifest(newest(folder))["kind"], json)
 
@@ -100,10 +98,14 @@ def _example(strategy: BlueprintStrategy) -> str:
 # --- the first street -------------------------------------------------------------------------
 
 
-def _preflop(strategy: BlueprintStrategy, view: View, json: bool) -> None:
-    """All decisions as a table and grids of the main ones; of one hand, the table alone."""
-    if view.board is not None or view.table is not None:
-        option = f"--board {view.board}" if view.board is not None else f"--table {view.table}"
+def show_preflop(strategy: BlueprintStrategy, view: View, json: bool, facts: Mapping[str, Any] | None = None) -> None:
+    """All decisions as a table and grids of the main ones; of one hand, the table alone. `facts` stand first in JSON."""
+    given = (
+        (f"--board {view.board}", view.board is not None), (f"--table {view.table}", view.table is not None),
+        ("--range", view.range), ("--values", view.values),
+    )  # fmt: skip
+    option = next((name for name, is_given in given if is_given), None)
+    if option is not None:
         raise InputError(f"preflop and {option}: name one line instead, such as {_example(strategy)!r} or root")
     nodes = list(report.first_street(strategy))
     if view.player is not None:
@@ -119,7 +121,7 @@ def _preflop(strategy: BlueprintStrategy, view: View, json: bool) -> None:
             _draw(report.grid(node), view.picture.with_stem(view.picture.stem + where))
     if json:
         told = [] if view.hand is not None else [_told(node, None, None) for node in main]
-        emit({"game": strategy.rules.name, **table.to_dict(), "nodes": told})
+        emit({**(facts or {}), "game": strategy.rules.name, **table.to_dict(), "nodes": told})
         return
     console = plain_console()
     console.print(table.top(view.limit))
@@ -138,12 +140,14 @@ def _preflop(strategy: BlueprintStrategy, view: View, json: bool) -> None:
 # --- one node ---------------------------------------------------------------------------------
 
 
-def _node(strategy: BlueprintStrategy, line: str, view: View, json: bool) -> None:
-    """Who gets there with what, and what is played."""
+def show_node(
+    strategy: BlueprintStrategy, line: str, view: View, json: bool, facts: dict[str, Any] | None = None
+) -> None:
+    """Who gets there with what, and what is played. `facts` stand first in JSON."""
     place = strategy.tree.find(line)
     strategy.moves(place)  # refuses where nobody acts
     need_board(strategy.rules, int(strategy.tree.street[place]), line, view.board)
-    show_place(report.at_line(strategy, line, view.board or ""), view, json)
+    show_place(report.at_line(strategy, line, view.board or ""), view, json, facts)
 
 
 def need_board(rules: Rules, street: int, line: str, board: str | None) -> None:

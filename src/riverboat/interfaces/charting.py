@@ -33,7 +33,7 @@ def charts(source: str, lines: list[str], against: str | None, out: Path | None,
     console = plain_console()
     columns = Column("line"), Column("who"), Column("reached", FIGURE), Column("moves")
     console.print(ReportTable("", columns, tuple(_row(chart) for chart in (chosen if lines else book.charts))))
-    for chart in chosen if lines else () if list_only else chosen[:1]:
+    for chart in chosen if lines else () if list_only else _main(book):
         console.print(chart.grid)
     if book.states:
         folder = source.partition("?")[0]
@@ -48,8 +48,14 @@ def _chart(book: Book, source: str, line: str) -> Chart:
     return book[line] if any(chart.line == line for chart in book.charts) else charts_of(source, line)[line]
 
 
+def _main(book: Book) -> list[Chart]:
+    """The charts that are drawn without being asked for: the first decision, and the answer to a shove."""
+    return [*book.charts[:1], *(chart for chart in book.charts[1:] if chart.line == book.shove)]
+
+
 def _row(chart: Chart) -> tuple[str, ...]:
-    reached = "" if chart.reached is None else f"{100 * chart.reached:.1f} %"
+    often = chart.reached
+    reached = "" if often is None else "never" if often == 0 else f"{100 * often:.1f} %"
     moves = ", ".join(f"{name} {100 * chart.grid.share(name):.0f} %" for name in chart.moves)
     return chart.line or "–", chart.who, reached, moves
 

@@ -77,6 +77,9 @@ def solve(
         int | None, typer.Option(min=1, max=MANY, help="Iterations between exploitability checks.")
     ] = None,
     checkpoint: Annotated[str, typer.Option(help="Time between checkpoints.")] = "60s",
+    answer: Annotated[
+        str | None, typer.Option(help="Strategy to return: last (with --iterations) or best check (--until, --time).")
+    ] = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print the sizes of tree and tables only.")] = False,
     memory: Annotated[str | None, typer.Option(help="What a tree or its tables may take, such as 2GB.")] = None,
     boards: Annotated[str | None, typer.Option(help="Spots: a file with a board a line, all, or sample:25.")] = None,
@@ -136,7 +139,7 @@ def solve(
         traversal=traversal, method=method, iterations=iterations, time=None if time is None else duration(time),
         until=until, memory=None if memory is None else size_of_memory(memory), out=out, resume=resume, log=log,
         threads=threads, seed=seed, dtype=dtype, device=device, cards=cards, check_every=check_every,
-        checkpoint_seconds=duration(checkpoint),
+        checkpoint_seconds=duration(checkpoint), answer=answer,
     )  # fmt: skip
     with heard(memory=options.memory):
         given = estimate or keep or boards is not None or line is not None or spot.given() or table.given()
@@ -144,18 +147,9 @@ def solve(
             from riverboat.interfaces import spots
 
             reached = spots.command(
-                game,
-                schedules,
-                options,
-                spot,
-                table,
-                boards,
-                keep=keep,
-                line=line,
-                estimate=estimate,
-                plot=plot,
+                game, schedules, options, spot, table, boards, keep=keep, line=line, estimate=estimate, plot=plot,
                 json=json,
-            )
+            )  # fmt: skip
         else:
             reached = solving.command(game, schedules, options, plot, json)
     if not reached:

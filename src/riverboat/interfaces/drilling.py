@@ -128,7 +128,8 @@ def _grade(grade: Grade) -> None:
     )
     plain_console().print(ReportTable("", columns, tuple(rows)))
     if not all(map(verdict.sure, verdict.options)):
-        _say("   in brackets: moves that the agent hardly ever makes, whose values are no measure")
+        _say("   in brackets: moves that the agent hardly ever makes; their values are hardly known,")
+        _say("   and counted as no better than the best")
     followed = "" if grade.followed is None else f"; {grade.question.number} stands for {grade.stands_for}"
     _say(f"   EV lost {grade.lost:,.4g} {verdict.unit}, {grade.percent:.2f} % of {verdict.share_of}{followed}")
 

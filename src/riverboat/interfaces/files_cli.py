@@ -37,6 +37,7 @@ def sweep(
     until: Annotated[float | None, typer.Option(help="Exploitability at which a solve ends.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=THREADS, help="Processes, or processors of the cluster.")] = 1,
     cluster: Annotated[str | None, typer.Option(help="Ray: local, auto or an address.")] = None,
+    answer: Annotated[str, typer.Option(help="Strategy to measure: last, or best check.")] = "last",
     plot: Annotated[Path | None, typer.Option(help="Draw exploitability by iterations, a panel for each game.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write a row for each solve.")] = None,
     json: Json = False,
@@ -46,7 +47,7 @@ def sweep(
 
     options = {
         "seeds": seeds, "traversal": traversal, "iterations": iterations, "time": duration(time) if time else None,
-        "until": until, "workers": workers, "cluster": cluster,
+        "until": until, "workers": workers, "cluster": cluster, "answer": answer,
     }  # fmt: skip
     if not sweeping.run(games, schedule or ["dcfr"], options, plot, csv, json):
         raise typer.Exit(1)

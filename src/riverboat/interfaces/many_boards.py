@@ -26,14 +26,14 @@ from riverboat.errors import CorruptError, GameFileError, InputError
 from riverboat.fields import Fields
 from riverboat.games import spot_file
 from riverboat.games.spot import Spot
-from riverboat.interfaces import solving, spot_estimate, spots
+from riverboat.interfaces import solving, spots
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions
 from riverboat.interfaces.spot_reading import ROOT
 from riverboat.interfaces.terminal import emit, plain_console, say
 from riverboat.report_table import CHIPS, COUNT, SHARE, Column, ReportTable
 from riverboat.solving.many_results import solve_side_by_side
-from riverboat.solving.run import Result
+from riverboat.solving.result import BEST, Result
 from riverboat.strategy import card_report, files
 from riverboat.strategy.card_report import weighted_means
 from riverboat.strategy.node_report import ALL
@@ -183,7 +183,7 @@ def _one_by_one(
 
 def _on_device(options: SolveOptions) -> bool:
     """Whether boards can be solved side by side on a GPU: where each needs neither a clock nor a log of its own."""
-    plain = options.method == "cfr" and options.traversal == "full" and options.cards is None
+    plain = options.method == "cfr" and options.traversal == "full" and options.cards is None and options.answer != BEST
     own = (options.time, options.memory, options.log, options.check_every)
     return plain and all(each is None for each in own) and choose(options.device) != CPU
 
@@ -191,8 +191,9 @@ def _on_device(options: SolveOptions) -> bool:
 def _side_by_side(
     placed: list[Spot], schedule: str | None, options: SolveOptions
 ) -> Iterator[tuple[Result, dict[str, Any]]]:
-    if all(limit is None for limit in options.limits):
-        options = replace(options, target=spot_estimate.TARGET)
+    if not placed:
+        return
+    options = options.for_game(placed[0])
     for low in range(0, len(placed), TOGETHER):
         some = placed[low : low + TOGETHER]
         with ProgressLine(f"boards {low + 1:,} to {low + len(some):,} of {len(placed):,}"):
@@ -225,6 +226,7 @@ def _mark(spot: Spot, schedule: str | None, options: SolveOptions, line: str) ->
     """Tells apart what would give other answers."""
     how = [str(schedule), *map(str, (*options.limits, options.dtype))]
     how += [line] if line else []
+    how += [options.answer] if options.answer is not None else []
     return hashlib.sha256("\n".join([spot_file.dumps(spot), *how]).encode()).hexdigest()[:16]
 
 

@@ -9,7 +9,7 @@ from riverboat.evaluation.quality import Measured
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, Column, ReportTable
-from riverboat.solving.run import Result
+from riverboat.solving.result import Result
 from riverboat.solving.values import game as make_game
 from riverboat.trees.compile import compile_game, histories
 

@@ -17,7 +17,7 @@ from riverboat import disk
 from riverboat.errors import InputError
 from riverboat.evaluation.ledger import COSTS, LBR, Ledger
 from riverboat.evaluation.matches import RoundRobin
-from riverboat.solving.run import Result
+from riverboat.solving.result import Result
 
 UP, DOWN, EVEN = "#63b871", "#ef826f", "#8a8f98"  # won, lost, neither
 

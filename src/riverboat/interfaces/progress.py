@@ -19,7 +19,7 @@ from riverboat.interfaces.terminal import Speech, say
 from riverboat.words import show_seconds
 
 if TYPE_CHECKING:
-    from riverboat.solving.run import Progress
+    from riverboat.solving.result import Progress
 
 FIRST = 1.5  # seconds of silence before the first plain line,
 EVERY = 5.0  # between two of them,

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.errors import InputError, shown
+from riverboat.games.base import Game
+from riverboat.solving.limits import Limits, limits_for
 from riverboat.walks.devices import CPU
 
 
@@ -32,15 +34,22 @@ class SolveOptions:
     cards: str | None = None
     check_every: int | None = None
     checkpoint_seconds: float = 60.0
+    answer: str | None = None  # last or best
 
     @property
-    def limits(self) -> tuple[int | None, float | None, float | None]:
-        """Iterations, seconds, exploitability."""
-        return self.iterations, self.time, self.target
+    def limits(self) -> Limits:
+        """When the solve ends."""
+        return Limits(self.iterations, self.time, self.target)
 
     def aimed(self, unit: str) -> SolveOptions:
         """With the target that `until` asks for, in the game's unit."""
         return self if self.until is None else replace(self, target=target(self.until, unit))
+
+    def for_game(self, game: Game) -> SolveOptions:
+        """With the target in the game's unit, and with the default limits of the game where none are given."""
+        aimed = self.aimed(getattr(game, "scale", (game.unit, 1.0))[0])
+        iterations, time, until = limits_for(game, self.method, aimed.limits)
+        return replace(aimed, iterations=iterations, time=time, target=until)
 
 
 def target(text: str, unit: str) -> float:

@@ -13,6 +13,7 @@ from riverboat import disk
 from riverboat.errors import InputError, MemoryLimitError, UnsavedError, shown
 from riverboat.games.base import Game
 from riverboat.games.match_state import TAG
+from riverboat.games.registry import SPOT
 from riverboat.interfaces import device_notes, many_players, signals
 from riverboat.interfaces.progress import Live, ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions
@@ -20,18 +21,11 @@ from riverboat.interfaces.terminal import COMPILING, emit, plain_console, say
 from riverboat.jit import on_disk
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import rules, sampling, schedules
-from riverboat.solving.run import (
-    EXACT_METHODS,
-    STALLED,
-    Progress,
-    Result,
-    Run,
-    default_dtype,
-    default_schedule,
-    finish,
-    stoppers,
-)
-from riverboat.solving.solvers import bytes_of_tables, caution
+from riverboat.solving.limits import answer_for
+from riverboat.solving.result import DONE, EXACT_METHODS, STALLED, Progress, Result
+from riverboat.solving.run import Run
+from riverboat.solving.solver_run import finish
+from riverboat.solving.solvers import bytes_of_tables, caution, default_dtype, default_schedule
 from riverboat.solving.values import game as make_game
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
@@ -43,7 +37,7 @@ from riverboat.words import quote, show_bytes, show_seconds
 
 def is_spot(name: str) -> bool:
     """Whether `riverboat.interfaces.spots` solves it: a spot by flags, one in a file, or a match state."""
-    return name == "spot" or Path(name).suffix.lower() == ".toml" or name.lstrip().startswith(TAG)
+    return name == SPOT or Path(name).suffix.lower() == ".toml" or name.lstrip().startswith(TAG)
 
 
 Unsaved: TypeAlias = list[UnsavedError]  # told after the answer
@@ -80,6 +74,7 @@ def check_words(options: SolveOptions) -> None:
     if options.method not in ("cfr", *EXACT_METHODS):
         raise InputError(f"method {shown(options.method)}: one of cfr, {', '.join(EXACT_METHODS)}")
     sampling.parse(options.traversal)
+    answer_for(options.limits, options.answer, cards=options.cards is not None)
     check_device(options.device)
     if options.dtype is not None:
         table_format(options.dtype)
@@ -94,12 +89,12 @@ def solve_all(spec: str | Game, names: list[str | None], options: SolveOptions, 
     if options.resume and method != "cfr":
         raise InputError(f"--resume goes on with a CFR run; method {method} starts anew")
     others = (names != [None], options.traversal != "full", options.cards is not None, options.device == CUDA)
-    if method != "cfr" and any(others):
-        raise InputError(f"--schedule, --traversal, --cards and --device belong to method cfr, not {method}")
+    if method != "cfr" and (any(others) or options.answer is not None):
+        raise InputError(f"--schedule, --traversal, --cards, --answer and --device belong to method cfr, not {method}")
     if len(names) > 1 and options.resume:
         raise InputError("--resume goes on with one schedule at a time")
     made = _prepared(spec)
-    options = options.aimed(getattr(made, "scale", (made.unit, 1.0))[0])
+    options = options.for_game(made)
     if method != "cfr":
         device_notes.tell(options.device, f"method {method} runs on processors")
         with held(options.out):
@@ -119,7 +114,7 @@ def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object =
     """Bytes that the tables of a solver will take."""
     parsed = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
     kind = default_dtype(tree, cards, traversal) if dtype is None else dtype
-    return bytes_of_tables(tree, parsed, kind, traversal)
+    return bytes_of_tables(tree, parsed, kind, traversal, tied=cards is not None)
 
 
 def _announce(tree: AnyTree, size: int) -> None:
@@ -170,7 +165,7 @@ def start(game: Any, tree: AnyTree | None, schedule: str | None, options: SolveO
         game, schedule, options.traversal, seed=options.seed, threads=options.threads, dtype=options.dtype,
         device=options.device, out=options.out, resume=options.resume, log=options.log,
         check_every=options.check_every, checkpoint_seconds=options.checkpoint_seconds, tree=tree,
-        cards=options.cards,
+        cards=options.cards, answer=options.answer,
     )  # fmt: skip
 
 
@@ -190,9 +185,7 @@ def held(out: Path | None) -> AbstractContextManager[None]:
 
 def go(run: Run, options: SolveOptions, unsaved: Unsaved) -> Result:
     """Let a run go on until it is done; an interrupt saves it, between two steps."""
-    stops = stoppers(*options.limits)
-    count = options.iterations if any(x is not None for x in options.limits) else 1000
-    live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, replace(options, iterations=count))
+    live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, options)
     if not already_compiled(run.tree):
         live.update(None, COMPILING)
     told: list[str] = []
@@ -212,7 +205,7 @@ def go(run: Run, options: SolveOptions, unsaved: Unsaved) -> Result:
                     raise came
                 return False
 
-            result = finish(run, [stop, *stops], options.target, watch, limited=len(stops) > 1)
+            result = finish(run, options.limits, watch, interrupt=[stop])
             say_where_it_rose(result)
             return result
     except UnsavedError as error:
@@ -253,8 +246,8 @@ def _exact(made: Any, method: str, options: SolveOptions, unsaved: Unsaved) -> R
 
     try:
         return solve_exact(
-            made, method, until=options.target, iterations=options.iterations, time=options.time,
-            out=options.out, seed=options.seed, callback=live,
+            made, method, options.limits, out=options.out, seed=options.seed, log=options.log,
+            check_every=options.check_every, callback=live,
         )  # fmt: skip
     except UnsavedError as error:
         unsaved.append(error)
@@ -276,7 +269,7 @@ def say_where_it_rose(result: Result) -> None:
     if best is not None and best < result.iterations and last is not None:
         say(
             f"exploitability rose to {last:.4g} {result.unit} after iteration {best:,}: the answer is that of iteration "
-            f"{best:,}, {result.exploitability:.4g} {result.unit}"
+            f"{best:,}, the best check, {result.exploitability:.4g} {result.unit}; --answer last takes the last one"
         )
 
 
@@ -290,7 +283,7 @@ def missed(result: Result, options: SolveOptions) -> str | None:
     elif time is not None and result.seconds >= time:
         why = f"--time {show_seconds(time)} came first"
     else:
-        why = "more iterations no longer help" if result.ended == STALLED else "it was stopped"
+        why = "more iterations no longer help" if result.ended in (STALLED, DONE) else "it was stopped"
     reached = f"exploitability {result.exploitability:.4g} {result.unit}"
     work = f"after {result.iterations:,} iterations and {show_seconds(result.seconds)}"
     asked = options.until if options.until is not None else f"{options.target:g}"
@@ -313,7 +306,9 @@ def report(results: list[Result]) -> None:
     rows = []
     for r in results:
         how = r.schedule if r.method == "cfr" else r.method
-        half = max(r.value_high - r.value_low, 0.0) / 2
+        assert r.value_low is not None
+        assert r.value_high is not None
+        half = (r.value_high - r.value_low) / 2
         name = f"{how}" + (f" {r.traversal}" if r.traversal not in (None, "full") else "")
         figures = f"{r.value:.9f} ± {half:.1e}", f"{r.exploitability:.3e}", f"{r.nash_conv:.3e}"
         rows.append((name, f"{r.iterations:,}", f"{r.seconds:.2f}", *figures))

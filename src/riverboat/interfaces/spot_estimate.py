@@ -15,13 +15,14 @@ from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.report_table import FIGURE, Column, ReportTable
 from riverboat.solving import schedules
+from riverboat.solving.limits import SPOT_TARGET
 from riverboat.solving.solvers import bytes_of_tables, default_schedule
 from riverboat.strategy.node_report import names
 from riverboat.trees.boards import BoardTree
 from riverboat.walks.tables import FORMATS
 from riverboat.words import show_bytes, show_seconds
 
-TARGET = 0.5  # % of the pot, where nothing says when to stop
+TARGET = SPOT_TARGET  # where nothing says when to stop
 LINES_SHOWN = 40  # of a street, for people
 # Measured in seconds of one core of a server (2026), compact tables and the default schedule, on the spots of
 # examples/spots: 3.3 to 4.2 ns for each information set and action, from 10,000 to 95 million of them.

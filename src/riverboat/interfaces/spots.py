@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,14 @@ from riverboat.interfaces import solving, spot_estimate, table_states
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.solve_options import SolveOptions, SpotFlags, TableFlags
 from riverboat.interfaces.terminal import emit, plain_console, say
-from riverboat.solving.run import Result
+from riverboat.solving.result import Result
 from riverboat.strategy import files
 from riverboat.strategy.node_report import summary
 from riverboat.strategy.solution import Solution
 from riverboat.trees.compile import solver_tree
 from riverboat.words import show_bytes
 
-BY_FLAGS = "spot"  # the name that goes with flags instead of a file
+BY_FLAGS = registry.SPOT  # the name that goes with flags instead of a file
 NEEDED = ("board", "pot", "stack", "oop", "ip", "bets")
 
 
@@ -157,8 +156,7 @@ def solve(
     spot: Spot, schedule: str | None, options: SolveOptions, unsaved: solving.Unsaved
 ) -> tuple[Result, dict[str, Any]]:
     """Solve one spot; the result, and what `--json` says of it."""
-    if all(limit is None for limit in options.limits):
-        options = replace(options, target=spot_estimate.TARGET)
+    options = options.for_game(spot)
     for remark in unreachable(spot):
         say(remark)
     with solving.held(options.out):

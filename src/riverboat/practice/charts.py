@@ -29,10 +29,12 @@ from riverboat.agents.solved_spot import SolutionAgent
 from riverboat.cards.grid import CLASS_NAMES, Grid
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError, shown
+from riverboat.games.acpc import Rules
 from riverboat.games.menus import SEATS
 from riverboat.practice.push_charts import FOLD, JAM, PushTable, is_push, push_table
 from riverboat.strategy.blueprint_report import first_street
 from riverboat.strategy.blueprint_report import grid as node_grid
+from riverboat.strategy.place_node import PlaceNode, player_node
 
 ACROSS = 3  # grids in a row of a sheet
 MOST = 12  # grids of a sheet
@@ -72,10 +74,11 @@ class Chart:
 
 @dataclass(frozen=True, eq=False)
 class Book:
-    """The charts of one source, in the order of play."""
+    """The charts of one source, in the order of play; `shove` is the line of the answer to an all-in as the first raise."""
 
     name: str
     charts: tuple[Chart, ...]
+    shove: str | None = None
     states: tuple[str, ...] = ()  # of a tournament: there is a book for each, NAME?state=5,5,5
     state: str = ""  # that of this one
 
@@ -114,7 +117,7 @@ def push_book(table: PushTable) -> Book:
         stacks = f"stacks {table.state}: " if table.state else ""
         title = f"{stacks}{table.who(line)}, {_said(line)}"
         charts.append(Chart(line, table.who(line), title, Grid.actions({FOLD: 1.0 - square, JAM: square}, title=title)))
-    return Book(table.name, tuple(charts), table.states, table.state)
+    return Book(table.name, tuple(charts), states=table.states, state=table.state)
 
 
 def _said(line: str) -> str:
@@ -123,13 +126,24 @@ def _said(line: str) -> str:
 
 
 def _blueprint_book(agent: BlueprintAgent) -> Book:
-    charts = []
-    for node in first_street(agent.played.on_tree()):
-        grid = node_grid(node)
-        if grid is None:
-            raise InputError(f"agent {agent.name!r}: its hands have one card; charts are of two")
-        charts.append(Chart(node.line, SEATS[node.seat], grid.title, grid, node.chance))
-    return Book(agent.name, tuple(charts))
+    """Every decision of the blueprint before the flop, and the answer to a shove if that is none of them."""
+    charts = [_chart(agent, node) for node in first_street(agent.played.on_tree())]
+    shove = shove_line(agent.played.strategy.rules)
+    if shove is not None and not any(chart.line == shove for chart in charts):
+        charts.append(_chart(agent, player_node(agent, agent.played.strategy.rules, shove)))
+    return Book(agent.name, tuple(charts), shove)
+
+
+def _chart(agent: BlueprintAgent, node: PlaceNode) -> Chart:
+    grid = node_grid(node)
+    if grid is None:
+        raise InputError(f"agent {agent.name!r}: its hands have one card; charts are of two")
+    return Chart(node.line, SEATS[node.seat], grid.title, grid, node.chance)
+
+
+def shove_line(rules: Rules) -> str | None:
+    """The line in which the first player raises all-in; None where bets have limits or stacks none."""
+    return None if rules.limit or rules.stacks is None else f"r{min(rules.stacks)}"
 
 
 def _spot_book(agent: SolutionAgent, line: str, depth: int) -> Book:

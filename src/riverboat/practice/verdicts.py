@@ -3,7 +3,9 @@
     verdict.cost("r300")          # EV lost: what the best move is worth more, in chips
     verdict.stands_for(37)        # the move that a number from 0 to 99 means, where several are mixed
 
-EVs count from the pot as it stands: what the hand wins of it, its own later chips deducted. To fold is worth nothing.
+EVs count from the pot as it stands: what the hand wins of it, its own later chips deducted. To fold is worth 0, exactly.
+The value of a move that is hardly ever made is hardly known: it is counted as no better than the best of the others, so that
+the figures of a verdict never contradict its judgement.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple
 
 from riverboat.errors import InputError, shown
 
+FOLD = "f"
 MIXED = 0.1  # a move that is made less often is no part of a mix
 CLOSE = 1.0  # % of the pot: moves that are worth as much are close
 NUMBERS = 100  # to randomise by: 0 to 99
@@ -40,21 +43,32 @@ class Verdict:
     share_of: str = "the pot"  # what `pot` is, for figures in %
     played: Mapping[str, float] | None = None  # what the agent itself would have played, where that is another strategy
 
+    def __post_init__(self) -> None:
+        top = self.best
+        if top is None or top.ev is None:
+            return
+        most = top.ev
+        capped = [
+            option if option.ev is None or self.sure(option) else option._replace(ev=min(option.ev, most))
+            for option in self.options
+        ]
+        object.__setattr__(self, "options", tuple(capped))
+
     @property
     def moves(self) -> tuple[str, ...]:
         """All moves."""
         return tuple(option.move for option in self.options)
 
     def sure(self, option: Option) -> bool:
-        """Whether an option's value is a measure."""
-        return option.probability >= self.least
+        """Whether an option's value is a measure: of a fold always, of another move if it is made often enough."""
+        return option.move == FOLD or option.probability >= self.least
 
     @cached_property
     def best(self) -> Option | None:
         """The move that is worth most, of those that are a measure; None where some are not known."""
         if not self.options or any(option.ev is None for option in self.options):
             return None
-        measures = [option for option in self.options if self.sure(option)] or self.options
+        measures = [option for option in self.options if self.sure(option)] or list(self.options)
         return max(measures, key=lambda option: option.ev or 0.0)
 
     def read(self, move: str) -> str:

@@ -92,12 +92,17 @@ def _quality(unit: float, best: Sequence[float], values: Sequence[float] | None,
     return Quality((first, second), (middle, total - middle), total)
 
 
+UNTIED = "untied_average"  # in checkpoints of runs with buckets: what learning goes on with, before rows are tied
+
+
 class BoardCFR:
     """A run on a `BoardTree`: a walker that learns, and a clock. Bitwise equal on any number of threads.
 
     On a GPU (`device`) it is the same to rounding, and a run may go on from one device to the other. With `cards`, hands that
     share a bucket are played alike: the abstract game is solved, and qualities are still exact in the full one.
     """
+
+    finished = False  # there is always another iteration
 
     def __init__(
         self,
@@ -142,15 +147,22 @@ class BoardCFR:
         if self.ties is None:
             self.walker.learn(steps)
         elif isinstance(self.walker, BoardWalker):
+            self._tied = None
             self.walker.learn_tied(steps, self.ties)
-            self._loose = count > 0 or self._loose
 
-    _loose = False  # whether averages of rows that share a bucket may differ
+    _tied: Array | None = None  # a copy of the averages, where it was read since the last step
 
-    def _tie(self) -> None:
-        if self._loose and self.ties is not None and isinstance(self.walker, BoardWalker):
-            self.walker.tie_averages(self.ties, self.iteration)
-            self._loose = False
+    @property
+    def averages(self) -> Array:
+        """The table that the average strategy is read from.
+
+        With buckets it is a copy, in which rows that share a bucket have its average: reading does not change the run.
+        """
+        if self.ties is None or not isinstance(self.walker, BoardWalker):
+            return self.walker.read("average")
+        if self._tied is None:
+            self._tied = self.walker.tied_averages(self.ties, self.iteration)
+        return self._tied
 
     def warm(self) -> None:
         """Compile now what the first step would compile, so that clocks measure solving alone."""
@@ -160,14 +172,16 @@ class BoardCFR:
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """What a checkpoint holds."""
-        self._tie()
         arrays = {name: self.walker.read(name) for name in self.walker.names}
+        if self.ties is not None:
+            arrays |= {"average": self.averages, UNTIED: arrays["average"]}
         return arrays, {"iteration": self.iteration, "weight": self.weight}
 
     def restore(self, arrays: Mapping[str, Array], state: Mapping[str, Any]) -> None:
         """Take up the state of a checkpoint."""
         for name in self.walker.names:
-            self.walker.write(name, arrays[name])
+            self.walker.write(name, arrays[UNTIED if name == "average" and UNTIED in arrays else name])
+        self._tied = None
         self.iteration, self.weight = int(state["iteration"]), float(state["weight"])
 
     # --- reading ----------------------------------------------------------------------------
@@ -191,12 +205,6 @@ class BoardCFR:
             **({} if self.cards is None else {"cards": self.cards.name, "cards_fingerprint": self.cards.fingerprint}),
         }
 
-    @property
-    def averages(self) -> Array:
-        """The table that the average strategy is read from."""
-        self._tie()
-        return self.walker.read("average")
-
     def average(self, table: Array | None = None, iteration: int | None = None) -> Solution:
         """The average strategy, which converges. It shares the solver's table: further steps change it.
 
@@ -209,8 +217,9 @@ class BoardCFR:
 
     def quality(self) -> Quality:
         """Best-response values and values of the average strategy, in the tree's unit."""
-        self._tie()
-        return quality_of(self.walker)
+        if self.ties is None:
+            return quality_of(self.walker)
+        return quality_of(BoardWalker.reader(self.tree, self.averages, self.threads))
 
     def exploitability(self) -> float:
         """Half of NashConv of the average strategy, in the tree's unit."""

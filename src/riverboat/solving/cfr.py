@@ -68,6 +68,8 @@ class CFR:
     clock counts ticks. Full runs apply them every iteration.
     """
 
+    finished = False  # there is always another iteration
+
     def __init__(
         self,
         tree: Tree,

@@ -27,6 +27,7 @@ import numpy as np
 from riverboat.errors import InputError
 from riverboat.games.base import Array
 from riverboat.solving import _treeplex_kernels
+from riverboat.solving.run_loop import stepped
 from riverboat.solving.sequence import SequenceForm
 from riverboat.strategy.table import Strategy, Tree
 
@@ -95,12 +96,13 @@ class EGT:
     # --- answers ----------------------------------------------------------------------------
 
     def _look(self) -> tuple[tuple[Array, Array], tuple[float, float]]:
-        """The best plans so far, the current ones included, and their bracket."""
+        """The better of the current plans and those around which the next round starts, and their bracket.
+
+        Nothing is stored: when and how often a caller looks changes neither the method nor its answer.
+        """
         plans = self._plan[0], self._plan[1]
         bracket = self.form.bracket(*plans)
-        if _width(bracket) < _width(self._best[1]):
-            self._best, self._best_at = (plans, bracket), self.iteration
-        return self._best
+        return (plans, bracket) if _width(bracket) < _width(self._best[1]) else self._best
 
     @property
     def plans(self) -> tuple[Array, Array]:
@@ -108,7 +110,7 @@ class EGT:
         return self._look()[0]
 
     def average(self) -> Strategy:
-        """The best strategy so far: the iterates of this method are averages already."""
+        """The strategy of these plans: the iterates of this method are averages already."""
         return self.form.strategy(*self.plans, {"method": "egt", "iterations": self.iteration})
 
     def bracket(self) -> tuple[float, float]:
@@ -128,14 +130,22 @@ class EGT:
                 return
             self._shrink()
             self.iteration += 1
-            if self.iteration % CHECK == 0 and self._ripe():
-                self._start()
+            if self.iteration % CHECK == 0:
+                self._improve()
+                if self._ripe():
+                    self._start()
+
+    def _improve(self) -> None:
+        """Store the current plans if they are the best at any check of the method itself."""
+        plans, bracket = self._look()
+        if bracket is not self._best[1]:
+            self._best, self._best_at = (plans, bracket), self.iteration
 
     def _ripe(self) -> bool:
         """Whether to start again: the gap has fallen enough, or it did fall and has not for twice as long."""
         if self.restart == math.inf:
             return False
-        fallen = self.gap() * self.restart < self._centre_gap
+        fallen = _width(self._best[1]) * self.restart < self._centre_gap
         took, since = self._best_at - self._started_at, self.iteration - self._best_at
         return fallen or 0 < 2 * took < since
 
@@ -204,15 +214,14 @@ def solve_egt(
     iterations: int = 100_000,
     callback: Callable[[EGT], bool | None] | None = None,
 ) -> EGT:
-    """Run until the gap is at most `until`, in the game's unit, or for a number of iterations.
+    """Run until the gap is at most `until`, in the game's unit, or for a number of iterations, or until it is finished.
 
     `callback` is called every few steps; the method stops when it returns true.
     """
     if iterations < 0:
         raise InputError(f"{tree.name}: iterations={iterations}: must not be negative")
     egt = EGT(tree)
-    while egt.iteration < iterations and not egt.finished and egt.gap() > until:
-        egt.step(min(CHECK, iterations - egt.iteration))
-        if callback is not None and callback(egt):
+    while egt.iteration < iterations and egt.gap() > until:
+        if not stepped(egt, min(CHECK, iterations - egt.iteration)) or (callback is not None and callback(egt)):
             break
     return egt

@@ -1,45 +1,45 @@
-"""LP and EGT behind the same door as CFR: one `Result`, certified by exact best responses."""
+"""LP and EGT on the sequence form: the same `Result` as CFR, certified by exact best responses."""
 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from riverboat.errors import DiskError, UnsavedError
 from riverboat.games.base import Game
 from riverboat.games.board_game import BoardGame
 from riverboat.games.board_states import Unrolled
+from riverboat.solving import ladder
 from riverboat.solving.egt import EGT
+from riverboat.solving.limits import Limits, limits_for
 from riverboat.solving.lp import solve_lp, undominated
-from riverboat.solving.response import quality
+from riverboat.solving.response import Quality, quality
+from riverboat.solving.result import LAST, Callback, Progress, Result, Stopper, figures
+from riverboat.solving.solver_run import SolverRun, finish
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
 from riverboat.strategy.table import Strategy, Tree
 from riverboat.trees.compile import check_unrolled, compile_game
 
-if TYPE_CHECKING:
-    from riverboat.solving.run import Progress, Result
-
-EGT_ITERATIONS = 1_000_000  # where nothing else says when to stop
+MOST_BETWEEN = 200  # iterations of EGT between two checks
 
 
 def solve_exact(
     game: str | Game,
     method: str,
+    given: Limits,
     *,
-    until: float | None,
-    iterations: int | None,
-    time: float | None,
-    out: str | Path | None,
-    seed: int,
-    callback: Callable[[Progress], None] | None = None,
+    out: str | Path | None = None,
+    seed: int = 0,
+    log: str | Path | None = None,
+    check_every: int | None = None,
+    callback: Callback | None = None,
+    stop: Iterable[Stopper] = (),
 ) -> Result:
-    """Solve on the sequence form; `lp` and `undominated` are exact, `egt` stops at `until` (1e-4 where nothing is given)."""
-    from riverboat.solving.run import Progress, Result, stoppers
-
-    stoppers(iterations, time, until)  # refuses what is no limit
+    """Solve on the sequence form: exactly by `lp` and `undominated`, to the given limits by `egt`."""
+    _ = given.stoppers  # raises where a limit is invalid
     if out is not None:
         files.check_free(out)
     made = make_game(game)
@@ -48,73 +48,90 @@ def solve_exact(
         (unit, each), plain = made.scale, Unrolled.of(made)
     check_unrolled(plain)
     tree = compile_game(plain, constant_sum=True)
-    started = clock.perf_counter()
-    history: list[Progress] = []
-
-    def note(iteration: int, low: float, high: float) -> None:
-        spent = clock.perf_counter() - started
-        low, high = each * low, each * high
-        here = Progress(iteration, spent, 0, (high - low) / 2, high - low, low, high, checked=True)
-        history.append(here)
-        if callback is not None:
-            callback(here)
-
-    if method == "lp":
-        strategy, steps = solve_lp(tree).strategy, 1
-    elif method == "undominated":
-        strategy, steps = undominated(tree).strategy, 1
+    if method == "egt":
+        run, own = EGTRun(tree, unit, each, seed, log, check_every), list(stop)
+        limits = given if own else limits_for(made, method, given)
+        result = finish(run, limits, callback, own)
     else:
-        strategy, steps = _egt(tree, None if until is None else until / each, iterations, time, note)
-    seconds = clock.perf_counter() - started
-    measured = quality(strategy)
-    low, high = sorted(each * bound for bound in measured.bracket)  # rounding may cross them at an exact equilibrium
-    exploitability = each * measured.exploitability
-    result = Result(
-        game=tree.name,
-        method=method,
-        schedule=None,
-        traversal=None,
-        iterations=steps,
-        seconds=seconds,
-        value=(low + high) / 2,
-        value_low=low,
-        value_high=high,
-        exploitability=exploitability,
-        nash_conv=each * measured.nash_conv,
-        unit=unit,
-        infosets=tree.infoset_count,
-        seed=seed,
-        nodes=0,
-        reached=until is None or exploitability <= until,
-        strategy=strategy,
-        history=tuple(history),
-        values=tuple(each * value for value in measured.values),
-        gains=tuple(each * gain for gain in measured.gains),
-    )
+        started = clock.perf_counter()
+        strategy = (solve_lp if method == "lp" else undominated)(tree).strategy
+        seconds = clock.perf_counter() - started
+        result = _result(strategy, quality(strategy).times(each), unit, method, seed, seconds)
+        result = replace(result, reached=given.until is None or result.exploitability <= given.until)
     if out is not None:
+        assert isinstance(result.strategy, Strategy)
         try:
-            files.save(strategy, Path(out) / "strategy", made)
+            files.save(result.strategy, Path(out) / "strategy", made)
         except DiskError as error:
             raise UnsavedError(str(error), result) from error
     return result
 
 
-def _egt(
-    tree: Tree,
-    until: float | None,
-    iterations: int | None,
-    time: float | None,
-    note: Callable[[int, float, float], None],
-) -> tuple[Strategy, int]:
-    """Step the excessive gap technique until one of the limits."""
-    target = until if until is not None else (1e-4 if iterations is None and time is None else 0.0)
-    limit = iterations if iterations is not None else EGT_ITERATIONS
-    solver = EGT(tree)
-    started = clock.perf_counter()
-    while solver.iteration < limit:
-        low, high = solver.bracket()
-        note(solver.iteration, low, high)
-        if (high - low) / 2 <= target or (time is not None and clock.perf_counter() - started >= time):
-            break
-        solver.step(min(max(1, solver.iteration // 8), 200, limit - solver.iteration))
-    return solver.average(), solver.iteration
+class EGTRun(SolverRun):
+    """A run of the excessive gap technique, with figures in `unit`, which is `each` of the tree's unit."""
+
+    saves = False  # the strategy is written at the end
+
+    def __init__(
+        self, tree: Tree, unit: str, each: float, seed: int, log: str | Path | None, check_every: int | None
+    ) -> None:
+        super().__init__(log, check_every)
+        self.solver = EGT(tree)
+        self.unit, self.each, self.seed = unit, each, seed
+        self._quality: Quality | None = None
+        self._strategy: Strategy | None = None
+        self._checked_at = -1
+
+    def _next_check(self, iteration: int) -> int:
+        if self.check_every is not None:
+            return ladder.next_check(iteration, self.checks(), target=None, every=self.check_every)
+        last = self.history[-1].iteration if self.history else 0
+        return last + min(max(1, last // 8), MOST_BETWEEN)
+
+    def look(self, seconds: float, iterations: int) -> None:
+        """Check where that is due."""
+        if self.iteration >= self._due:
+            self.check()
+
+    def check(self) -> tuple[Strategy, Quality]:
+        """Compute the exploitability now, and record it."""
+        if self._strategy is None or self._quality is None or self._checked_at != self.iteration:
+            started = clock.perf_counter()
+            self._strategy = self.solver.average()
+            self._quality = quality(self._strategy).times(self.each)
+            self.seconds += clock.perf_counter() - started
+            self._checked_at = self.iteration
+            self.record(self.standing(), self.unit)
+        return self._strategy, self._quality
+
+    def standing(self) -> Progress:
+        """Where the run stands."""
+        checked = self._checked_at == self.iteration
+        return Progress.of(self.iteration, self.seconds, 0, self._quality, checked=checked)
+
+    def save(self) -> None:
+        """Nothing is written on the way."""
+
+    def result(self) -> Result:
+        """The answer of the run so far."""
+        strategy, exact = self.check()
+        result, at = _result(strategy, exact, self.unit, "egt", self.seed, self.seconds), self.iteration
+        return replace(result, iterations=at, history=tuple(self.history), answer=LAST, answer_iteration=at)
+
+
+def _result(strategy: Strategy, measured: Quality, unit: str, method: str, seed: int, seconds: float) -> Result:
+    return Result(
+        game=strategy.tree.name,
+        method=method,
+        schedule=None,
+        traversal=None,
+        iterations=1,
+        seconds=seconds,
+        unit=unit,
+        infosets=strategy.tree.infoset_count,
+        seed=seed,
+        nodes=0,
+        reached=True,
+        strategy=strategy,
+        **figures(measured),
+    )

@@ -10,7 +10,7 @@ from riverboat.solving import schedules
 from riverboat.solving.batches import Goal, judged
 from riverboat.solving.boards import BOARD_SCHEDULE, table_bytes
 from riverboat.solving.response import Quality
-from riverboat.solving.run import Result
+from riverboat.solving.result import LAST, Result, figures
 from riverboat.solving.schedules import AnySchedule
 from riverboat.strategy.solution import Solution
 
@@ -39,7 +39,6 @@ def solve_side_by_side(
 def _result(
     solution: Solution, quality: Quality, rule: AnySchedule, dtype: str, until: float | None, seconds: float
 ) -> Result:
-    low, high = sorted(quality.bracket)
     facts, tree = solution.provenance, solution.tree
     return Result(
         game=facts["game"],
@@ -48,21 +47,15 @@ def _result(
         traversal=facts["traversal"],
         iterations=facts["iterations"],
         seconds=seconds,
-        value=(low + high) / 2,
-        value_low=low,
-        value_high=high,
-        exploitability=quality.exploitability,
-        nash_conv=quality.nash_conv,
         unit=tree.unit,
         infosets=tree.infoset_count,
         seed=0,
         nodes=0,
         reached=until is None or quality.exploitability <= until,
         strategy=solution,
-        certified=quality.total is not None,
+        answer=LAST,
         answer_iteration=facts["iterations"],
-        values=quality.values,
-        gains=quality.gains,
         table_bytes=table_bytes(tree, rule, dtype),
         layout_bytes=tree.layout_bytes,
+        **figures(quality),
     )

@@ -64,6 +64,24 @@ class Quality:
             return self.values[0], self.values[0]
         return self.total - self.best[1], self.best[0]
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The certified interval of the value to player 0; None where nothing is certified."""
+        if self.total is None:
+            return None
+        low, high = self.bracket
+        return min(low, high), max(low, high)  # rounding may cross them at an exact equilibrium
+
+    @property
+    def value(self) -> float:
+        """The middle of the certified interval; without one, what the profile earns to player 0."""
+        return self.values[0] if self.interval is None else sum(self.interval) / 2
+
+    def times(self, unit: float) -> Quality:
+        """The same in another unit."""
+        best, values = (tuple(unit * value for value in each) for each in (self.best, self.values))
+        return Quality(best, values, None if self.total is None else unit * self.total, self.recalls)
+
     def report(self) -> ReportTable:
         """A row for each player: what it earns, what its best response earns, and the difference."""
         columns = Column("player"), *(Column(name, COUNT) for name in ("value", "best response", "gain"))

@@ -1,45 +1,43 @@
-"""A CFR run with its folder, log and clock; the loop itself is that of all runs (`run_loop`)."""
+"""CFR runs with checkpoints, and `rb.solve`. The loop itself is that of all runs (`run_loop`, `solver_run`)."""
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import time as clock
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
 from riverboat import artefact, disk
 from riverboat.abstraction.card_abstraction import CardAbstraction
-from riverboat.claims import EXACT, LOWER, UPPER, Claim, to_dicts
-from riverboat.errors import InputError, NumericalError, UnsavedError
-from riverboat.frames import frame
+from riverboat.errors import InputError, NumericalError
 from riverboat.games import registry
 from riverboat.games.base import Game
-from riverboat.games.spot import Spot
-from riverboat.report_table import PROSE, Column, ReportTable
 from riverboat.solving import ladder
 from riverboat.solving.best import Best
+from riverboat.solving.boards import UNTIED
 from riverboat.solving.cfr import CFR
+from riverboat.solving.limits import Limits, answer_for, limits_for
 from riverboat.solving.response import Quality
-from riverboat.solving.run_loop import RunLoop, after_iterations, after_seconds, below, check_recipe
+from riverboat.solving.result import BEST, EXACT_METHODS, LAST, LIMIT, Answer, Callback, Stopper, figures
+from riverboat.solving.result import Progress as Progress
+from riverboat.solving.result import Result as Result
+from riverboat.solving.run_loop import check_recipe
 from riverboat.solving.sampled_boards import SampledBoards
 from riverboat.solving.schedules import AnySchedule
+from riverboat.solving.solver_run import SolverRun, finish
 from riverboat.solving.solvers import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solving.solvers import buckets_for, bytes_of_tables, caution, make_solver
 from riverboat.solving.solvers import default_dtype as default_dtype
 from riverboat.solving.solvers import default_schedule as default_schedule
-from riverboat.solving.spot_facts import facts_of_spot
 from riverboat.solving.values import game as make_game
 from riverboat.strategy import files
-from riverboat.strategy.solution import Solution
-from riverboat.strategy.table import Strategy
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
 from riverboat.walks.devices import CPU
@@ -47,131 +45,12 @@ from riverboat.walks.devices import CPU
 KEEP = 2  # checkpoints
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a run stands. `exploitability` is that of the last check, None before the first."""
+class Run(SolverRun):
+    """A CFR run with its folder, log and clock.
 
-    iteration: int
-    seconds: float
-    nodes: int
-    exploitability: float | None
-    nash_conv: float | None
-    value_low: float | None
-    value_high: float | None
-    checked: bool  # whether the figures are of this iteration
-
-    def after(self, iterations: int) -> Progress:
-        """So many iterations later, as far as that is known now."""
-        return Progress(self.iteration + iterations, self.seconds, self.nodes, None, None, None, None, checked=False)
-
-
-Stopper: TypeAlias = Callable[[Progress], bool]
-Callback: TypeAlias = Callable[[Progress], None]
-
-
-EXACT_METHODS = ("lp", "egt", "undominated")  # on the sequence form
-DONE, TARGET, LIMIT, STALLED = "done", "target", "limit", "stalled"
-NO_GUARANTEE = "none: with more than two players CFR need not converge; gains are exact for this strategy"
-GENERAL_SUM = "none: pay-offs have no constant sum, so CFR need not converge; gains are exact for this strategy"
-FORGETFUL = (
-    "none: a player forgets its own moves, so CFR need not converge; gains are upper bounds: of one who remembers"
-)
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a solve gives: a strategy, and how good it is. Figures are exact best-response values."""
-
-    game: str
-    method: str
-    schedule: str | None
-    traversal: str | None
-    iterations: int
-    seconds: float
-    value: float  # middle of the certified interval, to player 0
-    value_low: float
-    value_high: float
-    exploitability: float
-    nash_conv: float
-    unit: str
-    infosets: int
-    seed: int
-    nodes: int
-    reached: bool  # whether the target of `until` was met (true where there was none)
-    strategy: Strategy | Solution = field(repr=False, compare=False)
-    history: tuple[Progress, ...] = field(default=(), repr=False, compare=False)
-    certified: bool = True  # whether the game has a value, which lies between value_low and value_high
-    ended: str = DONE  # what ended the run
-    answer_iteration: int | None = None  # whose average is the answer: an earlier one where exploitability rose since
-    values: tuple[float, ...] = ()  # what the profile earns, per player
-    gains: tuple[float, ...] = ()  # what each player could gain by deviating alone, exact
-    recalls: bool = True  # whether no player forgets its own moves; of one who does, gains are upper bounds
-    threads: int = 1  # that were used
-    table_bytes: int = 0  # memory of the tables that were learnt in
-    layout_bytes: int = 0  # and of what lies beside them: boards and their hands
-
-    @property
-    def guarantee(self) -> str | None:
-        """Why there is none; None where the value is certified."""
-        if self.certified:
-            return None
-        return FORGETFUL if not self.recalls else NO_GUARANTEE if len(self.values) > 2 else GENERAL_SUM
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """All that is said of the answer, the exploitability first; a certified value is bounded from both sides."""
-        kind = EXACT if self.recalls else UPPER
-        claimed = [
-            Claim("exploitability", self.exploitability, self.unit, kind),
-            Claim("NashConv", self.nash_conv, self.unit, kind),
-        ]
-        if self.certified:
-            claimed.append(Claim("value to player 0", self.value_low, self.unit, LOWER))
-            claimed.append(Claim("value to player 0", self.value_high, self.unit, UPPER))
-            return tuple(claimed)
-        earned = enumerate(self.values)
-        return (*claimed, *(Claim(f"earned by player {p}", value, self.unit, EXACT) for p, value in earned))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, without the strategy. Those of a spot begin with the EVs and equities of its root."""
-        facts = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
-        certified = "between value_low and value_high"
-        value = certified if self.certified else "what the profile earns to player 0; no value of the game is claimed"
-        facts |= {"exploitability_is": "exact", "value_is": value, "claims": to_dicts(self.claims)}
-        if not self.recalls:
-            facts["exploitability_is"] = "upper bound: what players who remember their own moves would gain"
-        elif len(self.values) > 2:
-            facts["exploitability_is"] = "exact: the largest gain of a player"
-        if self.guarantee is not None:
-            facts["guarantee"] = self.guarantee
-        if isinstance(self.strategy, Solution) and isinstance(self.strategy.tree.game, Spot):
-            return facts_of_spot(self.strategy, facts)
-        return facts
-
-    def report(self) -> ReportTable:
-        """What it is and how good, line by line."""
-        how = " ".join(filter(None, (self.method, self.schedule, self.traversal)))
-        value = f"between {self.value_low:.6g} and {self.value_high:.6g}" if self.certified else "none is claimed"
-        lines = [
-            ("method", f"{how}, {self.iterations:,} iterations, {self.seconds:.3g} s"),
-            ("exploitability", f"{self.exploitability:.6g} {self.unit}"),
-            ("value to player 0", value),
-            *((f"player {p} earns", f"{earned:.6g} {self.unit}") for p, earned in enumerate(self.values)),
-            ("information sets", f"{self.infosets:,}"),
-        ]
-        return ReportTable(self.game, (Column("figure", title=" "), Column("is", PROSE, " ")), tuple(lines))
-
-    def to_frame(self) -> Any:
-        """The checks on the way, for pandas: iterations, seconds, nodes and figures of each."""
-        names = [each.name for each in fields(Progress) if each.name != "checked"]
-        return frame({name: [getattr(check, name) for check in self.history] for name in names})
-
-    def _repr_html_(self) -> str:
-        return self.report()._repr_html_()
-
-
-class Run(RunLoop[Progress]):
-    """A CFR run with its folder, log and clock."""
+    Its answer is the strategy of the last iteration or of the best check, as `answer` says; without it the limits of
+    the run decide (`limits.answer_for`). The best check is stored in checkpoints either way.
+    """
 
     def __init__(
         self,
@@ -191,16 +70,16 @@ class Run(RunLoop[Progress]):
         tree: AnyTree | None = None,
         solver_options: dict[str, Any] | None = None,
         cards: str | CardAbstraction | None = None,
+        answer: str | None = None,
     ) -> None:
-        if check_every is not None and check_every < 1:
-            raise InputError(f"check_every={check_every}: must be at least one iteration")
+        super().__init__(log, check_every)
+        answer_for(Limits(), answer, cards=cards is not None)  # raises where it is invalid
+        self.answer: Answer = BEST if answer == BEST else LAST
+        self._asked_answer = answer
         self.folder = None if out is None else Path(out)
-        self.log = None if log is None else Path(log)
-        self.check_every, self.checkpoint_seconds = check_every, checkpoint_seconds
-        self.history: list[Progress] = []
+        self.checkpoint_seconds = checkpoint_seconds
         self.quality: Quality | None = None
-        self._checked_at, self._due = -1, 0
-        self.target: float | None = None  # exploitability that the run is to reach, where one was given
+        self._checked_at = -1
         self.best = Best(self.folder)
         if self.folder is not None:
             files.check_free(self.folder, resume=resume)
@@ -222,11 +101,6 @@ class Run(RunLoop[Progress]):
     # --- the loop -----------------------------------------------------------------------------
 
     @property
-    def iteration(self) -> int:
-        """Iterations so far."""
-        return self.solver.iteration
-
-    @property
     def saves(self) -> bool:
         """Whether there is a folder for checkpoints."""
         return self.folder is not None
@@ -234,20 +108,12 @@ class Run(RunLoop[Progress]):
     def go(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
         """Iterate until a stopper says so; checks fall on the same iterations in every run."""
         self.solver.warm()
-        if self.log is not None:
-            with disk.told(self.log):  # a log that cannot be written is told before the work, not after it
-                self.log.parent.mkdir(parents=True, exist_ok=True)
-                self.log.open("a").close()
         super().go(stoppers, callback)
 
-    def advance(self, iterations: int) -> None:
-        """Step the solver."""
-        self.solver.step(iterations)
-
-    def until_check(self) -> int:
-        """Iterations until the next check."""
-        self._due = self._next_check(self.iteration)
-        return self._due - self.iteration
+    @property
+    def _tied(self) -> bool:
+        """Whether hands that share a bucket are played alike."""
+        return getattr(self.solver, "cards", None) is not None
 
     @property
     def _traversal(self) -> str:
@@ -261,21 +127,14 @@ class Run(RunLoop[Progress]):
         """
         if self.iteration >= self._due:
             quality = self.check()
-            if getattr(self.solver, "cards", None) is not None:
+            if self._tied:
                 return
             with suppress(OSError):  # no room to keep it: the run goes on without
                 self.best.offer(quality, self.iteration, self.solver.averages)
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        return ladder.next_check(iteration, self._checks(), target=self.target, every=self.check_every, patient=patient)
-
-    def _checks(self) -> list[ladder.Check]:
-        return [(p.iteration, p.exploitability) for p in self.history if p.exploitability is not None]
-
-    def stalls(self) -> bool:
-        """Whether more iterations have stopped to help."""
-        return ladder.stalls(self._checks())
+        return ladder.next_check(iteration, self.checks(), target=self.target, every=self.check_every, patient=patient)
 
     def check(self) -> Quality:
         """Compute the exploitability now, and note it."""
@@ -290,28 +149,13 @@ class Run(RunLoop[Progress]):
                     f"{self.solver.schedule}: its numbers overflow; smaller pay-offs or exponents, or dtype float64, may do"
                 )
             self._checked_at = self.solver.iteration
-            progress = self.standing()
-            self.history.append(progress)
-            if self.log is not None:
-                row = {k: v for k, v in asdict(progress).items() if k != "checked"} | {"unit": self.tree.unit}
-                line, log = json.dumps(row), self.log
-                self.attempt(lambda: disk.append(log, line))
+            self.record(self.standing(), self.tree.unit)
         return self.quality
 
     def standing(self) -> Progress:
         """Where the run stands."""
-        q = self.quality
-        low, high = q.bracket if q is not None else (None, None)
-        return Progress(
-            self.solver.iteration,
-            self.seconds,
-            self.solver.nodes_touched,
-            q.exploitability if q is not None else None,
-            q.nash_conv if q is not None else None,
-            low,
-            high,
-            checked=self._checked_at == self.solver.iteration,
-        )
+        solver, checked = self.solver, self._checked_at == self.solver.iteration
+        return Progress.of(solver.iteration, self.seconds, solver.nodes_touched, self.quality, checked=checked)
 
     # --- checkpoints --------------------------------------------------------------------------
 
@@ -328,11 +172,12 @@ class Run(RunLoop[Progress]):
             state = {**state, "best": self._best_facts()}
             if self.best.iteration < solver.iteration:  # else it is the average itself
                 arrays = {**arrays, "best": self.best.table()}
-        if self._risen():
+        if self._takes_best():
             provenance["iterations"] = self.best.iteration
+        state = {**state, "answer": self.answer, "answer_asked": self._asked_answer is not None}
         meta = {
             **facts,
-            "table": "best" if self._risen() else "average",
+            "table": "best" if self._takes_best() else "average",
             "unit": self.tree.unit,
             "provenance": provenance,
             "state": {**state, "seconds": self.seconds},
@@ -345,10 +190,15 @@ class Run(RunLoop[Progress]):
             shutil.rmtree(old)
         return written
 
-    def _risen(self) -> bool:
-        """Whether an earlier check was better than the last one."""
-        best, checks = self.best.quality, self._checks()
-        return best is not None and bool(checks) and best.exploitability < checks[-1][1]
+    def aim(self, limits: Limits) -> None:
+        """Take the limits into account: they decide which strategy is the answer, unless the caller has said it."""
+        super().aim(limits)
+        self.answer = answer_for(limits, self._asked_answer, cards=self._tied)
+
+    def _takes_best(self) -> bool:
+        """Whether the answer is an earlier strategy: the best check is asked for, and it was not the last one."""
+        best, checks = self.best.quality, self.checks()
+        return self.answer == BEST and best is not None and bool(checks) and best.exploitability < checks[-1][1]
 
     def _best_facts(self) -> dict[str, Any]:
         assert self.best.quality is not None
@@ -386,10 +236,15 @@ class Run(RunLoop[Progress]):
         self.solver = make_solver(self.tree, schedule, traversal, seed, threads, kind, options, device, buckets)
         mine, example = self.solver.state()
         for name, table in mine.items():
-            arrays.take(name, (table.dtype,), table.shape)
+            if name != UNTIED or name in arrays:  # older checkpoints have none
+                arrays.take(name, (table.dtype,), table.shape)
         self.solver.restore(arrays, state.like(example))
         self.seconds = state.number("seconds", 0)
         self.history = [row.make(Progress) for row in entries.tables("history")]
+        if self._asked_answer is None:
+            stored = state.text("answer", (LAST, BEST)) if "answer" in state else None
+            self._asked_answer = stored if stored is not None and state.flag("answer_asked") else None
+            self.answer = BEST if BEST in (stored, entries["table"]) else LAST
         if "best" in state:
             facts = state.table("best")
             best, values = (tuple(facts.row(name, self.tree.players)) for name in ("best", "values"))
@@ -405,13 +260,12 @@ class Run(RunLoop[Progress]):
         return {"schedule": schedule_name, "traversal": traversal_name, "seed": seed}
 
     def result(self) -> Result:
-        """The frozen answer of the run so far: the average of the last iteration, or of an earlier one that was better."""
+        """The answer of the run so far: the average strategy of the last iteration, or of the best check."""
         quality, strategy, iteration = self.check(), None, self.solver.iteration
-        if self._risen():
+        if self._takes_best():
             assert self.best.quality is not None
             quality, iteration = self.best.quality, self.best.iteration
             strategy = self.solver.average(self.best.table(), iteration)
-        low, high = sorted(quality.bracket)  # rounding may cross them at an exact equilibrium
         provenance = self.solver.average_provenance()
         return Result(
             game=provenance["game"],
@@ -420,11 +274,6 @@ class Run(RunLoop[Progress]):
             traversal=provenance["traversal"],
             iterations=self.solver.iteration,
             seconds=self.seconds,
-            value=(low + high) / 2,
-            value_low=low,
-            value_high=high,
-            exploitability=quality.exploitability,
-            nash_conv=quality.nash_conv,
             unit=self.tree.unit,
             infosets=self.tree.infoset_count,
             seed=self.solver.seed,
@@ -432,15 +281,15 @@ class Run(RunLoop[Progress]):
             reached=True,
             strategy=strategy if strategy is not None else self.solver.average(),
             history=tuple(self.history),
-            certified=quality.total is not None,
             ended=LIMIT,
+            answer=self.answer,
             answer_iteration=iteration,
-            values=quality.values,
-            gains=quality.gains,
-            recalls=quality.recalls,
             threads=self.solver.threads,
-            table_bytes=bytes_of_tables(self.tree, self.solver.schedule, self.solver.dtype, self._traversal),
+            table_bytes=bytes_of_tables(
+                self.tree, self.solver.schedule, self.solver.dtype, self._traversal, tied=self._tied
+            ),
             layout_bytes=getattr(self.tree, "layout_bytes", 0),
+            **figures(quality),
         )
 
 
@@ -468,22 +317,28 @@ def solve(
     log: str | Path | None = None,
     check_every: int | None = None,
     checkpoint_seconds: float = 60.0,
+    answer: Answer | None = None,
     callback: Callback | None = None,
     stop: Iterable[Stopper] = (),
 ) -> Result:
     """Solve a two-player zero-sum or constant-sum game and certify the answer; or look for an equilibrium of any other.
 
     Stops at the first of `iterations`, `time` (seconds) and `until` (exploitability in the game's unit); with none of
-    them after 1,000 iterations. Games of more players, whose pay-offs have no constant sum, or in which a player forgets are
-    solved by CFR alone, and `result.guarantee` says what is missing: gains of players who deviate alone are known, but
-    nothing makes them fall. With more than two players exploitability is ε, the largest gain. `device`: cpu, cuda (hold'em
-    on boards), or auto for what there is.
+    them at 0.5 % of the pot for spots, and after 1,000 iterations for other games (`solving.limits`). `answer` is the
+    strategy that is returned: `last`, that of the last iteration, by default where `iterations` are given; or `best`,
+    that of the check with the lowest exploitability, by default with `until` or `time`.
+
+    Games of more players, whose pay-offs have no constant sum, or in which a player forgets are solved by CFR alone, and
+    `result.guarantee` says what is missing: gains of players who deviate alone are known, but nothing makes them fall.
+    `value_low` and `value_high` are then None. With more than two players exploitability is ε, the largest gain.
+    `device`: cpu, cuda (hold'em on boards), or auto for what there is.
     `cards`: a card abstraction for whole games of hold'em, or its name (`flops:30000`, `strength:200`, a folder): the
     abstract game is solved, and every figure is that of the full game.
 
     With `out`, checkpoints go there and `resume` goes on from the last. An interrupt (Ctrl-C) writes a checkpoint to `out`
     and is raised again. Where the answer cannot be written, `UnsavedError` has it as `result`.
     """
+    given = Limits(iterations, time, until)
     if method in EXACT_METHODS:
         from riverboat.solving.exact import solve_exact
 
@@ -493,60 +348,22 @@ def solve(
             raise InputError(f"device {device!r} is for method 'cfr'; {method!r} runs on processors")
         if resume:
             raise InputError(f"resume goes on with a CFR run; method {method!r} starts anew")
+        if answer is not None:
+            raise InputError(f"answer={answer!r} is for method 'cfr'; {method!r} has one answer")
 
         with nullcontext() if out is None else disk.held(out):
             return solve_exact(
-                game, method, until=until, iterations=iterations, time=time, out=out, seed=seed, callback=callback
+                game, method, given, out=out, seed=seed, log=log, check_every=check_every, callback=callback, stop=stop
             )
     if method != "cfr":
         raise InputError(f"method {method!r}: one of cfr, {', '.join(EXACT_METHODS)}")
     with nullcontext() if out is None else disk.held(out):
         run = Run(
             game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,
-            log=log, check_every=check_every, checkpoint_seconds=checkpoint_seconds, cards=cards,
+            log=log, check_every=check_every, checkpoint_seconds=checkpoint_seconds, cards=cards, answer=answer,
         )  # fmt: skip
         doubt = caution(run.solver.schedule, traversal)
         if doubt is not None:
             warnings.warn(doubt, stacklevel=2)
-        stops = stoppers(iterations, time, until, stop)
-        return finish(run, stops, until, callback, limited=len(stops) > 1)
-
-
-def stoppers(
-    iterations: int | None, time: float | None, until: float | None, more: Iterable[Stopper] = ()
-) -> list[Stopper]:
-    """The stoppers that a caller's options stand for."""
-    stops = list(more)
-    if iterations is not None:
-        stops.append(after_iterations(iterations))
-    if time is not None:
-        stops.append(after_seconds(time))
-    if until is not None:
-        stops.append(below(until))
-    return stops or [after_iterations(1000)]
-
-
-def finish(
-    run: Run, stops: list[Stopper], until: float | None, callback: Callback | None, *, limited: bool = True
-) -> Result:
-    """Run to the end, save, and say whether the target was met. Where the target alone limits it, it ends by stalling."""
-    run.target = until
-    alone = until is not None and not limited
-    try:
-        run.go([*stops, lambda _: run.stalls()] if alone else stops, callback)
-        run.check()
-    except KeyboardInterrupt:
-        if run.folder is not None:
-            run.save()
-        raise
-    if callback is not None:
-        callback(run.standing())
-    last = run.result()
-    reached = until is None or last.exploitability <= until
-    ended = TARGET if until is not None and reached else STALLED if alone else LIMIT
-    result = replace(last, reached=reached, ended=ended)
-    if run.folder is not None:
-        run.attempt(run.save)
-    if run.trouble is not None:
-        raise UnsavedError(str(run.trouble), result)
-    return result
+        own = list(stop)
+        return finish(run, given if own else limits_for(run.game, method, given), callback, own)

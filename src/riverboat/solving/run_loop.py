@@ -99,6 +99,36 @@ def room(now: Standing, stops: Iterable[AnyStopper]) -> int:
 # --- the loop ---------------------------------------------------------------------------------------
 
 
+class Counting(Protocol):
+    """A solver or a run that counts its iterations."""
+
+    @property
+    def iteration(self) -> int: ...
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more is to gain: further steps would do nothing."""
+        ...
+
+
+class Stepping(Counting, Protocol):
+    """A solver that a loop steps."""
+
+    def step(self, count: int, /) -> None: ...
+
+
+def goes_on(solver: Counting, before: int) -> bool:
+    """Whether a loop goes on after a step from iteration `before`: not if the solver is finished or made no iteration."""
+    return solver.iteration > before and not solver.finished
+
+
+def stepped(solver: Stepping, count: int) -> bool:
+    """Step a solver, and return whether the loop that does so goes on."""
+    before = solver.iteration
+    solver.step(count)
+    return goes_on(solver, before)
+
+
 class RunLoop(ABC, Generic[P]):
     """What runs share. A run says how to step, when to check, and how to save."""
 
@@ -118,6 +148,11 @@ class RunLoop(ABC, Generic[P]):
     @abstractmethod
     def saves(self) -> bool:
         """Whether checkpoints are written on the way."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the solver has nothing more to gain: the run then ends, whatever its stoppers say."""
+        return False
 
     @abstractmethod
     def standing(self) -> P:
@@ -140,7 +175,10 @@ class RunLoop(ABC, Generic[P]):
         """Write a checkpoint."""
 
     def go(self, stoppers: Iterable[Callable[[P], bool]], callback: Callable[[P], None] | None = None) -> None:
-        """Iterate until a stopper says so; `callback` is told where the run stands, between two chunks."""
+        """Iterate until a stopper says so or the solver is finished; `callback` gets the progress between two chunks.
+
+        `goes_on` decides when a solver is finished.
+        """
         stops = list(stoppers)
         if not stops:
             raise InputError("nothing says when to stop: give iterations, time or until")
@@ -159,6 +197,8 @@ class RunLoop(ABC, Generic[P]):
             done = self.iteration - before
             chunk = max(self.least_chunk, min(chunk * 2, int(done * self.chunk_seconds / spent)))
             self.look(spent, done)
+            if not goes_on(self, before):
+                return
             if self.saves and self.seconds - saved_at >= self.checkpoint_seconds:
                 started = clock.perf_counter()
                 self.attempt(self.save)

@@ -43,6 +43,8 @@ class SampledBoards:
     a tenth of the information sets where a deal is.
     """
 
+    finished = False  # there is always another iteration
+
     def __init__(
         self,
         tree: BoardTree,

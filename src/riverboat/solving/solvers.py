@@ -25,10 +25,15 @@ FLOAT32_ABOVE = 100_000_000  # entries of a table
 READ = 4  # bytes of an entry that a check of a sampled run reads
 
 
-def bytes_of_tables(tree: AnyTree, schedule: AnySchedule, dtype: str, traversal: str = "full") -> int:
-    """Memory that the tables of a solver take. Sampled ones on boards have one more, which best responses read."""
+def bytes_of_tables(
+    tree: AnyTree, schedule: AnySchedule, dtype: str, traversal: str = "full", *, tied: bool = False
+) -> int:
+    """Memory that the tables of a solver take.
+
+    On boards, sampled runs and runs with buckets (`tied`) have one more, which best responses read.
+    """
     if isinstance(tree, BoardTree):
-        read = READ * tree.table if sampling.parse(traversal).sampled else 0
+        read = READ * tree.table if tied or sampling.parse(traversal).sampled else 0
         return boards.table_bytes(tree, schedule, dtype) + read
     return cfr.table_bytes(tree, schedule, dtype)
 

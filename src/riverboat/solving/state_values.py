@@ -11,6 +11,7 @@ from riverboat.games.base import CHANCE, Array
 from riverboat.solving.cfr import CFR
 from riverboat.solving.lp import solve_lp
 from riverboat.solving.response import check_zero_sum, hand_values, quality
+from riverboat.solving.run_loop import stepped
 from riverboat.strategy.table import Strategy
 from riverboat.trees.public import PublicTree
 from riverboat.trees.transform import Range, start_at
@@ -48,7 +49,8 @@ def state_values(
     else:
         solver = CFR(sub, "dcfr")
         while solver.iteration < ITERATIONS and solver.exploitability() > until:
-            solver.step(max(10, solver.iteration // 4))
+            if not stepped(solver, max(10, solver.iteration // 4)):
+                break
         strategy = solver.average()
     low, high = quality(strategy).bracket
     by_hand = []

@@ -21,6 +21,7 @@ from riverboat.games import registry
 from riverboat.games.base import Continuation, Continuing, Game
 from riverboat.kept import folder as cache_folder
 from riverboat.solving.cfr import CFR
+from riverboat.solving.run_loop import stepped
 from riverboat.strategy.table import Tree
 from riverboat.trees.compile import compile_game
 
@@ -92,11 +93,11 @@ def _solve(larger: str, tree: Tree, width: float, note: Note | None) -> dict[str
             f"{larger} goes on as {tree.name}, which has no value: it needs two players and pay-offs with a constant sum"
         )
     low, high = _exact(tree) if tree.infoset_count <= SMALL else (-math.inf, math.inf)
-    solver = CFR(tree, SCHEDULE)
+    solver, more = CFR(tree, SCHEDULE), True
     while high - low > width:
-        if solver.iteration > MOST:
+        if not more or solver.iteration > MOST:
             raise InputError(f"{larger}: the value of {tree.name} is known to {high - low:.2g} only, not to {width:g}")
-        solver.step(max(10, solver.iteration // 4))
+        more = stepped(solver, max(10, solver.iteration // 4))
         low, high = solver.quality().bracket
         if note is not None:
             note(tree.name, high - low, width)

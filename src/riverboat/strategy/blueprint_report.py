@@ -25,7 +25,8 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.node_report import DIGITS
 from riverboat.strategy.place_node import PlaceNode, hand_numbers
 
-BY = ("combos", "classes", "buckets", "made", "draws", "groups")
+BUCKETS = "buckets"  # a table of what the strategy sees
+BY = ("combos", "classes", BUCKETS, "made", "draws", "groups")
 _NAMED = 6  # hands that are told of a bucket
 
 
@@ -155,7 +156,17 @@ def headline(node: PlaceNode) -> str:
     often = (
         f"; {100 * node.chance:.3g} % of hands{' on this board' if node.board else ''} get there" if node.line else ""
     )
+    often = f"; {never(node)}" if node.absent else often
     return f"{node.line or 'root'}: {SEATS[node.seat]} to act {where}, pot {sum(spent):,}{behind}{often}"
+
+
+def never(node: PlaceNode) -> str:
+    """Why a place is never reached, and what its figures then are; empty where it is."""
+    if not node.absent:
+        return ""
+    who = " and ".join(SEATS[seat] for seat in node.absent)
+    verb = "play" if len(node.absent) > 1 else "plays"
+    return f"never reached: {who} never {verb} this line; means are taken as if {who} could hold any hand"
 
 
 def sides(node: PlaceNode) -> ReportTable:
@@ -166,7 +177,7 @@ def sides(node: PlaceNode) -> ReportTable:
 
 
 def actions(node: PlaceNode) -> ReportTable:
-    """How often each move is played, and with how many hands."""
+    """How often each move is played, and with how many hands of those with which the player gets there."""
     combos = (node.reach[node.seat] @ node.played).tolist()
     columns = Column("action"), Column("frequency", SHARE), Column("combos", COUNT)
     shares = node.frequencies.items()
@@ -182,6 +193,7 @@ def summary(node: PlaceNode) -> dict[str, Any]:
         "pot": sum(node.spent),
         "player": SEATS[node.seat],
         "chance": node.chance,
+        "never_reached_by": [SEATS[seat] for seat in node.absent],
     }
     for seat, row in enumerate(sides(node)):
         held = node.range(seat)
@@ -296,7 +308,7 @@ def _grouped(node: PlaceNode, seat: int, kind: str, groups: Sequence[tuple[str, 
     rows: list[tuple[Cell, ...]] = []
     for name, members in groups:
         reach = node.reach[seat][members]
-        if reach.any():
+        if node.assumed[seat][members].any():
             rows.append((name, *_shares(node, seat, members), float(reach.sum()), float(reach.mean())))
     return ReportTable(head, (*columns, *_WEIGHTS), tuple(rows))
 
@@ -347,7 +359,7 @@ def _class_names(hands: Array) -> list[str]:
 def grid(node: PlaceNode, player: int | str | None = None) -> Grid | None:
     """The 13 × 13 grid: moves side by side, as high as the hands are held; of a seat that does not act, weights.
 
-    None where hands have one card.
+    Who acts where it never gets is drawn as if it held every hand. None where hands have one card.
     """
     if node.hands.shape[1] == 1:
         return None
@@ -356,10 +368,11 @@ def grid(node: PlaceNode, player: int | str | None = None) -> Grid | None:
     def by_class(values: Array) -> Array:
         return np.bincount(cells, values, 169)
 
-    held, deals = by_class(node.reach[seat]), node.deals[seat]
+    acts = seat == node.seat
+    held, deals = by_class((node.assumed if acts else node.reach)[seat]), node.deals[seat]
     weight = np.minimum(held / np.maximum(by_class(np.ones(len(cells))), 1.0), 1.0)
     head = f"{title(node)}: {SEATS[seat]}"
-    if seat != node.seat:
+    if not acts:
         return Grid(weight.reshape(13, 13), title=head)
     total = by_class(deals)
     live = total > 0

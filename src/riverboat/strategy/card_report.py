@@ -16,7 +16,7 @@ from riverboat.errors import InputError
 from riverboat.games.base import CHANCE
 from riverboat.games.board_game import ANY, Dealt, every_deal
 from riverboat.report_table import CHIPS, SHARE, Cell, Column, ReportTable
-from riverboat.strategy.node_report import ALL, names, pot, summary
+from riverboat.strategy.node_report import ALL, mean_eqr, names, pot, summary
 
 if TYPE_CHECKING:
     from riverboat.strategy.solution import Solution, Spotlight
@@ -60,8 +60,8 @@ def over(solution: Solution, line: str) -> ReportTable:
     means = weighted_means(table, table.column("chance")) | {"card": ALL, "chance": 1.0, "played": mass / possible}
     for who in names(solution.tree.game):
         ev, equity = means[f"ev_{who}"], means[f"equity_{who}"]
-        known = isinstance(ev, float) and isinstance(equity, float) and equity > 0
-        means[f"eqr_{who}"] = float(ev) / (float(equity) * pot(nodes[0])) if known else None
+        known = isinstance(ev, float) and isinstance(equity, float)
+        means[f"eqr_{who}"] = mean_eqr(float(ev), float(equity), pot(nodes[0])) if known else None
     return replace(table, rows=(*table.rows, tuple(means[name] for name in table.names)))
 
 

@@ -34,6 +34,7 @@ STREETS = {0: "preflop", 3: "flop", 4: "turn", 5: "river"}
 BY = ("combos", "classes", "made", "draws", "groups", "equity")
 BUCKETS = 10  # of equity
 ALL = "all"  # the last row of a table with means
+LEAST_EQUITY = 5e-4  # less is shown as 0.0 %: there is nothing to realise, and EQR is undefined
 DIGITS = 3  # of the weights of a range that is written
 
 
@@ -77,8 +78,9 @@ def _has_equity(node: Spotlight) -> bool:
 
 
 def _eqr(ev: Array, equity: Array, chips: float) -> Array:
+    """Equity realisation: EV over the share of the pot that the equity is; NaN where there is no equity to realise."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(equity > 0, ev / (equity * chips), np.nan)
+        return np.where(equity >= LEAST_EQUITY, ev / (equity * chips), np.nan)
 
 
 def pot(node: Spotlight) -> float:
@@ -121,8 +123,9 @@ def _mean(values: Array, weight: Array) -> float:
     return float((values[held] * weight[held]).sum() / total) if total > 0 else float("nan")
 
 
-def _ratio(ev: float, equity: float, chips: float) -> float:
-    return ev / (equity * chips) if equity > 0 else float("nan")
+def mean_eqr(ev: float, equity: float, chips: float) -> float | None:
+    """Equity realisation of means; None where it is undefined."""
+    return known(float(_eqr(np.array(ev), np.array(equity), chips)))
 
 
 def title(node: Spotlight) -> str:
@@ -205,7 +208,7 @@ def summary(node: Spotlight) -> Summary:
     chips = pot(node)
     ev = [_mean(f.ev, f.deals) for f in both]
     equity = [_mean(f.equity, f.deals) for f in both]
-    eqr = [known(_ratio(ev[p], equity[p], chips)) for p in (0, 1)]
+    realised = [mean_eqr(ev[p], equity[p], chips) for p in (0, 1)]
     return Summary(
         line=node.line,
         board=show_cards(node.board),
@@ -216,7 +219,7 @@ def summary(node: Spotlight) -> Summary:
         combos=node.combos,
         ev=(known(ev[0]), known(ev[1])),
         equity=(known(equity[0]), known(equity[1])),
-        eqr=(eqr[0], eqr[1]),
+        eqr=(realised[0], realised[1]),
         actions=_actions(node, both[node.player], chips) if node.player >= 0 else ReportTable("", (), ()),
         names=names(node.tree.game),
     )
@@ -230,7 +233,7 @@ def _actions(node: Spotlight, mine: Figures, chips: float) -> ReportTable:
         ev, equity = _mean(worth, taken), _mean(mine.equity, taken)
         frequency = _mean(chance, mine.deals)
         combos = float((mine.reach * chance).sum())
-        rows.append((name, known(frequency), combos, known(ev), known(equity), known(_ratio(ev, equity, chips))))
+        rows.append((name, known(frequency), combos, known(ev), known(equity), mean_eqr(ev, equity, chips)))
     return ReportTable("", (Column("action"), Column("frequency", SHARE), *_FIGURES), tuple(rows))
 
 
@@ -320,7 +323,7 @@ def hands(node: Spotlight, text: str, player: int | str | None = None) -> Report
     deals = np.where(np.isin(np.arange(HANDS), chosen), mine.deals, 0.0)
     ev, equity = _mean(mine.ev, deals), _mean(mine.equity, deals)
     means: dict[str, Cell] = {"hand": ALL, "combos": float(mine.reach[chosen].sum())}
-    means |= {"ev": known(ev), "equity": known(equity), "eqr": known(_ratio(ev, equity, pot(node)))}
+    means |= {"ev": known(ev), "equity": known(equity), "eqr": mean_eqr(ev, equity, pot(node))}
     if node.player == who:
         for name, chance, worth in zip(node.actions, node.strategy, node.action_ev(), strict=True):
             means |= {name: known(_mean(chance, deals)), f"ev_{name}": known(_mean(worth, deals))}
@@ -389,7 +392,7 @@ def _grouped(node: Spotlight, who: int, mine: Figures, kind: str, groups: Sequen
     rows = []
     for k in np.flatnonzero(sums > 0).tolist():
         *shares, ev, equity = (float(mean[k]) for mean in means)
-        figures_of = float(combos[k]), known(ev), known(equity), known(_ratio(ev, equity, chips))
+        figures_of = float(combos[k]), known(ev), known(equity), mean_eqr(ev, equity, chips)
         rows.append((groups[k][0], *map(known, shares), *figures_of))
     frequencies = [Column(name, SHARE) for name in (node.actions if acts else ())]
     return ReportTable(_head(node, who), (Column(kind), *frequencies, *_FIGURES), tuple(rows))

@@ -76,15 +76,31 @@ class PlaceNode(ABC):
         return None
 
     @cached_property
+    def absent(self) -> tuple[int, ...]:
+        """The seats that never get here: they hold no hand with which they make the moves of the line."""
+        return tuple(seat for seat in (0, 1) if not self.reach[seat].any())
+
+    @cached_property
+    def assumed(self) -> Array:
+        """The ranges that means are taken over: those of both seats, and every hand of one that never gets here.
+
+        A strategy says what it plays with each hand also where it is never reached. float64 [2, n]
+        """
+        return np.stack([np.ones(len(self.hands)) if seat in self.absent else self.reach[seat] for seat in (0, 1)])
+
+    @cached_property
     def deals(self) -> Array:
-        """How often each seat gets here with each hand: its weight, times what the other may hold. float64 [2, n]"""
-        pairs: Array = self.reach * np.stack([self._beside(self.reach[1 - seat]) for seat in (0, 1)])
-        return pairs
+        """How often each seat is dealt each hand here: its weight, times what the other may hold. float64 [2, n]"""
+        return self._pairs(self.assumed)
 
     @property
     def chance(self) -> float:
         """How often this line is played, on this board."""
-        return float(self.deals[0].sum() / self._beside(np.ones(len(self.hands))).sum())
+        return float(self._pairs(self.reach)[0].sum() / self._beside(np.ones(len(self.hands))).sum())
+
+    def _pairs(self, weights: Array) -> Array:
+        pairs: Array = weights * np.stack([self._beside(weights[1 - seat]) for seat in (0, 1)])
+        return pairs
 
     def _beside(self, weights: Array) -> Array:
         """The weight of all hands that share no card with each hand. float64 [n]"""
@@ -96,7 +112,7 @@ class PlaceNode(ABC):
 
     @cached_property
     def frequencies(self) -> dict[str, float]:
-        """How often each move is played, over all hands; unknown as 0 where nobody gets here."""
+        """How often each move is played, over all hands of the ranges that are assumed here."""
         mine = self.deals[self.seat]
         return dict(zip(self.moves, (mine @ self.played / max(mine.sum(), 1e-300)).tolist(), strict=True))
 

@@ -26,18 +26,23 @@ from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.report_table import COUNT, Column, ReportTable
 from riverboat.solving.engines import connect
-from riverboat.solving.run import solve, stoppers
+from riverboat.solving.limits import Limits, answer_for
+from riverboat.solving.result import LAST, Answer
+from riverboat.solving.run import solve
 from riverboat.solving.sampling import parse as parse_traversal
 from riverboat.solving.schedules import AnySchedule
 from riverboat.solving.schedules import parse as parse_schedule
 
 MOST_SEEDS = 1_000_000
 MOST_WORKERS = 1024
+_NAMES = (
+    "game", "schedule", "seed", "iterations", "seconds", "exploitability", "nash_conv", "unit", "answer", "answer_iteration"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One solve of a sweep. Exploitability is exact, in `unit`."""
+    """One solve of a sweep. Exploitability is exact, in `unit`, and that of the strategy of `answer_iteration`."""
 
     game: str
     schedule: str
@@ -50,6 +55,8 @@ class Trial:
     unit: str
     reached: bool  # whether the target was met, where there was one
     history: tuple[tuple[int, float, float], ...]  # of the checks: iterations, seconds, exploitability
+    answer: str = LAST  # which strategy was measured: the last, or the best check
+    answer_iteration: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,14 +102,13 @@ class Sweep:
 
     def to_frame(self) -> Any:
         """For pandas: a row for each solve."""
-        names = ("game", "schedule", "seed", "iterations", "seconds", "exploitability", "nash_conv", "unit", "reached")
+        names = (*_NAMES, "reached")
         return frame({name: [getattr(trial, name) for trial in self.trials] for name in names})
 
     def to_csv(self) -> str:
         """A row for each solve, comma-separated."""
-        names = ("game", "schedule", "seed", "iterations", "seconds", "exploitability", "nash_conv", "unit")
-        rows = tuple(tuple(getattr(trial, name) for name in names) for trial in self.trials)
-        return ReportTable("", tuple(Column(name) for name in names), rows).to_csv()
+        rows = tuple(tuple(getattr(trial, name) for name in _NAMES) for trial in self.trials)
+        return ReportTable("", tuple(Column(name) for name in _NAMES), rows).to_csv()
 
     def plot(self, path: str | Path) -> Path:
         """Draw exploitability by iterations: a panel for each game, a line for each schedule, the median over seeds.
@@ -170,13 +176,16 @@ def sweep(
     until: float | None = None,
     workers: int = 1,
     cluster: str | None = None,
+    answer: Answer = LAST,
     progress: Progress | None = None,
 ) -> Sweep:
     """Solve every game with every schedule and seed.
 
     `seeds` is how many, from 0 on, or which ones; a full traversal draws nothing and has one. Every solve stops as `rb.solve`
-    does, by `iterations`, `time` or `until`. With `workers` above one they run on as many processes; `cluster` is `local`
-    (Ray on this machine), `auto`, or the address of a Ray cluster. `progress` hears of each that is done.
+    does, by `iterations`, `time` or `until`. Figures are those of the last iteration, whatever the limit, so that they
+    compare schedules and not the luck of checks; `answer="best"` measures the best check instead. With `workers` above
+    one they run on as many processes; `cluster` is `local` (Ray on this machine), `auto`, or the address of a Ray
+    cluster. `progress` hears of each that is done.
     """
     some_games: list[str | Game] = [games] if hasattr(games, "unit") else _several("games", games)  # type: ignore[list-item]
     rules: list[str | AnySchedule] = [schedules] if hasattr(schedules, "step") else _several("schedules", schedules)  # type: ignore[list-item]
@@ -188,7 +197,9 @@ def sweep(
     given.whole("workers", workers, 1, MOST_WORKERS)
     given.text("traversal", traversal)
     given.unless_none(given.text, "cluster", cluster)
-    stoppers(iterations, time, until)
+    limits = Limits(iterations, time, until)
+    _ = limits.stoppers  # raises where a limit is invalid
+    answer_for(limits, answer)
     if not some_games or not rules or not drawn:
         raise InputError("a sweep needs at least one game, one schedule and one seed")
     if not parse_traversal(traversal).sampled and len(drawn) > 1:
@@ -198,7 +209,7 @@ def sweep(
             registry.make(game)
     for schedule in rules:
         parse_schedule(schedule)
-    options = (("traversal", traversal), ("iterations", iterations), ("time", time), ("until", until))
+    options = (("traversal", traversal), *limits._asdict().items(), ("answer", answer))
     jobs = [_Job(*each, options) for each in product(some_games, rules, drawn)]
     run = _here(jobs) if cluster is None and workers == 1 else (
         _on_processes(jobs, workers) if cluster is None else _on_ray(jobs, cluster, workers)
@@ -216,7 +227,8 @@ def _one(job: _Job) -> Trial:
     checks = tuple((p.iteration, p.seconds, p.exploitability) for p in result.history if p.exploitability is not None)
     return Trial(
         result.game, result.schedule or "", job.seed, result.iterations, result.seconds, result.exploitability,
-        result.nash_conv, result.values, result.unit, result.reached, checks,
+        result.nash_conv, result.values, result.unit, result.reached, checks, result.answer or LAST,
+        result.answer_iteration,
     )  # fmt: skip
 
 

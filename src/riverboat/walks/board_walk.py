@@ -189,10 +189,12 @@ class BoardWalker:
                 if len(tables.prediction):
                     ties.tie(self._rooms, tables.prediction, me, turn=int(step[4]))
 
-    def tie_averages(self, ties: Ties, turn: int) -> None:
-        """Let rows that share a bucket play the same: their averages become the bucket's."""
+    def tied_averages(self, ties: Ties, turn: int) -> Array:
+        """A copy of the averages in which rows that share a bucket have the bucket's."""
+        table = self._tables.average.copy()
         for me in (0, 1):
-            ties.tie(self._rooms, self._tables.average, me, turn=turn)
+            ties.tie(self._rooms, table, me, turn=turn)
+        return table
 
     def _learn(self, steps: Array, start: Start | None, thread: int) -> None:
         self._dealt = self.root.weights

@@ -98,6 +98,13 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     ("method", (*KUHN, "--method", "?"), {"typo": "lpp", "case": "LP"}),
     ("dtype", (*KUHN, "--dtype", "?"), {"typo": "float46", "of spots": "compact", "whole": "int8", "object": "object"}),
     ("dtype of a spot", (*RIVER, "--dtype", "?"), {"typo": "float46", "half": "float16"}),
+    ("answer of a game", (*KUHN, "--answer", "?"), {"typo": "lats", "number": "0", "capitals": "BEST"}),
+    ("answer of a spot", (*RIVER, "--answer", "?"), {"typo": "first"}),
+    (
+        "answer of a sweep",
+        ("sweep", "kuhn", "--iterations", "2", "--answer", "?"),
+        {"typo": "bset", "capitals": "LAST"},
+    ),
     ("device of a spot", (*RIVER, "--device", "?"), {"typo": "cdua", "number": "0"}),
     ("device of a game", (*KUHN, "--device", "?"), {"typo": "gpu", "capitals": "CUDA"}),
     (

@@ -72,12 +72,12 @@ def told(job: Job, server: Server) -> dict[str, Any]:
 
 
 def _evs(last: dict[str, Any] | None, job: Job) -> list[float | None]:
-    """EVs of both at the last check: the middle of what is certain, in chips; without rake they sum to the pot."""
-    if last is None or last.get("value_low") is None:
+    """EVs of both at the last check, in chips; where a value is certified, which rake prevents, they sum to the pot."""
+    if last is None or last.get("value") is None:
         return [None, None]
     pot = float(job.facts["pot"])
-    oop = (last["value_low"] + last["value_high"]) / 200 * pot
-    return [oop, pot - oop if last["value_high"] > last["value_low"] else None]
+    oop = last["value"] / 100 * pot
+    return [oop, None if last.get("value_low") is None else pot - oop]
 
 
 def routes(server: Server) -> APIRouter:
