@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
 import re
-import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -93,21 +91,25 @@ def test_a_stop_leaves_a_checkpoint(tmp_path):
     assert load_blueprint(tmp_path / "run").provenance["iterations"] == run.solver.iterations
 
 
-def _train_forever(folder):
-    run = training(folder, checkpoint_seconds=0.2)
-    run.open(resume=False)
-    run.run(seconds=600)
+FOREVER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_training import training
+run = training(Path(sys.argv[2]), checkpoint_seconds=0.2)
+run.open(resume=False)
+run.run(seconds=600)
+"""
 
 
-def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
+def test_a_killed_run_goes_on_from_its_last_checkpoint(processes, tmp_path):
     folder = tmp_path / "run"
-    process = multiprocessing.get_context("spawn").Process(target=_train_forever, args=(folder,))
-    process.start()
+    process = processes.python("-c", FOREVER, Path(__file__).parent, folder)
     deadline = time.monotonic() + 200
     while not (folder.is_dir() and len(files.checkpoints(folder)) > 1) and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
+    process.kill()
+    process.wait()
     run = training(folder)
     run.open(resume=True)
     before = run.solver.iterations
