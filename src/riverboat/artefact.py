@@ -22,6 +22,7 @@ from riverboat import __version__, disk, texts
 from riverboat.arrays import Array
 from riverboat.errors import CorruptError, DiskError, InputError, shown
 from riverboat.fields import Arrays, Fields
+from riverboat.npy_file import map_numbers
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -201,21 +202,8 @@ def read(folder: Path, names: Collection[str] | None = None, *, private: bool = 
             if _known_checksum(path) != facts.text("sha256"):
                 raise CorruptError(f"{path}: the checksum does not match; delete {folder} to do without it")
             if path.suffix == ".npy":
-                arrays[path.stem] = _load(path, private)
+                arrays[path.stem] = map_numbers(path, private=private)
     return entries, Arrays(str(folder), arrays)
-
-
-def _load(path: Path, private: bool) -> Array:
-    """Map an array into memory. Its head is text that numpy reads as Python's literals, never as objects."""
-    try:
-        with np.errstate(all="ignore"):  # of sizes that nothing has
-            array = np.lib.format.open_memmap(path, mode="c" if private else "r")
-    except (ValueError, TypeError, OverflowError, SyntaxError, MemoryError, RecursionError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise CorruptError(f"{path}: is no array of numbers: {why}") from None
-    if array.dtype.kind not in "biuf":
-        raise CorruptError(f"{path}: is no array of numbers: it has {array.dtype}")
-    return array.view(np.ndarray) if private else array
 
 
 def text(folder: Path, entries: Fields, name: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from riverboat import artefact
 from riverboat.abstraction.card_abstraction import lossless
 from riverboat.errors import CorruptError, InputError
 from riverboat.games.acpc import read_game
@@ -136,6 +137,18 @@ def test_measures_and_the_log(tmp_path):
     assert lines[-1]["touched"] <= 6 * 6 + 6 * 6 * 30  # hands and decisions; hands with boards and decisions
     assert lines[0]["regret"] > lines[-1]["regret"] > 0
     assert len(list((tmp_path / "run" / "snapshots").iterdir())) <= 5
+
+
+def test_a_snapshot_that_somebody_forged_is_corrupt(tmp_path):
+    run = training(tmp_path / "run", check_seconds=0.0, measure=lambda now, before: {})
+    run.open(resume=False)
+    run.run(iterations=5_000)
+    (*_, last) = sorted((tmp_path / "run" / "snapshots").iterdir())
+    entries, arrays = artefact.read(last)
+    kept = {name: np.array(table) for name, table in arrays.items()}
+    artefact.write(last, entries.text("kind"), kept | {"average_1": kept["average_1"][:-1]}, {})
+    with pytest.raises(CorruptError, match=r"average_1\.npy"):
+        run.run(iterations=10_000)
 
 
 def test_another_game_or_a_torn_checkpoint_is_refused(tmp_path):

@@ -63,6 +63,7 @@ def blueprint_of(folder: str | Path, threads: int = 1) -> tuple[Blueprint, float
             f"{checkpoints[-1]}: trained by a cluster, whose tables are in parts; begin with a run of one process"
         )
     solver = Blueprint(strategy.tree, strategy.cards, threads=threads)
+    arrays.check_state(solver.state())
     solver.restore(arrays)
     return solver, meta.table("provenance").number("seconds", 0)
 

@@ -293,8 +293,7 @@ class Distributed:
         for key, mine in facts.items():
             if entries[key] != mine:
                 raise InputError(f"{folder}: {key} is {shown(entries[key])}, not {mine}: of another run")
-        for name, table in {**self._numbers(), "head": self.head.tables.cells}.items():
-            arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
+        arrays.check_state({**self._numbers(), "head": self.head.tables.cells})
         self.engine.ask("load", str(folder), facts)
         self._put_head(arrays)
         self._kept = folder

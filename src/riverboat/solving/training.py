@@ -191,8 +191,7 @@ class Training(RunLoop[Progress]):
         if isinstance(self.solver, Parted):
             self.solver.load(parts)
         else:
-            for name, table in self.solver.state().items():
-                arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
+            arrays.check_state(self.solver.state())
             self.solver.restore(arrays)
         self.seconds = past.number("seconds", 0)
         if "begun_seconds" in past:
@@ -335,7 +334,9 @@ class Training(RunLoop[Progress]):
         if not folders:
             return None
         _, arrays = artefact.read(folders[-1])
-        tables = tuple(arrays[f"average_{street}"] for street in range(len(arrays)))
+        tables = tuple(
+            arrays.take(f"average_{street}", (table.dtype,), table.shape) for street, table in enumerate(now.average)
+        )
         return replace(now, average=tables, provenance={"folder": folders[-1].name})
 
     def _keep_snapshot(self, strategy: BlueprintStrategy) -> None:
