@@ -72,7 +72,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(np, "save", full)
+    monkeypatch.setattr(artefact, "write_numbers", full)
     with pytest.raises(DiskError, match="no space left on device"):
         artefact.write(place, "test", {"a": np.ones(3)}, {})
     assert artefact.read(place)[1]["a"].sum() == 0

@@ -16,13 +16,11 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-import numpy as np
-
 from riverboat import __version__, disk, texts
 from riverboat.arrays import Array
 from riverboat.errors import CorruptError, DiskError, InputError, shown
 from riverboat.fields import Arrays, Fields
-from riverboat.npy_file import map_numbers
+from riverboat.npy_file import map_numbers, write_numbers
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -121,13 +119,15 @@ def _write(
     if beside.exists():
         shutil.rmtree(beside)
     beside.mkdir()
-    files = {}
+    files: list[str] = []
     for name, array in arrays.items():
-        np.save(beside / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
-        files[f"{name}.npy"] = array.nbytes
+        with disk.told(folder / f"{name}.npy"):
+            write_numbers(beside / f"{name}.npy", array)
+        files.append(f"{name}.npy")
     for name, words in kept.items():
-        (beside / name).write_text(words, encoding="utf-8", newline="")
-        files[name] = len(words)
+        with disk.told(folder / name):
+            (beside / name).write_text(words, encoding="utf-8", newline="")
+        files.append(name)
     made = {
         "format_version": FORMAT_VERSION,
         "kind": kind,
@@ -139,13 +139,19 @@ def _write(
     }
     body = json.dumps(made, indent=2, sort_keys=True)
     signed = {"manifest": made, "sha256": hashlib.sha256(body.encode()).hexdigest()}
-    (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
+    with disk.told(folder / MANIFEST):
+        (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
     for path in beside.iterdir():
-        disk.sync(path)
+        with disk.told(folder / path.name):
+            disk.sync(path)
     if folder.exists():
         old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
         folder.rename(old)
-        beside.rename(folder)
+        try:
+            beside.rename(folder)
+        except BaseException:
+            old.rename(folder)
+            raise
         shutil.rmtree(old)
     else:
         beside.rename(folder)
@@ -232,8 +238,12 @@ def link(source: Path, folder: Path) -> Path:
 
 
 def discard_leftovers(folder: Path) -> None:
-    """Remove what a killed writer has left beside its artefacts."""
+    """Remove what a killed writer has left beside its artefacts. What it was about to replace comes back."""
     for path in folder.glob(".*.tmp"):
         shutil.rmtree(path, ignore_errors=True)
     for path in folder.glob(".*.old"):
-        shutil.rmtree(path, ignore_errors=True)
+        replaced = path.with_name(path.name[1:].removesuffix(".old").rpartition(".")[0])
+        if (path / MANIFEST).is_file() and not replaced.exists():
+            path.rename(replaced)  # killed between two renames: the new one was not there yet
+        else:
+            shutil.rmtree(path, ignore_errors=True)

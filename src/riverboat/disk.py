@@ -9,6 +9,7 @@ with disk.held(folder):               # refused while another process writes the
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import socket
@@ -23,6 +24,22 @@ PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
 _FAR = 1 << 30  # the byte that Windows locks: behind what is written, so that others can read it
 
 
+_REASONS = {
+    errno.ENOSPC: "no space left on device: the disk is full; free some room, or choose another place",
+    errno.EDQUOT: "disk quota exceeded; free some room, or choose another place",
+    errno.EFBIG: "file too large for this disk, or for the limit on files (ulimit -f); choose another place",
+    errno.EROFS: "read-only file system; choose another place",
+    errno.EMFILE: "too many open files; raise the limit (ulimit -n), or ask for less at once",
+    errno.ENFILE: "too many open files in the whole system; close some programs",
+}
+
+
+def reason(error: OSError) -> str:
+    """Describe what the operating system has refused, and the way out where there is one."""
+    known = _REASONS.get(error.errno or 0)
+    return known or (error.strerror or str(error) or "cannot be used").lower()
+
+
 @contextlib.contextmanager
 def told(path: str | Path) -> Iterator[None]:
     """Errors of the operating system become one line that names the place."""
@@ -31,7 +48,7 @@ def told(path: str | Path) -> Iterator[None]:
     except DiskError:
         raise
     except OSError as error:
-        raise DiskError(f"{path}: {(error.strerror or str(error) or 'cannot be used').lower()}") from error
+        raise DiskError(f"{path}: {reason(error)}") from error
 
 
 def sync(path: Path) -> None:
@@ -114,7 +131,7 @@ def append(path: str | Path, line: str) -> None:
             size = os.fstat(handle).st_size
             if os.write(handle, body) != len(body):  # the disk is full: no half a line
                 os.ftruncate(handle, size)
-                raise DiskError(f"{path}: no space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(handle)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.arrays import Array
 
 _CHECK = "check"
@@ -49,12 +50,10 @@ def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]
     except Exception:  # not there, or spoilt: readers of zip files and headers raise errors of many kinds
         pass
     arrays = dict(make())
-    beside = path.with_name(f".{path.stem}.{os.getpid()}.npz")
-    with contextlib.suppress(OSError):  # a place that cannot be written to only costs time
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError), disk.beside(path) as draft:  # a place that cannot be written to only costs time
         everything: dict[str, Any] = {**arrays, _CHECK: np.array(_checksum(arrays))}
-        np.savez(beside, **everything)
-        beside.replace(path)
+        with draft.open("wb") as opened:
+            np.savez(opened, **everything)
     return arrays
 
 

@@ -1,4 +1,4 @@
-"""Read `.npy` files of numbers that anybody may have made: mapped into memory, or refused as corrupt.
+"""Write arrays to `.npy` files, and read those that anybody may have made: mapped into memory, or refused as corrupt.
 
 NumPy's own reader evaluates the header as Python, with several fallbacks, and raises whatever these raise. Riverboat
 writes one form of header only, so it is parsed by a pattern. Nothing is allocated before the size of the file agrees.
@@ -26,6 +26,17 @@ _DTYPES = {
     np.dtype(kind).newbyteorder("<").str.encode(): np.dtype(kind)
     for kind in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 }
+
+
+def write_numbers(path: Path, array: Array) -> None:
+    """Write an array as `numpy.save` does, except that a full disk is an error that says so.
+
+    NumPy writes past Python's files, and reports how many numbers were not written, without the reason.
+    """
+    rows = np.ascontiguousarray(array)
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
+        file.write(rows.reshape(-1).view(np.uint8))
 
 
 def map_numbers(path: Path, *, private: bool = False) -> Array:

@@ -89,7 +89,7 @@ SPOT = (
 
 @pytest.mark.parametrize("command", [("solve", "kuhn", "--iterations", 50), ("solve", "kuhn", "--method", "lp"), SPOT])
 def test_an_answer_is_told_even_if_it_cannot_be_written(command, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(artefact.np, "save", no_room)
+    monkeypatch.setattr(artefact, "write_numbers", no_room)
     code, out, err = run(*command, "--out", tmp_path / "run", "--json")
     assert code == 4
     assert json.loads(out)["iterations"] >= 1
@@ -100,13 +100,13 @@ def test_an_answer_is_told_even_if_it_cannot_be_written(command, run, tmp_path, 
 
 def test_a_checkpoint_that_finds_no_room_does_not_end_the_run(run, tmp_path, monkeypatch):
     """The disk is full for a while; at the end it is not, and nothing is lost."""
-    real, calls = artefact.np.save, []
+    real, calls = artefact.write_numbers, []
 
     def at_first(*arguments, **options):
         calls.append(1)
         return no_room() if len(calls) < 3 else real(*arguments, **options)
 
-    monkeypatch.setattr(artefact.np, "save", at_first)
+    monkeypatch.setattr(artefact, "write_numbers", at_first)
     code, _, err = run("solve", "leduc", "--iterations", 4000, "--checkpoint", "0.01s", "--out", tmp_path / "run")
     assert code == 0
     assert len(calls) > 3

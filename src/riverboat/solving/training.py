@@ -20,7 +20,7 @@ import numpy as np
 from riverboat import artefact, disk
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.errors import DiskError, InputError
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving.run_loop import FAR, Asked, RunLoop, Standing, after_iterations, after_seconds, check_recipe
 from riverboat.strategy import files
@@ -97,6 +97,7 @@ class Progress:
     touched: int | None = None  # information sets visited; at checks
     regret: float | None = None  # chips a hand, both seats together, an estimate; at checks
     strength: Mapping[str, Any] | None = None  # what `measure` said; at checks
+    trouble: str | None = None  # why the last checkpoint, snapshot or line of the log could not be written
 
     @property
     def iteration(self) -> int:
@@ -270,7 +271,8 @@ class Training(RunLoop[Progress]):
 
     def standing(self) -> Progress:
         """Where the run stands."""
-        return self._now if self._now is not None else self._told(0.0, 0.0)
+        now = self._now if self._now is not None else self._told(0.0, 0.0)
+        return now if self.trouble is None else replace(now, trouble=str(self.trouble))
 
     def _share(self) -> float:
         done = {
@@ -290,9 +292,10 @@ class Training(RunLoop[Progress]):
         if self.measure is not None:
             strategy = self.strategy()
             strength = self.measure(strategy, self._last_snapshot(strategy))
-            self._keep_snapshot(strategy)
+            self.attempt(lambda: self._keep_snapshot(strategy))
         checked = replace(now, touched=sum(self.solver.touched()), regret=sum(self.solver.regret()), strength=strength)
-        disk.append(self.out / "log.jsonl", json.dumps(asdict(checked)))
+        facts = {name: fact for name, fact in asdict(checked).items() if name != "trouble"}
+        self.attempt(lambda: disk.append(self.out / "log.jsonl", json.dumps(facts)))
         return checked
 
     # --- what is kept ------------------------------------------------------------------------------
@@ -316,11 +319,16 @@ class Training(RunLoop[Progress]):
         meta = {**facts, "provenance": self._known()}
         place = self.out / f"{files.CHECKPOINT}{self.solver.iterations:015d}"
         state: dict[str, Array] = {}
-        if isinstance(self.solver, Parted):
-            self.solver.save(_parts(place))  # first: a checkpoint that is there has all its parts
-        else:
-            state = self.solver.state()
-        written = artefact.write(place, CHECKPOINT, {**state, **averages}, meta)
+        try:
+            if isinstance(self.solver, Parted):
+                self.solver.save(_parts(place))  # first: a checkpoint that is there has all its parts
+            else:
+                state = self.solver.state()
+            written = artefact.write(place, CHECKPOINT, {**state, **averages}, meta)
+        except DiskError:
+            if not place.exists():  # parts without a checkpoint only take room
+                shutil.rmtree(_parts(place), ignore_errors=True)
+            raise
         for old in files.checkpoints(self.out)[:-KEEP]:
             shutil.rmtree(old)
             shutil.rmtree(_parts(old), ignore_errors=True)
