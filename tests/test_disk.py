@@ -134,6 +134,25 @@ while done < 20:
     assert not Path(tmp_path / disk.LOCK).exists()
 
 
+def test_drafts_of_processes_that_were_killed_go_with_the_next_writer(processes, tmp_path):
+    code = (
+        "import sys; from riverboat import disk\n"
+        "with disk.text_file(sys.argv[1]):\n    print(1, flush=True); sys.stdin.read()"
+    )
+    dead, alive = (
+        processes.python("-c", code, tmp_path / "log.jsonl", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(2)
+    )
+    for process in (dead, alive):
+        process.stdout.readline()
+    dead.kill()
+    dead.wait()
+    assert len(list(tmp_path.iterdir())) == 2
+    disk.write_text(tmp_path / "log.jsonl", "mine")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [f".log.{alive.pid}.tmp.jsonl", "log.jsonl"]
+
+
 # --- nothing is lost --------------------------------------------------------------------------
 
 

@@ -73,6 +73,7 @@ def beside(path: str | Path) -> Iterator[Path]:
             yield path
             return
         path.parent.mkdir(parents=True, exist_ok=True)
+        _discard_drafts(path)
         draft = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")  # pictures go by the suffix
         try:
             yield draft
@@ -80,6 +81,28 @@ def beside(path: str | Path) -> Iterator[Path]:
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def _discard_drafts(path: Path) -> None:
+    """Remove what processes that were killed while they wrote a file have left beside it."""
+    before, behind = f".{path.stem}.", f".tmp{path.suffix}"
+    for other in path.parent.iterdir():
+        writer = other.name.removeprefix(before).removesuffix(behind)
+        if other.name == f"{before}{writer}{behind}" and writer.isdecimal() and not _lives(int(writer)):
+            other.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    """Whether a process may still be at work; where that cannot be asked, yes."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # somebody else's; or no number that a process has
+        pass
+    return True
 
 
 def check_picture(path: str | Path) -> Path:
