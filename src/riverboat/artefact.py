@@ -237,6 +237,15 @@ def link(source: Path, folder: Path) -> Path:
     return folder
 
 
+def remove(folder: Path) -> None:
+    """Remove an artefact, where it is there. A process that is killed meanwhile leaves nothing half-removed of its name."""
+    away = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    shutil.rmtree(away, ignore_errors=True)
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(away)
+    shutil.rmtree(away, ignore_errors=True)
+
+
 def discard_leftovers(folder: Path) -> None:
     """Remove what a killed writer has left beside its artefacts. What it was about to replace comes back."""
     for path in folder.glob(".*.tmp"):

@@ -111,4 +111,4 @@ def test_killed_and_resumed(name: str, nursery: Nursery, judge: Callable[[Found]
 
 
 def test_a_hundred_deterministic_trainings(nursery: Nursery, judge: Callable[[Found], None]) -> None:
-    judge(torment(nursery, CASES["train, deterministic"], seed=2, trials=80))
+    judge(torment(nursery, CASES["train, deterministic"], seed=2, trials=100))

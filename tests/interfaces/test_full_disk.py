@@ -223,6 +223,19 @@ def test_an_artefact_comes_back_where_its_replacement_was_killed(tmp_path: Path)
     assert [path.name for path in place.parent.iterdir()] == ["strategy"]
 
 
+def test_an_artefact_that_is_being_removed_is_never_seen_in_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = artefact.write(tmp_path / "thing", "test", {"x": np.zeros(3)}, {})
+    monkeypatch.setattr("shutil.rmtree", lambda *given, **more: None)  # killed before anything else is removed
+    artefact.remove(place)
+    artefact.remove(place)  # it is gone already
+    assert not place.exists()
+    monkeypatch.undo()
+    artefact.discard_leftovers(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_artefact_that_cannot_take_its_place_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

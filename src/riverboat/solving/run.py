@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import time as clock
 import warnings
 from collections.abc import Callable, Iterable
@@ -342,7 +341,7 @@ class Run(RunLoop[Progress]):
         written = artefact.write(place / name, "checkpoint", arrays, meta, texts)
         artefact.discard_leftovers(place)
         for old in files.checkpoints(place)[:-KEEP]:
-            shutil.rmtree(old)
+            artefact.remove(old)
         return written
 
     def _risen(self) -> bool:

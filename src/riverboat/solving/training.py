@@ -168,10 +168,11 @@ class Training(RunLoop[Progress]):
             with disk.told(self.out):
                 self.out.mkdir(parents=True, exist_ok=True)
             artefact.discard_leftovers(self.out)
-            shutil.rmtree(self.out / CARDS, ignore_errors=True)  # of a run that was killed before it saved anything
+            artefact.remove(self.out / CARDS)  # of a run that was killed before it saved anything
             self._keep_cards()
             return
-        artefact.discard_leftovers(self.out)
+        for folder in (self.out, self.out / SNAPSHOTS):
+            artefact.discard_leftovers(folder)
         meta, arrays = artefact.read(checkpoints[-1])
         meta.text("kind", (CHECKPOINT,))
         mine = describe(self.solver.tree, self.solver.cards, self.cards_path)
@@ -199,7 +200,7 @@ class Training(RunLoop[Progress]):
             self.begun_seconds = past.number("begun_seconds", 0)
             self.begun_iterations = int(past.number("begun_iterations", 0))
         self._keep_cards()
-        shutil.rmtree(self.out / "strategy", ignore_errors=True)  # of the run that was over before this one
+        artefact.remove(self.out / "strategy")  # of the run that was over before this one
 
     def _keep_cards(self) -> None:
         """Put the card abstraction into the run's folder: what is trained there is read without any other."""
@@ -330,7 +331,7 @@ class Training(RunLoop[Progress]):
                 shutil.rmtree(_parts(place), ignore_errors=True)
             raise
         for old in files.checkpoints(self.out)[:-KEEP]:
-            shutil.rmtree(old)
+            artefact.remove(old)
             shutil.rmtree(_parts(old), ignore_errors=True)
         return written
 
@@ -352,7 +353,7 @@ class Training(RunLoop[Progress]):
         folders = self._snapshots()
         if len(folders) > self.snapshots:
             for old in folders[1:-1:2]:
-                shutil.rmtree(old)
+                artefact.remove(old)
 
 
 def _parts(checkpoint: Path) -> Path:
