@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,10 @@ gc.set_threshold(
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what tests start and interrupt would too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-from browsing import CHROMIUM, LEFT_OUT  # noqa: E402 after the number of threads is set
+import processes as started  # noqa: E402 after the number of threads is set
+from browsing import CHROMIUM, LEFT_OUT  # noqa: E402
+
+started.mark()
 
 HERE = Path(__file__).parent
 # The files that take longest begin first, so that no process is left alone with one of them at the end. By seconds of
@@ -60,6 +64,24 @@ LONG = [
     "trees/test_board_tree.py",
     "interfaces/test_endings.py",
 ]
+
+
+@pytest.fixture
+def processes() -> Iterator[started.Processes]:
+    """Start processes that end with the test."""
+    with started.Processes() as group:
+        yield group
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_is_left_running() -> Iterator[None]:
+    """Fail where a process that a test has started still runs at the end, and end it."""
+    yield
+    left = started.left_over()
+    for process in left:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    assert left == {}, "tests have left processes behind"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

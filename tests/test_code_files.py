@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from numba.core import caching
+
+from processes import Processesfrom numba.core import caching
 from numba.core.codegen import JITCPUCodegen
 
 import riverboat
@@ -129,13 +130,13 @@ def test_without_a_place_for_code_loops_run(modules: Modules, monkeypatch: pytes
     assert not list(modules.cache.rglob("*.tmp"))
 
 
-def test_processes_that_save_at_once_find_each_others_code(tmp_path: Path) -> None:
+def test_processes_that_save_at_once_find_each_others_code(processes: Processes, tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from riverboat.code_files import CodeFiles\n"
         "files = CodeFiles(Path(sys.argv[1]), 'm.f-1.py311', 's')\n"
         "for k in range(200): files.save((sys.argv[2], k), f'{sys.argv[2]} {k}')"
     )
-    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in ("a", "b")]
+    writers = [processes.python("-c", code, tmp_path, name) for name in ("a", "b")]
     assert [writer.wait(60) for writer in writers] == [0, 0]
     files = CodeFiles(tmp_path, "m.f-1.py311", "s")
     assert all(files.load((name, k)) == f"{name} {k}" for name in ("a", "b") for k in range(200))
@@ -158,9 +159,9 @@ def test_kernels_are_found_on_disk_by_the_next_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such locks")
-def test_processes_that_need_a_kernel_at_once_compile_it_once(tmp_path: Path) -> None:
-    command, place = [sys.executable, "-c", DEPTH], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    at_once = [subprocess.Popen(command, env=place, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+def test_processes_that_need_a_kernel_at_once_compile_it_once(processes: Processes, tmp_path: Path) -> None:
+    place = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    at_once = [processes.python("-c", DEPTH, env=place, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     said = [process.communicate(timeout=200)[0].split()[1:] for process in at_once]
     assert sorted(said) == [["0", "1"], ["1", "0"], ["1", "0"]]
 

@@ -13,7 +13,8 @@ from types import FunctionType
 
 import numpy as np
 import pytest
-from numba import njit
+
+from processes import Processesfrom numba import njit
 from numba.core.bytecode import FunctionIdentity
 
 import riverboat
@@ -185,21 +186,21 @@ for count in map(int, sys.argv[1].split(",")):
 """
 
 
-def walks(cache: Path, threads: str, seed: str = "random") -> subprocess.Popen[str]:
+def walks(processes: Processes, cache: Path, threads: str, seed: str = "random") -> subprocess.Popen[str]:
     place = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(SOURCE.parent), "PYTHONHASHSEED": seed}
-    return subprocess.Popen([sys.executable, "-c", WALKS, threads], env=place, stdout=subprocess.PIPE, text=True)
+    return processes.python("-c", WALKS, threads, env=place, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.mark.slow
 @elf_only
-def test_walks_are_the_same_however_they_were_compiled(tmp_path: Path) -> None:
+def test_walks_are_the_same_however_they_were_compiled(processes: Processes, tmp_path: Path) -> None:
     """In one process; in one after the other; in two at once; each with another order of sets; and then loaded."""
     plans: list[list[list[str]]] = [[["1,2"]], [["2"], ["1"]], [["1", "2"]]]
     results, codes = set(), []
     for k, plan in enumerate(plans):
         cache = tmp_path / str(k)
         for at_once in [*plan, ["1,2"], ["2,1"]]:
-            for process in [walks(cache, threads, str(k)) for threads in at_once]:
+            for process in [walks(processes, cache, threads, str(k)) for threads in at_once]:
                 results |= set(process.communicate(timeout=200)[0].split())
                 assert process.returncode == 0
         codes.append({path.name: code_of(path) for path in cache.rglob("*.nbc")})

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -73,7 +72,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(np, "save", full)
+    monkeypatch.setattr(artefact, "write_numbers", full)
     with pytest.raises(DiskError, match="no space left on device"):
         artefact.write(place, "test", {"a": np.ones(3)}, {})
     assert artefact.read(place)[1]["a"].sum() == 0
@@ -84,24 +83,21 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "log"]
 
 
-def hold(folder):
+def hold(processes, folder):
     """A process that writes to a folder."""
-    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE, text=True)
+    process = processes.python("-c", HOLDER, folder, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "held\n"
     return process
 
 
-def test_the_second_writer_is_refused_by_the_name_of_the_first(tmp_path):
+def test_the_second_writer_is_refused_by_the_name_of_the_first(processes, tmp_path):
     folder = tmp_path / "run"
-    first = hold(folder)
-    try:
-        with pytest.raises(InputError, match=rf"process {first.pid} on ") as found, disk.held(folder):
-            pass
-        assert str(found.value).startswith(str(folder))
-    finally:
-        first.kill()
-        first.wait()
-        first.stdout.close()
+    first = hold(processes, folder)
+    with pytest.raises(InputError, match=rf"process {first.pid} on ") as found, disk.held(folder):
+        pass
+    assert str(found.value).startswith(str(folder))
+    first.kill()
+    first.wait()
     with disk.held(folder):  # a dead process keeps no lock
         (folder / "work").touch()
     assert [p.name for p in folder.iterdir()] == ["work"]
@@ -113,7 +109,7 @@ def test_a_folder_in_which_nothing_was_done_is_not_left(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_many_writers_take_turns(tmp_path):
+def test_many_writers_take_turns(processes, tmp_path):
     """One of them at a time, also while the lock's file comes and goes."""
     code = """
 import sys
@@ -132,21 +128,40 @@ while done < 20:
 """
     (tmp_path / "count").write_text("0")
     started = time.monotonic()
-    workers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) for _ in range(3)]
+    workers = [processes.python("-c", code, tmp_path) for _ in range(3)]
     assert [w.wait(timeout=60) for w in workers] == [0, 0, 0], time.monotonic() - started
     assert (tmp_path / "count").read_text() == "60"
     assert not Path(tmp_path / disk.LOCK).exists()
+
+
+def test_drafts_of_processes_that_were_killed_go_with_the_next_writer(processes, tmp_path):
+    code = (
+        "import sys; from riverboat import disk\n"
+        "with disk.text_file(sys.argv[1]):\n    print(1, flush=True); sys.stdin.read()"
+    )
+    dead, alive = (
+        processes.python("-c", code, tmp_path / "log.jsonl", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(2)
+    )
+    for process in (dead, alive):
+        process.stdout.readline()
+    dead.kill()
+    dead.wait()
+    assert len(list(tmp_path.iterdir())) == 2
+    disk.write_text(tmp_path / "log.jsonl", "mine")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [f".log.{alive.pid}.tmp.jsonl", "log.jsonl"]
 
 
 # --- nothing is lost --------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
-def test_a_pipe_or_a_device_stays_what_it_is(tmp_path):
+def test_a_pipe_or_a_device_stays_what_it_is(processes, tmp_path):
     """A file that is renamed into the place of `/dev/stdout` would take it away from everybody."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    reader = subprocess.Popen([sys.executable, "-c", f"print(open({str(pipe)!r}).read())"], stdout=subprocess.PIPE)
+    reader = processes.python("-c", f"print(open({str(pipe)!r}).read())", stdout=subprocess.PIPE)
     with disk.text_file(pipe) as file:
         file.write("said")
     assert reader.communicate(timeout=60)[0].strip() == b"said"

@@ -157,3 +157,14 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     """Two of one name cannot be collected in one run, while each passes alone."""
     names = [file.name for file in FILES if file.name.startswith("test_")]
     assert [name for name in sorted(set(names)) if names.count(name) > 1] == []
+
+
+def test_processes_are_started_in_one_place() -> None:
+    """Those of the fixture `processes` end with the test; others stay behind where a test fails."""
+    found = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file, tree in parsed().items()
+        for name in calls(tree)
+        if name in ("Popen", "Process", "fork") and file.name not in ("processes.py", "nursery.py")
+    ]
+    assert found == []

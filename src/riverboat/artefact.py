@@ -16,12 +16,11 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-import numpy as np
-
 from riverboat import __version__, disk, texts
 from riverboat.arrays import Array
 from riverboat.errors import CorruptError, DiskError, InputError, shown
 from riverboat.fields import Arrays, Fields
+from riverboat.npy_file import map_numbers, write_numbers
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -120,13 +119,15 @@ def _write(
     if beside.exists():
         shutil.rmtree(beside)
     beside.mkdir()
-    files = {}
+    files: list[str] = []
     for name, array in arrays.items():
-        np.save(beside / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
-        files[f"{name}.npy"] = array.nbytes
+        with disk.told(folder / f"{name}.npy"):
+            write_numbers(beside / f"{name}.npy", array)
+        files.append(f"{name}.npy")
     for name, words in kept.items():
-        (beside / name).write_text(words, encoding="utf-8", newline="")
-        files[name] = len(words)
+        with disk.told(folder / name):
+            (beside / name).write_text(words, encoding="utf-8", newline="")
+        files.append(name)
     made = {
         "format_version": FORMAT_VERSION,
         "kind": kind,
@@ -138,13 +139,19 @@ def _write(
     }
     body = json.dumps(made, indent=2, sort_keys=True)
     signed = {"manifest": made, "sha256": hashlib.sha256(body.encode()).hexdigest()}
-    (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
+    with disk.told(folder / MANIFEST):
+        (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
     for path in beside.iterdir():
-        disk.sync(path)
+        with disk.told(folder / path.name):
+            disk.sync(path)
     if folder.exists():
         old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
         folder.rename(old)
-        beside.rename(folder)
+        try:
+            beside.rename(folder)
+        except BaseException:
+            old.rename(folder)
+            raise
         shutil.rmtree(old)
     else:
         beside.rename(folder)
@@ -201,21 +208,8 @@ def read(folder: Path, names: Collection[str] | None = None, *, private: bool = 
             if _known_checksum(path) != facts.text("sha256"):
                 raise CorruptError(f"{path}: the checksum does not match; delete {folder} to do without it")
             if path.suffix == ".npy":
-                arrays[path.stem] = _load(path, private)
+                arrays[path.stem] = map_numbers(path, private=private)
     return entries, Arrays(str(folder), arrays)
-
-
-def _load(path: Path, private: bool) -> Array:
-    """Map an array into memory. Its head is text that numpy reads as Python's literals, never as objects."""
-    try:
-        with np.errstate(all="ignore"):  # of sizes that nothing has
-            array = np.lib.format.open_memmap(path, mode="c" if private else "r")
-    except (ValueError, TypeError, OverflowError, SyntaxError, MemoryError, RecursionError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise CorruptError(f"{path}: is no array of numbers: {why}") from None
-    if array.dtype.kind not in "biuf":
-        raise CorruptError(f"{path}: is no array of numbers: it has {array.dtype}")
-    return array.view(np.ndarray) if private else array
 
 
 def text(folder: Path, entries: Fields, name: str) -> str:
@@ -243,9 +237,22 @@ def link(source: Path, folder: Path) -> Path:
     return folder
 
 
+def remove(folder: Path) -> None:
+    """Remove an artefact, where it is there. A process that is killed meanwhile leaves nothing half-removed of its name."""
+    away = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    shutil.rmtree(away, ignore_errors=True)
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(away)
+    shutil.rmtree(away, ignore_errors=True)
+
+
 def discard_leftovers(folder: Path) -> None:
-    """Remove what a killed writer has left beside its artefacts."""
+    """Remove what a killed writer has left beside its artefacts. What it was about to replace comes back."""
     for path in folder.glob(".*.tmp"):
         shutil.rmtree(path, ignore_errors=True)
     for path in folder.glob(".*.old"):
-        shutil.rmtree(path, ignore_errors=True)
+        replaced = path.with_name(path.name[1:].removesuffix(".old").rpartition(".")[0])
+        if (path / MANIFEST).is_file() and not replaced.exists():
+            path.rename(replaced)  # killed between two renames: the new one was not there yet
+        else:
+            shutil.rmtree(path, ignore_errors=True)

@@ -9,6 +9,7 @@ with disk.held(folder):               # refused while another process writes the
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import socket
@@ -23,6 +24,22 @@ PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
 _FAR = 1 << 30  # the byte that Windows locks: behind what is written, so that others can read it
 
 
+_REASONS = {
+    errno.ENOSPC: "no space left on device: the disk is full; free some room, or choose another place",
+    errno.EDQUOT: "disk quota exceeded; free some room, or choose another place",
+    errno.EFBIG: "file too large for this disk, or for the limit on files (ulimit -f); choose another place",
+    errno.EROFS: "read-only file system; choose another place",
+    errno.EMFILE: "too many open files; raise the limit (ulimit -n), or ask for less at once",
+    errno.ENFILE: "too many open files in the whole system; close some programs",
+}
+
+
+def reason(error: OSError) -> str:
+    """Describe what the operating system has refused, and the way out where there is one."""
+    known = _REASONS.get(error.errno or 0)
+    return known or (error.strerror or str(error) or "cannot be used").lower()
+
+
 @contextlib.contextmanager
 def told(path: str | Path) -> Iterator[None]:
     """Errors of the operating system become one line that names the place."""
@@ -31,7 +48,7 @@ def told(path: str | Path) -> Iterator[None]:
     except DiskError:
         raise
     except OSError as error:
-        raise DiskError(f"{path}: {(error.strerror or str(error) or 'cannot be used').lower()}") from error
+        raise DiskError(f"{path}: {reason(error)}") from error
 
 
 def sync(path: Path) -> None:
@@ -56,6 +73,7 @@ def beside(path: str | Path) -> Iterator[Path]:
             yield path
             return
         path.parent.mkdir(parents=True, exist_ok=True)
+        _discard_drafts(path)
         draft = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")  # pictures go by the suffix
         try:
             yield draft
@@ -63,6 +81,28 @@ def beside(path: str | Path) -> Iterator[Path]:
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def _discard_drafts(path: Path) -> None:
+    """Remove what processes that were killed while they wrote a file have left beside it."""
+    before, behind = f".{path.stem}.", f".tmp{path.suffix}"
+    for other in path.parent.iterdir():
+        writer = other.name.removeprefix(before).removesuffix(behind)
+        if other.name == f"{before}{writer}{behind}" and writer.isdecimal() and not _lives(int(writer)):
+            other.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    """Whether a process may still be at work; where that cannot be asked, yes."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # somebody else's; or no number that a process has
+        pass
+    return True
 
 
 def check_picture(path: str | Path) -> Path:
@@ -114,7 +154,7 @@ def append(path: str | Path, line: str) -> None:
             size = os.fstat(handle).st_size
             if os.write(handle, body) != len(body):  # the disk is full: no half a line
                 os.ftruncate(handle, size)
-                raise DiskError(f"{path}: no space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(handle)
 

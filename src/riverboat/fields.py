@@ -220,6 +220,11 @@ class Arrays(dict[str, Array]):
         check_range(where, array, low, high)
         return array
 
+    def check_state(self, state: Mapping[str, Array]) -> None:
+        """Refuse arrays of other types or shapes than those of a trainer's `state`, and counts below zero."""
+        for name, mine in state.items():
+            self.take(name, (mine.dtype,), mine.shape, *((0,) if name == "numbers" else ()))
+
 
 def check_range(where: str, array: Array, low: float, high: float) -> None:
     """Refuse an array with numbers out of a range; what is not a number is in none."""

@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.arrays import Array
 
 _CHECK = "check"
@@ -47,15 +47,13 @@ def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]
             arrays = {key: file_arrays[key] for key in file_arrays.files}
         if str(arrays.pop(_CHECK)) == _checksum(arrays):
             return arrays
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        pass  # not there, or spoilt
+    except Exception:  # not there, or spoilt: readers of zip files and headers raise errors of many kinds
+        pass
     arrays = dict(make())
-    beside = path.with_name(f".{path.stem}.{os.getpid()}.npz")
-    with contextlib.suppress(OSError):  # a place that cannot be written to only costs time
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError), disk.beside(path) as draft:  # a place that cannot be written to only costs time
         everything: dict[str, Any] = {**arrays, _CHECK: np.array(_checksum(arrays))}
-        np.savez(beside, **everything)
-        beside.replace(path)
+        with draft.open("wb") as opened:
+            np.savez(opened, **everything)
     return arrays
 
 

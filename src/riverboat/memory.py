@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import time as clock
 
+from riverboat import cgroups
+
 MOMENT = 0.02  # seconds: whoever makes thousands of small things asks for each of them
 _seen: tuple[float, int | None] = (-MOMENT, None)
 
 
 def available_memory() -> int | None:
-    """Bytes that can still be allocated, where the system tells; as of a moment ago."""
+    """Return the bytes that can still be allocated, where the system says; as of a moment ago.
+
+    Limits of a container count.
+    """
     global _seen
     now = clock.monotonic()
     if now - _seen[0] > MOMENT:
@@ -19,6 +24,12 @@ def available_memory() -> int | None:
 
 
 def _ask() -> int | None:
+    """Ask the system and the control groups; the smaller answer holds."""
+    left = [each for each in (_free(), cgroups.memory_left()) if each is not None]
+    return min(left, default=None)
+
+
+def _free() -> int | None:
     try:
         with open("/proc/meminfo") as lines:
             for line in lines:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.acpc_players import LIMIT, NAMES, NOLIMIT, Match, call, client, drawn, least_raise, raw
 
+from processes import Processes
 from reference.acpc_log import play_log
 from riverboat.cards.ranking import rank
 from riverboat.errors import InputError, RiverboatError
@@ -315,16 +316,13 @@ def test_programs_that_never_connect_are_ended(
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)  # where other work takes the processors
-def test_a_hundred_thousand_hands(tmp_path: Path) -> None:
+def test_a_hundred_thousand_hands(processes: Processes, tmp_path: Path) -> None:
     """Two programs that play anything legal, limit and no-limit, without one protocol error."""
     script = tmp_path / "player.py"
     script.write_text(PLAYER)
     for game, hands in (("nolimit-200bb", 70_000), ("limit", 30_000)):
         listening, log = listen(), tmp_path / f"{game}.log"
-        programs = [
-            subprocess.Popen([sys.executable, str(script), game, LOOPBACK, str(port_of(listener))])
-            for listener in listening
-        ]
+        programs = [processes.python(script, game, LOOPBACK, port_of(listener)) for listener in listening]
         rules = read_game(game)
         result = run_match(rules, hands, 11, listening, players=NAMES, log=log, limits=Limits(start=60, answer=20))
         assert [program.wait(20) for program in programs] == [0, 0]

@@ -5,8 +5,8 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -16,9 +16,10 @@ from riverboat.strategy import files
 LONG = ("solve", "leduc", "--time", "600s", "--checkpoint", "600s")
 
 
-def start(*arguments, cwd=None):
-    command = [sys.executable, "-m", "riverboat.interfaces.cli", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+@pytest.fixture
+def start(processes):
+    """Start commands whose output is read."""
+    return partial(processes.riverboat, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def busy(log, process):
@@ -32,7 +33,7 @@ def busy(log, process):
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
-def test_a_signal_saves_and_the_run_goes_on(name, code, run, tmp_path):
+def test_a_signal_saves_and_the_run_goes_on(name, code, run, start, tmp_path):
     out, log = tmp_path / "run", tmp_path / "log"
     process = start(*LONG, "--out", out, "--log", log)
     busy(log, process)
@@ -49,13 +50,9 @@ def test_a_signal_saves_and_the_run_goes_on(name, code, run, tmp_path):
     assert [p.name for p in out.iterdir() if p.name.startswith(".")] == []
 
 
-def test_nohup_is_respected(tmp_path):
+def test_nohup_is_respected(start, tmp_path):
     log = tmp_path / "log"
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        process = start(*LONG, "--log", log, cwd=tmp_path)
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    process = start(*LONG, "--log", log, cwd=tmp_path, ignored=[signal.SIGHUP])
     busy(log, process)
     process.send_signal(signal.SIGHUP)
     time.sleep(1.0)
@@ -67,18 +64,16 @@ def test_nohup_is_respected(tmp_path):
     assert "saved under runs" in err
 
 
-def test_two_processes_do_not_share_a_folder(run, tmp_path):
+def test_two_processes_do_not_share_a_folder(run, start, tmp_path):
     out, log = tmp_path / "run", tmp_path / "log"
     first = start(*LONG, "--out", out, "--log", log)
-    try:
-        busy(log, first)
-        code, printed, err = run("solve", "leduc", "--iterations", 10, "--out", out, "--resume")
-        assert (code, printed) == (2, "")
-        assert f"{out}: process {first.pid} on " in err
-        assert err.count("\n") == 1
-    finally:
-        first.kill()
-        first.communicate()
+    busy(log, first)
+    code, printed, err = run("solve", "leduc", "--iterations", 10, "--out", out, "--resume")
+    assert (code, printed) == (2, "")
+    assert f"{out}: process {first.pid} on " in err
+    assert err.count("\n") == 1
+    first.kill()
+    first.communicate()
     assert run("solve", "leduc", "--iterations", 10, "--out", out)[0] == 0
 
 
@@ -94,7 +89,7 @@ SPOT = (
 
 @pytest.mark.parametrize("command", [("solve", "kuhn", "--iterations", 50), ("solve", "kuhn", "--method", "lp"), SPOT])
 def test_an_answer_is_told_even_if_it_cannot_be_written(command, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(artefact.np, "save", no_room)
+    monkeypatch.setattr(artefact, "write_numbers", no_room)
     code, out, err = run(*command, "--out", tmp_path / "run", "--json")
     assert code == 4
     assert json.loads(out)["iterations"] >= 1
@@ -105,13 +100,13 @@ def test_an_answer_is_told_even_if_it_cannot_be_written(command, run, tmp_path, 
 
 def test_a_checkpoint_that_finds_no_room_does_not_end_the_run(run, tmp_path, monkeypatch):
     """The disk is full for a while; at the end it is not, and nothing is lost."""
-    real, calls = artefact.np.save, []
+    real, calls = artefact.write_numbers, []
 
     def at_first(*arguments, **options):
         calls.append(1)
         return no_room() if len(calls) < 3 else real(*arguments, **options)
 
-    monkeypatch.setattr(artefact.np, "save", at_first)
+    monkeypatch.setattr(artefact, "write_numbers", at_first)
     code, _, err = run("solve", "leduc", "--iterations", 4000, "--checkpoint", "0.01s", "--out", tmp_path / "run")
     assert code == 0
     assert len(calls) > 3

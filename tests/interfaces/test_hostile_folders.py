@@ -134,6 +134,7 @@ def commands(kind, folder, home):
         "blueprint": [solved[0], act, ("match", folder, "random", "--hands", 4)],
         "training": [
             solved[1], ("train", recipe, "--iterations", 128, "--out", folder, "--resume", "--threads", 1),
+            ("train", recipe, "--iterations", 64, "--out", folder.parent / "begun", "--begin", folder, "--threads", 1),
         ],
         "cards": [
             *solved[:2], ("show", folder, "--hand", "Ks"), ("train", recipe, "--estimate", "--abstraction", folder),
@@ -210,6 +211,9 @@ def bad_arrays(array):
     yield "huge shape", head("{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 4)}")
     yield "code", head("{'descr': __import__('os').abort(), 'fortran_order': False, 'shape': (3,)}")
     yield "deep", head("(" * 200 + ")" * 200)
+    yield "not closed", head("{'descr': '<f8', 'fortran_order': False, 'shape': (3,")
+    yield "extra data", npy(flat) + b"more"
+    yield "truncated", npy(flat)[:-1]
     for dtype in (np.float16, np.complex128, ">f8", "S8", "U3", "M8[s]", np.int8, [("a", "f8")], bool):
         yield f"dtype {dtype}", npy(np.zeros(flat.shape, dtype))
     yield "shorter", npy(flat[:-1])
@@ -317,6 +321,7 @@ def attack(kind, every, genuine, run, trap):
         check(f"{kind}, {name}", arguments, code, err)
         tried, refused = tried + 1, refused + (code == 2)
         shutil.rmtree(here)
+        shutil.rmtree(trap / "begun", ignore_errors=True)
     return tried, refused
 
 

@@ -6,7 +6,6 @@ import itertools
 import re
 import signal
 import subprocess
-import sys
 import time as clock
 from types import SimpleNamespace
 
@@ -172,10 +171,10 @@ def test_growth_is_a_line_of_progress_that_is_taken_away(capsys, monkeypatch):
     assert told.interrupted == " while building the tree of x, at 240,000 histories"
 
 
-def test_ctrl_c_has_a_word():
+def test_ctrl_c_has_a_word(processes):
     pytest.importorskip("pyspiel")
-    command = [sys.executable, "-m", "riverboat.interfaces.cli", "solve", "open_spiel:dots_and_boxes", *BRIEFLY]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    command = "solve", "open_spiel:dots_and_boxes", *BRIEFLY
+    with processes.riverboat(*command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
         process.send_signal(signal.SIGINT)

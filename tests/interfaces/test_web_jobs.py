@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
+from processes import Processes
 from riverboat import disk
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.jobs import DONE, FAILED, QUEUED, RUNNING, STOPPED, Job, Jobs
@@ -34,20 +35,9 @@ SPOT = {
 class Serving:
     """A server of its own in a process, and a client that has its token."""
 
-    def __init__(self, data: Path, *more: str) -> None:
-        command = [
-            sys.executable,
-            "-m",
-            "riverboat.interfaces.cli",
-            "serve",
-            "--port",
-            "0",
-            "--no-open",
-            "--data",
-            str(data),
-            *more,
-        ]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    def __init__(self, processes: Processes, data: Path) -> None:
+        command = "serve", "--port", "0", "--no-open", "--data", data
+        self.process = processes.riverboat(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None
         found = re.search(r"(http://\S+)/\?token=(\S+)", self.process.stdout.readline())
         assert found is not None
@@ -73,12 +63,12 @@ class Serving:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[[], Serving]]:
+def serve(processes: Processes, tmp_path: Path) -> Iterator[Callable[[], Serving]]:
     """Starts servers on the test's folder, and ends those that the test has not."""
     started: list[Serving] = []
 
     def start() -> Serving:
-        started.append(Serving(tmp_path))
+        started.append(Serving(processes, tmp_path))
         return started[-1]
 
     yield start

@@ -46,7 +46,7 @@ def spots() -> tuple[Spot, ...]:
 )
 def test_every_spot_as_if_alone(dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """To the bit, on any number of threads, in any company and order."""
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
     some = [spot for spot in spots() if dtype != "16-bit" or not spot.locks]
     alone = []
     for spot in some:

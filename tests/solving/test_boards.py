@@ -316,7 +316,7 @@ def test_cards_that_stand_for_each_other_read_alike() -> None:
 @pytest.mark.parametrize("name", ["turn", pytest.param("flop, three suits alike", marks=pytest.mark.slow)])
 def test_threads_change_nothing(name: str, dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a bit, on two threads or three, whatever the machine has."""
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
     runs = [solved(compiled(name), 12, dtype, schedule, threads=n) for n in (1, 2, 3)]
     assert [run.threads for run in runs] == [1, 2, 3]
     for run in runs[1:]:
@@ -489,7 +489,7 @@ def test_memory_is_counted_and_limited() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_warming_compiles_and_changes_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 2)
     solver = BoardCFR(compiled("turn"), dtype="float64", threads=threads)
     loops, calls = solver.walker.loops, []
     solver.walker.loops = SimpleNamespace(work=lambda *args: calls.append(loops.work(*args)))
@@ -539,7 +539,7 @@ def test_a_rule_of_ones_own_needs_whole_numbers(monkeypatch: pytest.MonkeyPatch)
 def test_a_rule_of_ones_own(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regret matching written again by a user is the schedule that it copies, from random regrets (no ties)."""
     monkeypatch.syspath_prepend(ROOT)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 2)
     for name in ("river", "flop, three suits alike"):
         runs = []
         for schedule, threads in (

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from processes import Processes
 from reference.distributed import Algorithm4, Expectation, flops_of
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.abstraction.public import PublicBuckets, cluster_private
@@ -410,11 +411,11 @@ while True:
 
 @needs_ray
 @pytest.mark.slow
-def test_the_death_of_the_head_loses_one_interval(tmp_path: Path) -> None:
+def test_the_death_of_the_head_loses_one_interval(processes: Processes, tmp_path: Path) -> None:
     script = _HEAD.format(
         path=[p for p in sys.path if "tests" in p or p == ""] + [str(Path(__file__).parent)], folder=str(tmp_path)
     )
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+    with processes.python("-c", script, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         done = -1
         while done < 2:

@@ -295,7 +295,7 @@ def test_rake_and_locks_go_together() -> None:
 
 
 def test_threads_keep_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
     locks = lock("", x=0.3, b12=0.7), lock("x-x/8d", "AA", b12=1.0)
     runs = [solve(TURN, *locks, iterations=10, threads=n) for n in (1, 2, 3)]
     for run in runs[1:]:

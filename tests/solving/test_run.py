@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import numpy as np
@@ -193,19 +192,17 @@ KILLED = (
 
 
 @pytest.mark.parametrize("pause", [0.05, *(pytest.param(p, marks=pytest.mark.slow) for p in (0.0, 0.11, 0.23))])
-def test_a_killed_run_goes_on(tmp_path, pause):
+def test_a_killed_run_goes_on(processes, tmp_path, pause):
     """SIGKILL at some moment of a run that writes checkpoints all the time: what is there is whole."""
     rb.game("bluff:2,1")  # its smaller game is solved and cached
     out = tmp_path / "run"
-    process = subprocess.Popen([sys.executable, "-c", KILLED.format(out=str(out))], env=os.environ)
-    try:
-        deadline = time.monotonic() + 120
-        while not (out.is_dir() and files.checkpoints(out)) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(pause)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    process = processes.python("-c", KILLED.format(out=str(out)))
+    deadline = time.monotonic() + 120
+    while not (out.is_dir() and files.checkpoints(out)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(pause)
+    process.kill()
+    process.wait()
     before = files.checkpoints(out)
     assert before
     run = Run("bluff:2,1", out=out, resume=True)
@@ -234,7 +231,7 @@ def test_work_that_must_not_be_torn_is_done_when_an_interrupt_is_heard():
 
 
 @pytest.mark.parametrize("what", ["solve", pytest.param("train", marks=pytest.mark.slow)])
-def test_an_interrupt_waits_for_the_step_and_saves_what_is_whole(what, tmp_path):
+def test_an_interrupt_waits_for_the_step_and_saves_what_is_whole(what, processes, tmp_path):
     """Ctrl-C in a program that sets no handler: the checkpoint is one that a run of that many iterations would write."""
     script = tmp_path / "go.py"
     (tmp_path / "leduc.toml").write_text("game = 'leduc'\n")
@@ -248,10 +245,7 @@ def test_an_interrupt_waits_for_the_step_and_saves_what_is_whole(what, tmp_path)
         "    if now.iteration > 100: print('going', flush=True)\n"
         f"try:\n    {calls[what]}\nexcept KeyboardInterrupt:\n    sys.exit(77)\n"
     )
-    environment = dict(os.environ)
-    process = subprocess.Popen(
-        [sys.executable, str(script)], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
-    )
+    process = processes.python(script, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "going\n"
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 77

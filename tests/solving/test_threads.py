@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from typing import Any
@@ -36,7 +35,7 @@ GAMES: dict[str, Game] = {
 @pytest.fixture(autouse=True)
 def _small_trees_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "SMALL", 0)
-    monkeypatch.setattr(os, "cpu_count", lambda: 3)  # on a machine with one core as well
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 3)  # on a machine with one core as well
 
 
 def assert_bitwise(one: CFR, many: CFR) -> None:

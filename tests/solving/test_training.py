@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
 import re
-import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from riverboat import artefact
 from riverboat.abstraction.card_abstraction import lossless
 from riverboat.errors import CorruptError, InputError
 from riverboat.games.acpc import read_game
@@ -93,21 +92,25 @@ def test_a_stop_leaves_a_checkpoint(tmp_path):
     assert load_blueprint(tmp_path / "run").provenance["iterations"] == run.solver.iterations
 
 
-def _train_forever(folder):
-    run = training(folder, checkpoint_seconds=0.2)
-    run.open(resume=False)
-    run.run(seconds=600)
+FOREVER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_training import training
+run = training(Path(sys.argv[2]), checkpoint_seconds=0.2)
+run.open(resume=False)
+run.run(seconds=600)
+"""
 
 
-def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
+def test_a_killed_run_goes_on_from_its_last_checkpoint(processes, tmp_path):
     folder = tmp_path / "run"
-    process = multiprocessing.get_context("spawn").Process(target=_train_forever, args=(folder,))
-    process.start()
+    process = processes.python("-c", FOREVER, Path(__file__).parent, folder)
     deadline = time.monotonic() + 200
     while not (folder.is_dir() and len(files.checkpoints(folder)) > 1) and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
+    process.kill()
+    process.wait()
     run = training(folder)
     run.open(resume=True)
     before = run.solver.iterations
@@ -134,6 +137,18 @@ def test_measures_and_the_log(tmp_path):
     assert lines[-1]["touched"] <= 6 * 6 + 6 * 6 * 30  # hands and decisions; hands with boards and decisions
     assert lines[0]["regret"] > lines[-1]["regret"] > 0
     assert len(list((tmp_path / "run" / "snapshots").iterdir())) <= 5
+
+
+def test_a_snapshot_that_somebody_forged_is_corrupt(tmp_path):
+    run = training(tmp_path / "run", check_seconds=0.0, measure=lambda now, before: {})
+    run.open(resume=False)
+    run.run(iterations=5_000)
+    (*_, last) = sorted((tmp_path / "run" / "snapshots").iterdir())
+    entries, arrays = artefact.read(last)
+    kept = {name: np.array(table) for name, table in arrays.items()}
+    artefact.write(last, entries.text("kind"), kept | {"average_1": kept["average_1"][:-1]}, {})
+    with pytest.raises(CorruptError, match=r"average_1\.npy"):
+        run.run(iterations=10_000)
 
 
 def test_another_game_or_a_torn_checkpoint_is_refused(tmp_path):

@@ -115,7 +115,7 @@ def test_lines_of_a_whole_game_can_be_read() -> None:
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
     runs = [run("two rounds", 20, threads=n) for n in (1, 2, 3)]
     for other in runs[1:]:
         np.testing.assert_array_equal(other.walker.read("regret"), runs[0].walker.read("regret"))

@@ -288,6 +288,24 @@ def learning() -> dict[str, float]:
     return {"exploitability": blueprint_quality(strategy).exploitability}
 
 
+def steps() -> dict[str, float]:
+    """Bytes in which runs of Kuhn poker by vectors differ: one of one step, one of many with a restore between them."""
+    rules = read_game("kuhn")
+    tree, cards = compile_actions(rules), lossless(rules.board[1:], rules.deck)
+    how: dict[str, Any] = {"seed": 2, "weighting": Weighting("dcfr:alpha=1.5,beta=0,gamma=2", 128), "batch": 16}
+    whole, parts, later = (VectorSampling(tree, cards, **how) for _ in range(3))
+    for solver in (whole, parts):
+        solver.payoff = np.full(2, 2.0**40)  # as after a long run: what is added is rounded
+    whole.step(320)
+    parts.step(1)
+    parts.state()  # a checkpoint on the way
+    parts.step(70)
+    later.restore({name: np.array(values) for name, values in parts.state().items()})
+    later.step(128)
+    mine, other = whole.state(), later.state()
+    return {name: float(mine[name].tobytes() != other[name].tobytes()) for name in mine}
+
+
 def many() -> dict[str, float]:
     """Spots solved side by side, until each is good enough, beside the processor's answers."""
     spots = [Spot.make(**some) for some in (WIDE, {**RIVER, "board": "AcKd7h7s2c"}, TURN)]
@@ -343,6 +361,7 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
         ),
         "training by vectors in limit": lambda: vectors(LIMIT, None, 4, deals=True),
         "learning by vectors": learning,
+        "steps by vectors": steps,
         "training by deals": lambda: deals(read_game("leduc"), None, random_buckets(read_game("leduc"), 3)),
         "training by deals in no-limit": lambda: deals(SMALL_DECK, MENU, random_buckets(SMALL_DECK, 5)),
         "training by deals with public buckets": lambda: deals(TWO, one_size("100%"), public_buckets()),

@@ -42,7 +42,7 @@ MORE = (
     "turn with rake", "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
     "river predicting", "locked", "stop before a turn", "many", "far", "stakes", "best response with two cards",
     "best response in limit", "stop with draws", "training by vectors with two cards",
-    "training by vectors in limit", "learning by vectors", "training by deals in no-limit",
+    "training by vectors in limit", "learning by vectors", "steps by vectors", "training by deals in no-limit",
     "training by deals with public buckets", "training by deals with cuts", "averages of many deals",
 )  # fmt: skip
 SMALL = {"board": "AsKd7c4h2s", "pot": 2, "stack": 2, "oop": "AA", "ip": "KK", "bets": "a"}

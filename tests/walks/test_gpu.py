@@ -26,6 +26,7 @@ NAMES = (
     "turn with rake", "flop", "stop", "choose", "stop before a turn", "locked", "batch", "moved", "far", "stakes",
     "nearest centres", "best response", "best response with two cards", "best response in limit", "stop with draws",
     "training by vectors", "training by vectors with two cards", "training by vectors in limit", "learning by vectors",
+    "steps by vectors",
     "training by deals", "training by deals in no-limit", "training by deals with public buckets",
     "training by deals with cuts",
 )  # fmt: skip

@@ -246,7 +246,7 @@ def test_suits_are_alike_only_where_the_gadget_keeps_them(kind: str) -> None:
     ],
 )
 def test_threads_change_nothing(kind: str, dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
     game = replace(spot("turn, three suits alike"), gadget=some_gadget(kind, 0, 2, 20))
     runs = [run(game, 12, schedule, dtype, threads=n) for n in (1, 2, 3)]
     assert [solver.threads for solver in runs] == [1, 2, 3]

@@ -63,7 +63,7 @@ def test_iterations_are_those_of_the_abstract_game(schedule: str) -> None:
 
 
 def test_threads_and_checks_on_the_way_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
     runs = []
     for threads, looks in ((1, False), (3, False), (1, True)):
         solver = BoardCFR(BoardTree(game()), dtype="float64", threads=threads, cards=by_strength(6, DECK, each=False))

@@ -8,13 +8,12 @@ seconds of one core and 274 MB in all, with 500 buckets about 140 seconds.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from riverboat import artefact
+from riverboat import artefact, cores
 from riverboat.abstraction.centre_buckets import METHODS, CentreBuckets
 from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS
@@ -55,7 +54,7 @@ def labels(
             return kept.take("labels", ("uint16",), (1, indexer.size()), 0, max(len(buckets.centres) - 1, 0))
         except RiverboatError:
             pass  # spoilt: made again
-    made = compute(buckets, threads or os.cpu_count() or 1, progress)
+    made = compute(buckets, threads or cores.available_cores(), progress)
     try:
         artefact.discard_leftovers(folder.parent)
         artefact.write(folder, KIND, {"labels": made}, {"method": buckets.method, "buckets": len(buckets.centres)})

@@ -20,6 +20,7 @@ from riverboat.cards.equity import spread
 from riverboat.cards.isomorphism import Indexer
 from riverboat.errors import InputError, RiverboatError, unknown
 from riverboat.kept import folder as cache_folder
+from riverboat.npy_file import map_numbers
 
 Progress: TypeAlias = Callable[[float], None]
 BINS = 50
@@ -109,7 +110,7 @@ def table(name: str, threads: int = 1, progress: Progress | None = None) -> dict
         artefact.write(folder, "features", arrays, {"table": name, "bins": BINS})
     except OSError:
         return arrays  # a place that cannot be written to only costs time
-    return {key: np.load(folder / f"{key}.npy", mmap_mode="c") for key in arrays}
+    return {key: map_numbers(folder / f"{key}.npy", private=True) for key in arrays}
 
 
 def weights(street: str, threads: int = 1) -> Array:

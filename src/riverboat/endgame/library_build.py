@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat import artefact
+from riverboat import artefact, disk
 from riverboat.arrays import Array
 from riverboat.endgame.library import (
     GRID,
@@ -135,33 +135,42 @@ def build(
     place = Path(folder)
     if count < 1:
         raise InputError(f"count={count}: at least 1 endgame")
-    parts = _parts(place)
-    if parts and not resume:
-        raise InputError(f"{place}: holds {KIND} already; go on with resume (--resume), or give another folder")
-    done = 0
-    for path in parts:
-        entries = artefact.manifest(path)
-        for what, mine in (("strategy", strategy.fingerprint), ("seed", seed)):
-            if entries[what] != mine:
-                raise InputError(f"{path}: made from another {what}; resume with the one that it has: {entries[what]}")
-        done += int(entries["count"])
-    place.mkdir(parents=True, exist_ok=True)  # now: not after the first part is solved
-    began, made, number = time.perf_counter(), 0, len(parts)
-    while done < count:
-        size = min(part, count - done)
-        source = reached(strategy, [seed, number])
-        rivers = [next(source) for _ in range(size)]
-        shelves = Library.of(solve_some(rivers, strategy, threads, device)).shelves
-        arrays = {
-            f"{what}_{rung}": getattr(shelf, what)
-            for rung, shelf in shelves.items()
-            for what in ("cdf", "value", "play")
-        }
-        facts = {"count": size, "seed": seed, "strategy": strategy.fingerprint, "agent": name, "rungs": list(shelves)}
-        artefact.write(place / f"part-{number:05d}", KIND, arrays, facts)
-        number, done, made = number + 1, done + size, made + size
-        if tell is not None:
-            tell(Progress(done, count, time.perf_counter() - began, made))
+    with disk.held(place):  # now: not after the first part is solved
+        artefact.discard_leftovers(place)
+        parts = _parts(place)
+        if parts and not resume:
+            raise InputError(f"{place}: holds {KIND} already; go on with resume (--resume), or give another folder")
+        done = 0
+        for path in parts:
+            entries = artefact.manifest(path)
+            for what, mine in (("strategy", strategy.fingerprint), ("seed", seed)):
+                if entries[what] != mine:
+                    raise InputError(
+                        f"{path}: made from another {what}; resume with the one that it has: {entries[what]}"
+                    )
+            done += entries.whole("count", 1)
+        began, made, number = time.perf_counter(), 0, len(parts)
+        while done < count:
+            size = min(part, count - done)
+            source = reached(strategy, [seed, number])
+            rivers = [next(source) for _ in range(size)]
+            shelves = Library.of(solve_some(rivers, strategy, threads, device)).shelves
+            arrays = {
+                f"{what}_{rung}": getattr(shelf, what)
+                for rung, shelf in shelves.items()
+                for what in ("cdf", "value", "play")
+            }
+            facts = {
+                "count": size,
+                "seed": seed,
+                "strategy": strategy.fingerprint,
+                "agent": name,
+                "rungs": list(shelves),
+            }
+            artefact.write(place / f"part-{number:05d}", KIND, arrays, facts)
+            number, done, made = number + 1, done + size, made + size
+            if tell is not None:
+                tell(Progress(done, count, time.perf_counter() - began, made))
     return load_library(place)
 
 

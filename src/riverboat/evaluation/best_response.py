@@ -12,7 +12,6 @@ boards that suits cannot tell apart only once. It needs no memory for boards, bu
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat import cores
 from riverboat.cards.isomorphism import Indexer
 from riverboat.claims import EXACT, Claim
 from riverboat.errors import InputError, MemoryLimitError, check_threads
@@ -74,7 +74,7 @@ class Work:
 
     def on(self, device: str, threads: int) -> float:
         """Seconds, roughly, on so many threads or on a GPU."""
-        return self.seconds / (min(threads, os.cpu_count() or 1) if device == CPU else _DEVICE)
+        return self.seconds / (min(threads, cores.available_cores()) if device == CPU else _DEVICE)
 
 
 def quality(
@@ -95,7 +95,7 @@ def quality(
     it is left out where the walk takes minutes.
     """
     check_threads(threads)
-    threads = min(threads, os.cpu_count() or 1)
+    threads = min(threads, cores.available_cores())
     device = choose(device)
     work = _check(strategy, threads, most_minutes, device)
     start = time.perf_counter()

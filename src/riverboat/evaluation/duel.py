@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from riverboat import cores
 from riverboat.abstraction.card_abstraction import STREETS
 from riverboat.arrays import Array
 from riverboat.cards.ranking import tables as ranking_tables
@@ -106,7 +106,7 @@ def duel(
         for begin in chunks:
             play(begin)
     else:
-        with ThreadPoolExecutor(min(threads, os.cpu_count() or 1), thread_name_prefix="riverboat") as pool:
+        with ThreadPoolExecutor(min(threads, cores.available_cores()), thread_name_prefix="riverboat") as pool:
             list(pool.map(play, chunks))
     seconds = time.perf_counter() - start
     total, squares = out.sum(axis=0).tolist()  # in the order of the chunks, whoever played them

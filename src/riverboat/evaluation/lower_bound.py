@@ -11,7 +11,6 @@ the two is what the buckets hide.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat import cores
 from riverboat.arrays import Array
 from riverboat.claims import LOWER, Claim
 from riverboat.errors import InputError, check_threads
@@ -88,7 +88,7 @@ def lower_bound(
     """
     check_threads(threads)
     _check(strategy.rules, boards)
-    start, threads = time.perf_counter(), min(threads, os.cpu_count() or 1)
+    start, threads = time.perf_counter(), min(threads, cores.available_cores())
     some = max(1, boards // 10) if fitted is None else fitted
     work = estimate(strategy.tree)
     check_memory(strategy, threads, work)

@@ -377,8 +377,9 @@ class Table:
     def note(self, text: str) -> None:
         """Into the log, at once: a hand that was played is there whatever comes after it."""
         if self.log is not None:
-            self.log.write(text)
-            self.log.flush()
+            with disk.told(self.log.name):
+                self.log.write(text)
+                self.log.flush()
 
     def fault(self, fault: Fault) -> None:
         """A player has left: into the result and the log."""

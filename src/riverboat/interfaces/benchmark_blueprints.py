@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time as clock
 from typing import Any
 
 import numpy as np
 
+from riverboat import cores
 from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.abstraction.public import PublicBuckets
 from riverboat.cards.isomorphism import canonical_boards
@@ -72,7 +72,7 @@ def training() -> list[Row]:
         rules = read_game(name)
         tree, cards = compile_actions(rules, one_size("100%", 1)), lossless(rules.board[1:], rules.deck)
         for threads, dtype in ((1, "float32"), (2, "float32"), (1, "16-bit")):
-            if threads > (os.cpu_count() or 1):
+            if threads > cores.available_cores():
                 continue
             solver = Blueprint(tree, cards, seed=1, threads=threads, dtype=dtype)
             solver.step(400_000)

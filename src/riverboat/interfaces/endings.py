@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Any, NoReturn
 
 import typer
 
+from riverboat import disk
 from riverboat.errors import DiskError, InputError, MemoryLimitError, RiverboatError
 from riverboat.growth import heard
 from riverboat.interfaces import signals
@@ -51,8 +53,9 @@ def _told(error: Exception) -> tuple[str, int]:
     elif isinstance(error, MemoryError):
         line, code = f"not enough memory: {error}", MemoryLimitError.exit_code
     elif isinstance(error, OSError):
-        place = "" if error.filename is None else f"{error.filename}: "
-        line, code = f"{place}{(error.strerror or str(error)).lower()}", DiskError.exit_code
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # files have names: this is what was printed
+        place = error.filename or ("standard output" if full else None)
+        line, code = f"{place}: {disk.reason(error)}" if place else disk.reason(error), DiskError.exit_code
     elif hasattr(error, "format_message"):  # the command line itself is wrong
         line, code = error.format_message(), InputError.exit_code
     else:  # nobody thought of it

@@ -222,8 +222,12 @@ class _Display(ProgressLine):
 
     last: Progress | None = None
     known: tuple[str, ...] = ("", "", "")
+    warned = False
 
     def __call__(self, now: Progress) -> None:
+        if now.trouble is not None and not self.warned:
+            self.warned = True
+            say(f"warning: {now.trouble}; the run goes on and tries again")
         if now.touched is not None:
             self.known = _strength(now.strength), f"regret {now.regret:.3g}", f"{now.touched:,} touched"
         self.last = now

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from riverboat import cores
 from riverboat.reproduce.framework import Experiment, Report
 from riverboat.reproduce.rows import Row, finding, new
 from riverboat.tournaments.tournament import Tournament
@@ -21,7 +20,7 @@ FEE = "The fee is a tenth of the prizes, 10: the paper's 0.0488 dollars are its 
 
 def solved(full: bool, method: str = "pi-fp") -> SolvedTournament:
     """The paper's tournament, or the small one."""
-    return kept_solution(Tournament() if full else Tournament.small(), method, os.cpu_count() or 1)
+    return kept_solution(Tournament() if full else Tournament.small(), method, cores.available_cores())
 
 
 def run(full: bool, seed: int) -> Report:

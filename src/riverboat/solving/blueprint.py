@@ -12,7 +12,7 @@ profile, so that samples are unbiased, and the time that memory takes is hidden.
 Tables are bucket-major and hold 8 bytes an infoset-action, or 4: `16-bit`. Modes: `racing`, in which many threads write to
 the same tables without locks, as on the blades of Brown, Ganzfried & Sandholm (2015), and one thread gives the same result
 for a seed; `deterministic`, in which increments of a batch wait and are added in a fixed order: the same result on any
-number of threads.
+number of threads. Batches end at fixed iterations, so a run depends on its seed and its end, and not on its steps.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from riverboat.errors import InputError, check_threads, unknown
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _blueprint_kernels as kernels
 from riverboat.solving import walk_room
-from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Weighting, as_weighting, make_game
+from riverboat.solving.blueprint_tables import BLOCK, BucketTables, Weighting, as_weighting, exact_weight, make_game
 from riverboat.solving.blueprint_tables import Pruning as Pruning
 
 MODES = ("racing", "deterministic")
@@ -87,18 +87,32 @@ class Blueprint:
     # --- training ----------------------------------------------------------------------------------
 
     def step(self, iterations: int) -> None:
-        """Train for at least so many iterations: whole blocks of 64. One long step and many short ones are the same run."""
+        """Train for at least so many iterations: whole blocks of 64, or whole batches in the deterministic mode.
+
+        One long step and many short ones are the same run.
+        """
         if iterations < 0:
             raise InputError(f"{iterations} iterations: must not be negative")
-        target = self.iterations + -(-iterations // BLOCK) * BLOCK
+        target = -(-(self.iterations + iterations) // BLOCK) * BLOCK
         while self.iterations < target:
             period = self.weighting.period
-            end = min(target, (self.iterations // period + 1) * period) if self.weighting.discounts else target
+            begin = self.iterations // period * period if self.weighting.discounts else 0
+            end = target if self.mode == "racing" else self._end_of_batch(begin)
+            if self.weighting.discounts:
+                end = min(end, begin + period)
             (self._race if self.mode == "racing" else self._wait)(end)
             self.weight += end - self.iterations
             self.iterations = end
             if self.weighting.discounts and end % period == 0:
                 self._discount(end // period + 1)
+
+    def _end_of_batch(self, begin: int) -> int:
+        """Return the iteration at which the current batch ends. Batches are counted from `begin`, the start of the period.
+
+        It must not depend on where a step ends: the strategy changes when the increments of a batch are added.
+        """
+        size = len(self._journals.used) * self.group
+        return begin + ((self.iterations - begin) // size + 1) * size
 
     def _race(self, end: int) -> None:
         """Threads take deals in turn, each with a copy of the first street.
@@ -107,7 +121,7 @@ class Blueprint:
         cores all the time: two threads were 1.2 times as fast as one.
         """
         tables = self.tables
-        tally, payoff = np.zeros((self.threads, _LINE), np.int64), np.zeros((self.threads, _LINE))
+        tally, payoff = np.zeros((self.threads, _LINE), np.int64), self._payoffs(_LINE)
         begin = self.iterations
         while begin < end:
             stop = min(end, max(begin + 1024, 2 * begin))  # what has been learnt decides how long copies may differ
@@ -125,6 +139,15 @@ class Blueprint:
             begin = stop
         self._count(tally[:, :2], payoff[:, :2])
 
+    def _payoffs(self, columns: int) -> Array:
+        """Running sums of what both seats have won, for each thread; the first goes on from those of the run.
+
+        So one thread adds the same numbers in the same order, however its steps are cut. float64 [threads, columns]
+        """
+        sums = np.zeros((self.threads, columns))
+        sums[0, :2] = self.payoff / self.tables.unit  # a power of two: exact
+        return sums
+
     def _apart(self, iterations: int) -> int:
         """Blocks that a thread walks before it exchanges its copy of the first street; 0: too few for a copy to pay.
 
@@ -138,21 +161,21 @@ class Blueprint:
         return min(every, _MOST_APART) if every >= _LEAST_APART else 0
 
     def _wait(self, end: int) -> None:
+        """Walk one batch and add its increments."""
         groups = len(self._journals.used)
-        for begin in range(self.iterations, end, groups * self.group):
-            stop = min(begin + groups * self.group, end)
-            done = kernels.Tally(np.zeros((groups, 2), np.int64), np.zeros((groups, 2)))
-            given = *self._given(begin, stop), self._journals
+        done = kernels.Tally(np.zeros((groups, 2), np.int64), np.zeros((groups, 2)))
+        given = *self._given(self.iterations, end), self._journals
+        count = -(-(end - self.iterations) // self.group)
 
-            def gather(thread: int, given: Any = given, done: kernels.Tally = done) -> None:
-                kernels.collect(*given, *self._places[thread], done)
+        def gather(thread: int) -> None:
+            kernels.collect(*given, *self._places[thread], done)
 
-            def add(thread: int, count: int = -(-(stop - begin) // self.group)) -> None:
-                kernels.apply(self.tables.everything, self._journals, count, self._rule.floor, thread, self.threads)
+        def add(thread: int) -> None:
+            kernels.apply(self.tables.everything, self._journals, count, self._rule.floor, thread, self.threads)
 
-            self._spread(gather)
-            self._spread(add)
-            self._count(*done)
+        self._spread(gather)
+        self._spread(add)
+        self._count(done.decisions, np.vstack([self.payoff / self.tables.unit, done.payoff]))
 
     def _given(self, begin: int, end: int) -> tuple[Any, ...]:
         return self.game, self.cards.look, self.tables.everything, self._deals(begin, end), self._rule
@@ -166,8 +189,9 @@ class Blueprint:
         return walk_room.rule_of(self.tables, self.pruning)
 
     def _count(self, tally: Array, payoff: Array) -> None:
+        """Note decisions that were visited, and the sums of payoffs, those of the run so far among them."""
         self.updates += int(tally.sum())
-        self.payoff += payoff.sum(axis=0) * self.tables.unit
+        self.payoff = payoff.sum(axis=0) * self.tables.unit
 
     def _discount(self, period: int) -> None:
         """Tables at the start of a period, in the words of `schedules`."""
@@ -175,7 +199,7 @@ class Blueprint:
         if factors is not None:
             positive, negative, decay = factors
             self._spread(lambda t: self.tables.discount(positive, negative, decay, self.iterations, t, self.threads))
-            self.weight *= positive
+            self.weight = exact_weight(self.weight * positive)
 
     def _spread(self, task: Callable[[int], None]) -> None:
         if self.threads == 1:
@@ -188,9 +212,11 @@ class Blueprint:
         return ThreadPoolExecutor(self.threads)
 
     def _make_journals(self, batch: int) -> kernels.Journal:
-        """Room for the increments of as many groups as a batch has, or memory holds."""
+        """Allocate journals for as many groups as a batch has, or memory holds. Batches fill blocks, or divide them."""
         entries, moves = int(self._need[0] + self._need[1]) * self.group, int(self.tree.count.max())
         groups = max(1, min(-(-batch // self.group), _JOURNALS // (16 * entries + 4 * entries * moves)))
+        whole = BLOCK // self.group  # groups of a block
+        groups = groups // whole * whole if groups >= whole else 1 << groups.bit_length() - 1
         return walk_room.make_journals(self._need, self.group, moves, groups)
 
     # --- what has been learned ---------------------------------------------------------------------

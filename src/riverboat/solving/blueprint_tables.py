@@ -33,6 +33,7 @@ DTYPES = {"float32": np.float32, "16-bit": np.uint16}
 _MOST = 20  # two-byte regrets hold up to 2^20 times the largest pay-off
 _LINE = 64  # bytes of a cache line
 HOT = 1 << 17  # cells of the first street, if threads are to copy it
+_PARTS = 1 << 10  # of one iteration: what a discounted weight is rounded to
 _SMALL_DECK = 20  # cards: there is a number for each set of them
 _MOST_DIRECT = 1 << 23
 
@@ -247,6 +248,11 @@ class Weighting:
 def as_weighting(given: str | Weighting) -> Weighting:
     """A weighting by the name of its schedule, or as it is."""
     return given if isinstance(given, Weighting) else Weighting(given)
+
+
+def exact_weight(weight: float) -> float:
+    """Round a weight so that the iterations of later steps are added without an error, however many steps there are."""
+    return round(weight * _PARTS) / _PARTS
 
 
 @dataclass(frozen=True)

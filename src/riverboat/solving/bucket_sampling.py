@@ -113,7 +113,7 @@ class BucketSampling(Blueprint):
         super()._discount(period)
 
     def _race(self, end: int) -> None:
-        tally, payoff = np.zeros((self.threads, 2), np.int64), np.zeros((self.threads, 2))
+        tally, payoff = np.zeros((self.threads, 2), np.int64), self._payoffs(2)
         deals = self._deals(self.iterations, end)
         given = self.game, self.cards.look, self.tables.cells, deals, self.tables.share
 

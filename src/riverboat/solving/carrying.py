@@ -21,7 +21,7 @@ from riverboat.arrays import Array
 from riverboat.errors import InputError
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.blueprint_tables import BLOCK
+from riverboat.solving.blueprint_tables import BLOCK, exact_weight
 from riverboat.strategy import files
 from riverboat.strategy.blueprint import CHECKPOINT, load_blueprint
 
@@ -46,7 +46,7 @@ def carry(coarse: Blueprint, fine: Blueprint, keep: float = 1.0, deals: int = DE
         after[:, mine] = keep * (part.T @ before[:, theirs])
     fine.iterations = int(keep * coarse.iterations) // BLOCK * BLOCK  # the clock of the weighting
     fine.updates = int(keep * coarse.updates)
-    fine.weight = keep * coarse.weight
+    fine.weight = exact_weight(keep * coarse.weight)
     fine.payoff = keep * coarse.payoff
 
 
@@ -63,6 +63,7 @@ def blueprint_of(folder: str | Path, threads: int = 1) -> tuple[Blueprint, float
             f"{checkpoints[-1]}: trained by a cluster, whose tables are in parts; begin with a run of one process"
         )
     solver = Blueprint(strategy.tree, strategy.cards, threads=threads)
+    arrays.check_state(solver.state())
     solver.restore(arrays)
     return solver, meta.table("provenance").number("seconds", 0)
 

@@ -18,7 +18,6 @@ would not fit together, and do the lost iterations again.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from riverboat import artefact
+from riverboat import artefact, cores
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
 from riverboat.errors import CorruptError, InputError, shown
@@ -92,7 +91,7 @@ class Distributed:
         self.weighting = as_weighting(weighting)
         self.shares = shares(cards, tree, blades, threads=threads, dtype=dtype, prune=prune, mode=mode)
         # The head works while blades wait; its result does not depend on how many threads it has.
-        hands = threads if engine == LOCAL else min(threads * blades, os.cpu_count() or 1)
+        hands = threads if engine == LOCAL else min(threads * blades, cores.available_cores())
         self.head = Head(tree, cards, seed=seed, threads=hands, dtype=dtype, prune=prune, batch=batch)
         path = Path(cards_path) if cards_path is not None else None
         self.engine = make_engine(engine, tree, cards, self.shares, path)
@@ -293,8 +292,7 @@ class Distributed:
         for key, mine in facts.items():
             if entries[key] != mine:
                 raise InputError(f"{folder}: {key} is {shown(entries[key])}, not {mine}: of another run")
-        for name, table in {**self._numbers(), "head": self.head.tables.cells}.items():
-            arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
+        arrays.check_state({**self._numbers(), "head": self.head.tables.cells})
         self.engine.ask("load", str(folder), facts)
         self._put_head(arrays)
         self._kept = folder

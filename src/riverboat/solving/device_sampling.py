@@ -21,7 +21,7 @@ from riverboat.cards.ranking import RankTables
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _external_cuda_kernels as device_kernels
-from riverboat.solving.blueprint_tables import BucketTables, Weighting
+from riverboat.solving.blueprint_tables import BucketTables, Weighting, exact_weight
 from riverboat.solving.bucket_sampling import levels_of
 from riverboat.solving.device_tables import DeviceTables, check_device_is_there, grid, send, send_all
 from riverboat.walks.cuda_code import DEVICE, SIMULATED, bound, cuda, part_on_device
@@ -201,7 +201,7 @@ class DeviceSampling(DeviceTables):
             self.kernels.discount[grid(size, self.block_threads)](
                 self._cells, first, first + size, averages, *(np.float32(x) for x in factors)
             )
-        self.weight *= factors[0]
+        self.weight = exact_weight(self.weight * factors[0])
 
 
 def _averages(tree: ActionTree, street: int) -> Array:

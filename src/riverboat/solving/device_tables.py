@@ -32,8 +32,7 @@ class DeviceTables(Blueprint):
         """What has been learnt, on the processor."""
         if self._newer:
             self._cells.copy_to_host(self._host.cells)
-            self.payoff += self._paid[:2].copy_to_host()
-            self._paid[:2].copy_to_device(np.zeros(2))
+            self.payoff = self._paid[:2].copy_to_host()
             self._newer = False
         self._lent = True
         return self._host
@@ -46,6 +45,7 @@ class DeviceTables(Blueprint):
         """Tables that somebody may have written to go to the device again; those there are about to learn."""
         if self._lent:
             self._cells.copy_to_device(self._host.cells)
+            self._paid[:2].copy_to_device(self.payoff)  # the sums go on there: when they are read changes nothing
             self._lent = False
         self._newer = True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import time as clock
 import warnings
 from collections.abc import Iterable
@@ -187,7 +186,7 @@ class Run(SolverRun):
         written = artefact.write(place / name, "checkpoint", arrays, meta, texts)
         artefact.discard_leftovers(place)
         for old in files.checkpoints(place)[:-KEEP]:
-            shutil.rmtree(old)
+            artefact.remove(old)
         return written
 
     def aim(self, limits: Limits) -> None:

@@ -7,13 +7,13 @@ node sees the same arithmetic whatever the number of threads.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from riverboat import cores
 from riverboat.errors import check_threads
 from riverboat.games.base import Array
 from riverboat.solving import _kernels
@@ -33,7 +33,7 @@ class Walker:
         check_threads(threads)
         self.tree, self.dtype, self.kernels = tree, np.dtype(dtype), kernels
         small = len(tree.nodes.actor) < SMALL or not isinstance(tree, PublicTree)
-        self.threads = 1 if small else min(threads, os.cpu_count() or 1)
+        self.threads = 1 if small else min(threads, cores.available_cores())
         self.rng = np.zeros(1, np.uint64)
         none = np.zeros((0, 1), self.dtype)
         self.no_cuts = _kernels.Cuts(np.zeros(0, np.int32), none, none, none)

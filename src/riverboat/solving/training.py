@@ -20,7 +20,7 @@ import numpy as np
 from riverboat import artefact, disk
 from riverboat.abstraction.card_abstraction import CardAbstraction
 from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.errors import DiskError, InputError
 from riverboat.games.action_tree import ActionTree
 from riverboat.solving.run_loop import FAR, Asked, RunLoop, Standing, after_iterations, after_seconds, check_recipe
 from riverboat.strategy import files
@@ -97,6 +97,7 @@ class Progress:
     touched: int | None = None  # information sets visited; at checks
     regret: float | None = None  # chips a hand, both seats together, an estimate; at checks
     strength: Mapping[str, Any] | None = None  # what `measure` said; at checks
+    trouble: str | None = None  # why the last checkpoint, snapshot or line of the log could not be written
 
     @property
     def iteration(self) -> int:
@@ -167,10 +168,11 @@ class Training(RunLoop[Progress]):
             with disk.told(self.out):
                 self.out.mkdir(parents=True, exist_ok=True)
             artefact.discard_leftovers(self.out)
-            shutil.rmtree(self.out / CARDS, ignore_errors=True)  # of a run that was killed before it saved anything
+            artefact.remove(self.out / CARDS)  # of a run that was killed before it saved anything
             self._keep_cards()
             return
-        artefact.discard_leftovers(self.out)
+        for folder in (self.out, self.out / SNAPSHOTS):
+            artefact.discard_leftovers(folder)
         meta, arrays = artefact.read(checkpoints[-1])
         meta.text("kind", (CHECKPOINT,))
         mine = describe(self.solver.tree, self.solver.cards, self.cards_path)
@@ -191,15 +193,14 @@ class Training(RunLoop[Progress]):
         if isinstance(self.solver, Parted):
             self.solver.load(parts)
         else:
-            for name, table in self.solver.state().items():
-                arrays.take(name, (table.dtype,), table.shape, *((0,) if name == "numbers" else ()))
+            arrays.check_state(self.solver.state())
             self.solver.restore(arrays)
         self.seconds = past.number("seconds", 0)
         if "begun_seconds" in past:
             self.begun_seconds = past.number("begun_seconds", 0)
             self.begun_iterations = int(past.number("begun_iterations", 0))
         self._keep_cards()
-        shutil.rmtree(self.out / "strategy", ignore_errors=True)  # of the run that was over before this one
+        artefact.remove(self.out / "strategy")  # of the run that was over before this one
 
     def _keep_cards(self) -> None:
         """Put the card abstraction into the run's folder: what is trained there is read without any other."""
@@ -271,7 +272,8 @@ class Training(RunLoop[Progress]):
 
     def standing(self) -> Progress:
         """Where the run stands."""
-        return self._now if self._now is not None else self._told(0.0, 0.0)
+        now = self._now if self._now is not None else self._told(0.0, 0.0)
+        return now if self.trouble is None else replace(now, trouble=str(self.trouble))
 
     def _share(self) -> float:
         done = {
@@ -291,9 +293,10 @@ class Training(RunLoop[Progress]):
         if self.measure is not None:
             strategy = self.strategy()
             strength = self.measure(strategy, self._last_snapshot(strategy))
-            self._keep_snapshot(strategy)
+            self.attempt(lambda: self._keep_snapshot(strategy))
         checked = replace(now, touched=sum(self.solver.touched()), regret=sum(self.solver.regret()), strength=strength)
-        disk.append(self.out / "log.jsonl", json.dumps(asdict(checked)))
+        facts = {name: fact for name, fact in asdict(checked).items() if name != "trouble"}
+        self.attempt(lambda: disk.append(self.out / "log.jsonl", json.dumps(facts)))
         return checked
 
     # --- what is kept ------------------------------------------------------------------------------
@@ -317,13 +320,18 @@ class Training(RunLoop[Progress]):
         meta = {**facts, "provenance": self._known()}
         place = self.out / f"{files.CHECKPOINT}{self.solver.iterations:015d}"
         state: dict[str, Array] = {}
-        if isinstance(self.solver, Parted):
-            self.solver.save(_parts(place))  # first: a checkpoint that is there has all its parts
-        else:
-            state = self.solver.state()
-        written = artefact.write(place, CHECKPOINT, {**state, **averages}, meta)
+        try:
+            if isinstance(self.solver, Parted):
+                self.solver.save(_parts(place))  # first: a checkpoint that is there has all its parts
+            else:
+                state = self.solver.state()
+            written = artefact.write(place, CHECKPOINT, {**state, **averages}, meta)
+        except DiskError:
+            if not place.exists():  # parts without a checkpoint only take room
+                shutil.rmtree(_parts(place), ignore_errors=True)
+            raise
         for old in files.checkpoints(self.out)[:-KEEP]:
-            shutil.rmtree(old)
+            artefact.remove(old)
             shutil.rmtree(_parts(old), ignore_errors=True)
         return written
 
@@ -335,7 +343,9 @@ class Training(RunLoop[Progress]):
         if not folders:
             return None
         _, arrays = artefact.read(folders[-1])
-        tables = tuple(arrays[f"average_{street}"] for street in range(len(arrays)))
+        tables = tuple(
+            arrays.take(f"average_{street}", (table.dtype,), table.shape) for street, table in enumerate(now.average)
+        )
         return replace(now, average=tables, provenance={"folder": folders[-1].name})
 
     def _keep_snapshot(self, strategy: BlueprintStrategy) -> None:
@@ -343,7 +353,7 @@ class Training(RunLoop[Progress]):
         folders = self._snapshots()
         if len(folders) > self.snapshots:
             for old in folders[1:-1:2]:
-                shutil.rmtree(old)
+                artefact.remove(old)
 
 
 def _parts(checkpoint: Path) -> Path:

@@ -26,7 +26,7 @@ from riverboat.games.action_tree import ActionTree
 from riverboat.solving import _vector_cuda_kernels as device_kernels
 from riverboat.solving import _vector_deal_kernels as deal_kernels
 from riverboat.solving._vector_cuda_kernels import CARDS, FIELDS, PLAN, RUN
-from riverboat.solving.blueprint_tables import BLOCK, Weighting
+from riverboat.solving.blueprint_tables import BLOCK, Weighting, exact_weight
 from riverboat.solving.bucket_sampling import BucketSampling, hands_of
 from riverboat.solving.device_tables import DeviceTables, check_device_is_there, grid, send
 from riverboat.solving.vector_plan import Street, VectorPlan, vector_plan
@@ -94,9 +94,10 @@ class VectorSampling(DeviceTables, BucketSampling):
         pack: int = PACK,
     ) -> None:
         check_device_is_there(tree)
-        if pack < 1 or (batch is not None and (batch < 1 or pack % batch)):
+        if pack < 1 or BLOCK % pack or (batch is not None and (batch < 1 or pack % batch)):
             raise InputError(
-                f"batch={batch}, pack={pack}: boards of one strategy, and a multiple that is dealt at a time"
+                f"batch={batch}, pack={pack}: boards of one strategy, and a multiple that is dealt at a time; must divide "
+                f"{BLOCK}, so that steps of any length cut no batch"
             )
         if max(cards.counts) > MOST_BUCKETS:
             raise InputError(
@@ -270,7 +271,7 @@ class VectorSampling(DeviceTables, BucketSampling):
             self._give()
             at = *grid(self._table, THREADS), self._stream
             self.kernels.discount[at](self._plan, self._sizes, self._table, self._cells, *factors)
-            self.weight *= factors[0]
+            self.weight = exact_weight(self.weight * factors[0])
 
     # --- state ------------------------------------------------------------------------------
 

@@ -6,13 +6,13 @@ tables.orders(0, [second, third])      # float64 [classes, 13]: chance of each o
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import permutations
 
 import numpy as np
 
+from riverboat import cores
 from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.grid import CLASS_OF_HAND
@@ -166,7 +166,7 @@ def pairs_of(three: ThreeWay) -> TwoWay:
 @cache
 def starting_hands(players: int) -> HandTables:
     """The 169 classes of hold'em; the table of two hands for two players, that of three for more."""
-    threads = os.cpu_count() or 1  # of the first time: then they are on disk
+    threads = cores.available_cores()  # of the first time: then they are on disk
     if players == 2:
         return HandTables.of(FULL_DECK, CLASS_OF_HAND, two_way(threads), None)
     return HandTables.of(FULL_DECK, CLASS_OF_HAND, None, three_way(threads))

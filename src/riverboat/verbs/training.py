@@ -69,6 +69,8 @@ class TrainOptions:
         check_device(self.device)
         if self.device != CPU and (self.cluster is not None or self.mode != "racing"):
             raise InputError(f"device {self.device!r}: cluster and mode are for external sampling on processors")
+        if self.cluster is not None and self.mode != "racing":
+            raise InputError(f"mode {self.mode!r} and cluster={self.cluster}: threads of blades race; take one of them")
         if self.blades is not None and self.cluster is None:
             raise InputError(f"blades={self.blades}: goes with a cluster: local, auto or a Ray address")
         if self.begin is not None and self.cluster is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat import cores
 from riverboat.cards.deck import HANDS
 from riverboat.errors import check_threads
 from riverboat.games.base import Array
@@ -40,7 +40,7 @@ class Rooms:
     def __init__(self, tree: BoardTree, dtype: Any, threads: int = 1) -> None:
         check_threads(threads)
         self.tree, self.dtype = tree, np.dtype(dtype)
-        self.threads = min(threads, os.cpu_count() or 1)
+        self.threads = min(threads, cores.available_cores())
         self.scale = scale_of(tree.betting)
         self._outs: dict[int, Array] = {}
 

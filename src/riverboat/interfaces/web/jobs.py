@@ -181,7 +181,9 @@ class Jobs:
             return
         # -P: a module of the current folder is not imported in place of ours
         command = [sys.executable, "-P", "-m", "riverboat.interfaces.web.job_process", *words]
-        with (notes / "result.json").open("wb") as result, (notes / "said.txt").open("wb") as said:
+        with (
+            disk.told(notes), (notes / "result.json").open("wb") as result, (notes / "said.txt").open("wb") as said,
+        ):  # fmt: skip
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=result, stderr=said, start_new_session=True
             )  # fmt: skip
@@ -212,7 +214,8 @@ class Jobs:
                 message = "" if state in (DONE, STOPPED) else _last_line(self.data.notes(name) / "said.txt")
                 if code < 0 and not message:
                     message = f"the process was killed by signal {-code}"
-                self._keep(replace(job, state=state, ended=clock.time(), message=message))
+                with suppress(OSError):  # no room to note it: this server knows it all the same, and goes on
+                    self._keep(replace(job, state=state, ended=clock.time(), message=message))
         self._pump()
 
     def _interrupt(self, name: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from riverboat import cores
 from riverboat.errors import RiverboatError
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.jobs import Jobs
@@ -33,7 +33,7 @@ class Server:
 
     def __init__(self, data: str | Path, *, jobs: int = 1, memory: int | None = None) -> None:
         self.data = DataFolder(data)
-        self.cores = os.cpu_count() or 1
+        self.cores = cores.available_cores()
         free = available_memory() or 4 << 30
         self.jobs = Jobs(self.data, most=jobs, memory=int(SHARE * free) if memory is None else memory)
         self.shelf = Shelf(self.data)
