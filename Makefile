@@ -13,6 +13,8 @@ VENV_PYTHON := $(BIN)/python$(EXE)
 LOCK ?= requirements-dev.lock
 # Many small processes: what one has parsed the next should find.
 unexport PYTHONDONTWRITEBYTECODE
+# Texts in tests are UTF-8 on Windows too; that the package itself names encodings is tested.
+export PYTHONUTF8 := 1
 # One process for each core; a file stays in one of them, since its tests share fixtures and compiled loops.
 TESTS := $(BIN)/python -m pytest -q -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 

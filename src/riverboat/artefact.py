@@ -138,16 +138,16 @@ def _write(
     }
     body = json.dumps(made, indent=2, sort_keys=True)
     signed = {"manifest": made, "sha256": hashlib.sha256(body.encode()).hexdigest()}
-    (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
+    (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     for path in beside.iterdir():
         disk.sync(path)
     if folder.exists():
         old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-        folder.rename(old)
-        beside.rename(folder)
+        disk.replace(folder, old)
+        disk.replace(beside, folder)
         shutil.rmtree(old)
     else:
-        beside.rename(folder)
+        disk.replace(beside, folder)
     disk.sync(folder.parent)
 
 
@@ -237,7 +237,7 @@ def link(source: Path, folder: Path) -> Path:
                     os.link(source / name, beside / name)
                 except OSError:
                     shutil.copyfile(source / name, beside / name)
-            beside.rename(folder)
+            disk.replace(beside, folder)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
     return folder

@@ -15,6 +15,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from riverboat import disk
 from riverboat.arrays import Array
 
 _CHECK = "check"
@@ -55,7 +56,7 @@ def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]
         path.parent.mkdir(parents=True, exist_ok=True)
         everything: dict[str, Any] = {**arrays, _CHECK: np.array(_checksum(arrays))}
         np.savez(beside, **everything)
-        beside.replace(path)
+        disk.replace(beside, path)
     return arrays
 
 

@@ -237,7 +237,7 @@ class Run(RunLoop[Progress]):
         if self.log is not None:
             with disk.told(self.log):  # a log that cannot be written is told before the work, not after it
                 self.log.parent.mkdir(parents=True, exist_ok=True)
-                self.log.open("a").close()
+                self.log.open("ab").close()
         super().go(stoppers, callback)
 
     def advance(self, iterations: int) -> None:
