@@ -36,9 +36,9 @@ tests: .venv/.dev
 	$(TESTS) --durations=15
 
 # NUMBA="numba==0.61.*" tries that version, with the newest of all else that goes with it.
-test-smoke: .venv/.dev
+test-smoke: $(if $(NUMBA),$(VENV_PYTHON),.venv/.dev)
 	$(if $(NUMBA),$(PIP) -e ".[dev]" "$(NUMBA)")
-	$(BIN)/python -m pytest -q tests/test_jit.py tests/test_lanes.py tests/test_playthroughs.py
+	$(BIN)/python -m pytest -q $(wildcard tests/test_jit.py tests/test_code_*.py) tests/test_lanes.py tests/test_playthroughs.py
 
 # SHARD=2/8 runs the second of eight parts.
 test-slow: .venv/.cluster

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import zlib
 from pathlib import Path
 
@@ -81,6 +82,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Begin with the long files; the others stay in their order. Leave out what belongs to other shards."""
     place = {HERE / name: k for k, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path, len(LONG)))
+    for item in items:
+        if item.get_closest_marker("posix"):
+            item.add_marker(
+                pytest.mark.skipif(sys.platform == "win32", reason="needs signals from outside, or devices")
+            )
     shard = config.getoption("--shard")
     if shard is not None:
         config.hook.pytest_deselected(items=[item for item in items if not in_shard(item.nodeid, shard)])

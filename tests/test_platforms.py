@@ -105,7 +105,7 @@ def test_the_search_for_texts_finds_them(line: str, count: int) -> None:
 
 @pytest.mark.parametrize("platform", ["win32", pytest.param("darwin", marks=pytest.mark.slow)])
 def test_names_of_other_systems_are_used_behind_a_guard(platform: str, tmp_path: Path) -> None:
-    """mypy knows what Python has where: `signal.SIGHUP`, `os.nice` or `fcntl.flock` are no names of Windows.
+    """mypy knows what Python has where: `os.nice`, `os.sysconf` or `fcntl.flock` are no names of Windows.
 
     Only modules that speak with the system are looked at, each alone; on every platform `make types` sees the whole.
     """

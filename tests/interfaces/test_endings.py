@@ -31,6 +31,7 @@ def busy(log, process):
     raise AssertionError("the run did not begin")
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_saves_and_the_run_goes_on(name, code, run, tmp_path):
     out, log = tmp_path / "run", tmp_path / "log"
@@ -49,6 +50,7 @@ def test_a_signal_saves_and_the_run_goes_on(name, code, run, tmp_path):
     assert [p.name for p in out.iterdir() if p.name.startswith(".")] == []
 
 
+@pytest.mark.posix
 def test_nohup_is_respected(tmp_path):
     log = tmp_path / "log"
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import re
-import signal
 import time
 
 import numpy as np
@@ -106,7 +104,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
     deadline = time.monotonic() + 200
     while not (folder.is_dir() and len(files.checkpoints(folder)) > 1) and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     process.join()
     run = training(folder)
     run.open(resume=True)
