@@ -378,13 +378,13 @@ def test_a_terminal_shows_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     assert out.buffer.getvalue().decode("cp1252") == "± ?"
 
 
-def test_help_is_printed_without_utf8() -> None:
-    """It has a ×, which ended the command with a traceback."""
+def test_a_command_prints_where_the_system_has_no_utf8() -> None:
+    """A grid has a ·, which ended the command with an error."""
     plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
-    line = [sys.executable, "-m", "riverboat.interfaces.cli", "--help"]
+    line = [sys.executable, "-m", "riverboat.interfaces.cli", "range", "AA"]
     done = subprocess.run(line, capture_output=True, check=False, env=os.environ | plain)
-    assert done.returncode == 0
-    assert "×" in done.stdout.decode("utf-8")
+    assert done.returncode == 0, done.stderr
+    assert "·" in done.stdout.decode("utf-8")
 
 
 # --- memory -----------------------------------------------------------------------------------------------
