@@ -378,13 +378,14 @@ def test_a_terminal_shows_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     assert out.buffer.getvalue().decode("cp1252") == "± ?"
 
 
-def test_a_command_prints_where_the_system_has_no_utf8() -> None:
+@pytest.mark.parametrize(("encoding", "dot"), [("", "·"), ("ascii", "?"), ("cp1252", "\N{REPLACEMENT CHARACTER}")])
+def test_a_command_prints_where_the_system_has_no_utf8(encoding: str, dot: str) -> None:
     """A grid has a ·, which ended the command with an error."""
-    plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+    plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
     line = [sys.executable, "-m", "riverboat.interfaces.cli", "range", "AA"]
     done = subprocess.run(line, capture_output=True, check=False, env=os.environ | plain)
     assert done.returncode == 0, done.stderr
-    assert "·" in done.stdout.decode("utf-8")
+    assert dot in done.stdout.decode("utf-8", errors="replace")
 
 
 # --- memory -----------------------------------------------------------------------------------------------

@@ -53,10 +53,9 @@ def use_utf8() -> None:
 
     Without it a ≥ or a ♠ would end a command. PYTHONIOENCODING is respected.
     """
-    for stream in (sys.stdout, sys.stderr):
+    for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
-            keep = stream.isatty() or "PYTHONIOENCODING" in os.environ
-            errors = "replace" if stream.errors == "strict" else stream.errors
+            keep = stream.isatty() or os.environ.get("PYTHONIOENCODING")
             stream.reconfigure(encoding=stream.encoding if keep else "utf-8", errors=errors)
 
 
