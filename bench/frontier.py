@@ -86,8 +86,8 @@ def played(first: Path, second: Path | str, given: argparse.Namespace) -> dict[s
             told = match(str(first), second, hands=given.hands, seed=given.seed).to_dict()
         else:
             told = duel(load_blueprint(first), load_blueprint(second), given.hands, given.seed, given.threads).record()
-        result.write_text(json.dumps(told))
-    facts: dict[str, Any] = json.loads(result.read_text())
+        result.write_text(json.dumps(told), encoding="utf-8")
+    facts: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
     return facts
 
 

@@ -61,7 +61,7 @@ def start(data: Path) -> tuple[subprocess.Popen[str], str, str, float]:
 
 def cpu(pid: int) -> float:
     """Seconds of processor time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

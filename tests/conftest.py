@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -84,10 +86,38 @@ def _nothing_is_left_running() -> Iterator[None]:
     assert left == {}, "tests have left processes behind"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long files; the others stay in their order."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--shard 2/8`, which runs the second of eight parts."""
+    parser.addoption("--shard", type=parse_shard, metavar="K/N", help="run part K of N, from 1")
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Read `2/8` as (2, 8)."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise pytest.UsageError(f"--shard {text!r}: must be K/N with K from 1 to N, such as 2/8")
+    return int(part), int(parts)
+
+
+def in_shard(name: str, shard: tuple[int, int]) -> bool:
+    """Tell whether a test belongs to a shard: by its name alone, so alike in every process and on every machine."""
+    part, parts = shard
+    return zlib.crc32(name.encode()) % parts == part - 1
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the long files; the others stay in their order. Leave out what belongs to other shards."""
     place = {HERE / name: k for k, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path, len(LONG)))
+    for item in items:
+        if item.get_closest_marker("posix"):
+            item.add_marker(
+                pytest.mark.skipif(sys.platform == "win32", reason="needs signals from outside, or devices")
+            )
+    shard = config.getoption("--shard")
+    if shard is not None:
+        config.hook.pytest_deselected(items=[item for item in items if not in_shard(item.nodeid, shard)])
+        items[:] = [item for item in items if in_shard(item.nodeid, shard)]
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from processes import Processesfrom numba.core import caching
+from numba.core import caching
 from numba.core.codegen import JITCPUCodegen
 
 import riverboat
 from compiled_modules import Modules
+from processes import Processes
 from riverboat import code_files
 from riverboat.code_files import CodeFiles
 from riverboat.jit import on_disk

@@ -13,12 +13,12 @@ from types import FunctionType
 
 import numpy as np
 import pytest
-
-from processes import Processesfrom numba import njit
+from numba import njit
 from numba.core.bytecode import FunctionIdentity
 
 import riverboat
 from compiled_modules import Modules
+from processes import Processes
 from riverboat.jit import OPTIONS
 
 pytestmark = pytest.mark.smoke

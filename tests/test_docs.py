@@ -227,7 +227,7 @@ def test_the_readme_fits_on_a_screen() -> None:
 
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
-    prose = BLOCK.sub("", page.read_text())
+    prose = BLOCK.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -372,7 +372,7 @@ def test_fields_of_json_log_and_manifest(elsewhere: Path) -> None:
     assert fields - others - {"guarantee"} == set(result.to_dict())  # which more than two players have
     assert "guarantee" in rb.solve("kuhn:players=3", iterations=2).to_dict()
 
-    lines = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in Path("log.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["iteration"] for line in lines] == [10, 20]
     assert set(names(rows("docs/formats.md", "field", "## Log"))) == set(lines[0])
 
@@ -405,5 +405,5 @@ def test_sizes_of_bluff() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_examples_are_explained(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text()))
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     assert f"examples/{path.name}" in DOCS

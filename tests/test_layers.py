@@ -97,7 +97,7 @@ LATER = {
 
 @cache
 def parsed(module: Path) -> ast.Module:
-    return ast.parse(module.read_text())
+    return ast.parse(module.read_text(encoding="utf-8"))
 
 
 def show(module: Path) -> str:

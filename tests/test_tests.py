@@ -148,6 +148,16 @@ def test_nothing_is_skipped_for_want_of_a_package() -> None:
             assert name not in ("skip", "xfail"), f"{file.name}:{node.lineno}: {name}"
 
 
+def test_what_windows_cannot_do_is_marked() -> None:
+    """It sends no signals to one process (`process.kill()` works), and has no devices: such tests are left out there."""
+    alone = re.compile(r"send_signal\(|os\.kill\(|signal\.SIG(?:KILL|HUP|USR)|os\.mkfifo\(")
+    for file, tree in parsed().items():
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and alone.search(ast.unparse(node)):
+                marks = " ".join(map(ast.unparse, node.decorator_list))
+                assert "posix" in marks or "skipif" in marks, f"{file.name}:{node.lineno}: {node.name}"
+
+
 def test_the_long_files_are_there() -> None:
     assert all((ROOT / "tests" / name).is_file() for name in LONG)
     assert len(set(LONG)) == len(LONG)

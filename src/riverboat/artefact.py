@@ -140,21 +140,21 @@ def _write(
     body = json.dumps(made, indent=2, sort_keys=True)
     signed = {"manifest": made, "sha256": hashlib.sha256(body.encode()).hexdigest()}
     with disk.told(folder / MANIFEST):
-        (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
+        (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     for path in beside.iterdir():
         with disk.told(folder / path.name):
             disk.sync(path)
     if folder.exists():
         old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-        folder.rename(old)
+        disk.replace(folder, old)
         try:
-            beside.rename(folder)
+            disk.replace(beside, folder)
         except BaseException:
-            old.rename(folder)
+            disk.replace(old, folder)
             raise
         shutil.rmtree(old)
     else:
-        beside.rename(folder)
+        disk.replace(beside, folder)
     disk.sync(folder.parent)
 
 
@@ -231,7 +231,7 @@ def link(source: Path, folder: Path) -> Path:
                     os.link(source / name, beside / name)
                 except OSError:
                     shutil.copyfile(source / name, beside / name)
-            beside.rename(folder)
+            disk.replace(beside, folder)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
     return folder

@@ -75,13 +75,13 @@ def _folders(controller: str, root: Path) -> Iterator[Path]:
 
 
 def _text(path: Path) -> str:
-    return path.read_text().strip()
+    return path.read_text(encoding="utf-8").strip()
 
 
 def _entry(path: Path, name: str) -> int:
     """Read a number from a file of names and numbers; 0 where it is not there."""
     with suppress(OSError, ValueError):
-        for line in path.read_text().splitlines():
+        for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith(f"{name} "):
                 return int(line.split()[1])
     return 0

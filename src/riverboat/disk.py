@@ -12,7 +12,10 @@ import contextlib
 import errno
 import io
 import os
+import re
 import socket
+import sys
+import time as clock
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
@@ -21,6 +24,7 @@ from riverboat.errors import DiskError, InputError
 
 LOCK = ".lock"
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
+PATIENCE = 2.0  # seconds to wait on Windows for somebody who reads what is to be replaced
 _FAR = 1 << 30  # the byte that Windows locks: behind what is written, so that others can read it
 
 
@@ -53,13 +57,31 @@ def told(path: str | Path) -> Iterator[None]:
 
 def sync(path: Path) -> None:
     """Make sure that a file's bytes have left the cache before a name points to them."""
-    if os.name != "posix":
+    if sys.platform == "win32":  # which flushes only what is open for writing
         return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def replace(source: Path, target: Path) -> None:
+    """Rename a file or a folder, over a file that is there. Windows refuses while somebody reads it: then wait."""
+    until = clock.monotonic() + PATIENCE
+    while True:
+        try:
+            source.replace(target)
+            return
+        except PermissionError:
+            if sys.platform != "win32" or clock.monotonic() >= until:
+                raise
+            clock.sleep(0.01)
+
+
+def file_name(text: str) -> str:
+    """Turn any text into a name that every file system takes: Windows has no `: ? * " < > |` in names."""
+    return re.sub(r"[^\w.,=+()-]+", "-", text).strip(".-") or "unnamed"
 
 
 @contextlib.contextmanager
@@ -78,7 +100,7 @@ def beside(path: str | Path) -> Iterator[Path]:
         try:
             yield draft
             sync(draft)
-            draft.replace(path)
+            replace(draft, path)
         finally:
             draft.unlink(missing_ok=True)
 
@@ -177,8 +199,11 @@ def held(folder: str | Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # an open file stays on Windows: then it is empty
+        with contextlib.suppress(OSError):
             file.truncate(0)
+        if sys.platform == "win32":  # removes no open file, so none that another process has just locked
+            file.close()
+        with contextlib.suppress(OSError):
             (folder / LOCK).unlink()
         file.close()
         if new:
@@ -205,7 +230,7 @@ def _lock(folder: Path) -> IO[str]:
                 owner = file.read(200).strip() or "another process"
                 raise InputError(f"{folder}: {owner} is writing there; wait until it ends, or choose another folder")
             with contextlib.suppress(FileNotFoundError):  # its last owner has just removed it
-                if os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                if sys.platform == "win32" or os.path.samestat(path.stat(), os.fstat(file.fileno())):
                     file.truncate(0)
                     file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
                     file.flush()
@@ -219,11 +244,11 @@ def _lock(folder: Path) -> IO[str]:
 def _take(file: IO[str]) -> bool:
     """Lock an open file; false where somebody else has it."""
     try:
-        if os.name == "nt":  # pragma: no cover
+        if sys.platform == "win32":
             import msvcrt
 
             os.lseek(file.fileno(), _FAR, os.SEEK_SET)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import mmap
+import sys
 import time as clock
 
 from riverboat import cgroups
@@ -31,7 +32,7 @@ def _ask() -> int | None:
 
 def _free() -> int | None:
     try:
-        with open("/proc/meminfo") as lines:
+        with open("/proc/meminfo", encoding="utf-8") as lines:
             for line in lines:
                 if line.startswith("MemAvailable:"):
                     return int(line.split()[1]) * 1024
@@ -40,10 +41,20 @@ def _free() -> int | None:
     return None
 
 
-def resident_memory() -> int | None:
-    """Bytes of memory that this process holds, where the system tells."""
+def resident_memory(process: int | None = None) -> int | None:
+    """Return the bytes of memory that a process holds (default: this one), or None where the system does not say."""
     try:
-        with open("/proc/self/statm") as line:
-            return int(line.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
+        with open(f"/proc/{'self' if process is None else process}/statm", encoding="utf-8") as line:
+            return int(line.read().split()[1]) * mmap.PAGESIZE
+    except (OSError, ValueError, IndexError):
         return None
+
+
+def peak_memory() -> int | None:
+    """Return the most bytes of memory that this process has held so far, or None where the system does not say."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak  # other systems count in KiB

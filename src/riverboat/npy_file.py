@@ -36,7 +36,7 @@ def write_numbers(path: Path, array: Array) -> None:
     rows = np.ascontiguousarray(array)
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
-        file.write(rows.reshape(-1).view(np.uint8))
+        file.write(rows.reshape(-1).view(np.uint8).data)
 
 
 def map_numbers(path: Path, *, private: bool = False) -> Array:

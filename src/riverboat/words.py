@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 from riverboat.errors import InputError, shown
@@ -53,4 +54,15 @@ def duration(text: str) -> float:
 
 def quote(text: str | Path) -> str:
     """A path or a word as it is typed in a shell: `'my runs/x'`."""
+    if sys.platform == "win32":
+        from subprocess import list2cmdline  # slow to load
+
+        return list2cmdline([str(text)])
     return shlex.quote(str(text))
+
+
+def split_command(command: str) -> list[str]:
+    """Split a command line as a shell does. On Windows a backslash separates folders. ValueError for an open quote."""
+    if sys.platform == "win32":
+        return [word.strip('"') for word in shlex.split(command, posix=False)]
+    return shlex.split(command)

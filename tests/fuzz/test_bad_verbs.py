@@ -81,7 +81,7 @@ def cases() -> Iterator[tuple[str, str | int]]:
 @pytest.mark.parametrize(("verb", "option"), list(cases()))
 def test_verbs_refuse_what_is_wrong(verb: str, option: str | int, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("leduc.toml").write_text("game = 'leduc'\n")
+    Path("leduc.toml").write_text("game = 'leduc'\n", encoding="utf-8")
     if verb == "respond":
         rb.save(rb.Strategy.uniform(rb.compile_game(rb.game("kuhn"))), "kuhn")
     before = sorted(tmp_path.rglob("*"))

@@ -32,6 +32,7 @@ def busy(log, process):
     raise AssertionError("the run did not begin")
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_saves_and_the_run_goes_on(name, code, run, start, tmp_path):
     out, log = tmp_path / "run", tmp_path / "log"
@@ -50,6 +51,7 @@ def test_a_signal_saves_and_the_run_goes_on(name, code, run, start, tmp_path):
     assert [p.name for p in out.iterdir() if p.name.startswith(".")] == []
 
 
+@pytest.mark.posix
 def test_nohup_is_respected(start, tmp_path):
     log = tmp_path / "log"
     process = start(*LONG, "--log", log, cwd=tmp_path, ignored=[signal.SIGHUP])

@@ -175,7 +175,7 @@ def test_a_cache_on_a_full_disk_only_costs_time(small: Path, monkeypatch: pytest
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_output_that_finds_no_room(processes) -> None:  # type: ignore[no-untyped-def]
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         process = processes.riverboat("games", stdout=full, stderr=subprocess.PIPE, text=True)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 4

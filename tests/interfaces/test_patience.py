@@ -171,6 +171,7 @@ def test_growth_is_a_line_of_progress_that_is_taken_away(capsys, monkeypatch):
     assert told.interrupted == " while building the tree of x, at 240,000 histories"
 
 
+@pytest.mark.posix
 def test_ctrl_c_has_a_word(processes):
     pytest.importorskip("pyspiel")
     command = "solve", "open_spiel:dots_and_boxes", *BRIEFLY

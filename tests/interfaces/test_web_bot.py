@@ -64,7 +64,7 @@ def test_hands_on_record_are_played_again(record: Path, tmp_path: Path) -> None:
     assert played.chips == (500, 50)
     assert told == [(1, 500), (2, 550)]
     assert played.mbb_per_game == 2750
-    assert (tmp_path / "again.jsonl").read_text() == record.read_text()
+    assert (tmp_path / "again.jsonl").read_text() == record.read_text(encoding="utf-8")
     assert played.ci95 == pytest.approx(1.959963984540054 * 2250)  # 5,000 and 500, less their mean
     one = web_bot.play_online(caller, web_bot.from_record(record), 1)
     assert (one.ci95, one.claim, one.to_dict()["claims"]) == (None, None, [])

@@ -140,7 +140,7 @@ def test_explanations_are_constants() -> None:
     for module in MODULES.values():
         source = importlib.import_module(f"riverboat.reproduce.{module}").__file__
         assert source is not None
-        text = Path(source).read_text()
+        text = Path(source).read_text(encoding="utf-8")
         assert not functions_that_explain(text), module
         assert "Row(" not in text.replace("list[Row](", ""), (
             f"{module}: rows are made by printed, theorem, finding, new"

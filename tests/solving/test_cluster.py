@@ -368,6 +368,7 @@ needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs riverboat
 
 @needs_ray
 @pytest.mark.slow
+@pytest.mark.posix
 def test_ray_gives_the_same_and_survives_the_loss_of_a_blade(tmp_path: Path) -> None:
     expected = Distributed(*game("leduc"), blades=3, seed=1, batch=256)
     expected.step(10_000)
@@ -420,7 +421,7 @@ def test_the_death_of_the_head_loses_one_interval(processes: Processes, tmp_path
         done = -1
         while done < 2:
             done = int(process.stdout.readline())
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
         done = max([done, *(int(line) for line in process.stdout)])
     whole = [folder for folder in sorted(tmp_path.iterdir()) if (folder / "head").is_dir()]

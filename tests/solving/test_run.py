@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import signal
 import subprocess
 import time
@@ -193,7 +192,7 @@ KILLED = (
 
 @pytest.mark.parametrize("pause", [0.05, *(pytest.param(p, marks=pytest.mark.slow) for p in (0.0, 0.11, 0.23))])
 def test_a_killed_run_goes_on(processes, tmp_path, pause):
-    """SIGKILL at some moment of a run that writes checkpoints all the time: what is there is whole."""
+    """Killed at some moment of a run that writes checkpoints all the time: what is there is whole."""
     rb.game("bluff:2,1")  # its smaller game is solved and cached
     out = tmp_path / "run"
     process = processes.python("-c", KILLED.format(out=str(out)))
@@ -221,7 +220,7 @@ def test_work_that_must_not_be_torn_is_done_when_an_interrupt_is_heard():
     done = []
 
     def work():
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         time.sleep(0.3)
         done.append(1)
 
@@ -230,6 +229,7 @@ def test_work_that_must_not_be_torn_is_done_when_an_interrupt_is_heard():
     assert done == [1]
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("what", ["solve", pytest.param("train", marks=pytest.mark.slow)])
 def test_an_interrupt_waits_for_the_step_and_saves_what_is_whole(what, processes, tmp_path):
     """Ctrl-C in a program that sets no handler: the checkpoint is one that a run of that many iterations would write."""

@@ -110,22 +110,22 @@ def write(folder: Path) -> None:
     from riverboat.practice.sitting import Sitting
 
     with inside(folder):
-        Path("pennies.nfg").write_text(NFG)
-        Path("boards.txt").write_text("2s3s5hJdQc\n2s3s5hJdTc\n")
-        Path("leduc.toml").write_text(RECIPE)
-        Path("tournament.toml").write_text(TOURNAMENT)
+        Path("pennies.nfg").write_text(NFG, encoding="utf-8")
+        Path("boards.txt").write_text("2s3s5hJdQc\n2s3s5hJdTc\n", encoding="utf-8")
+        Path("leduc.toml").write_text(RECIPE, encoding="utf-8")
+        Path("tournament.toml").write_text(TOURNAMENT, encoding="utf-8")
         for name, words in WRITTEN.items():
             code, _ = run(*words, "--out", name)
             assert code == 0, (name, code)
         code, text = run("match", "always-call", "random", "--hands", "200", "--json")
-        Path("match.json").write_text(text)
+        Path("match.json").write_text(text, encoding="utf-8")
         assert run("ledger", "ledger.jsonl", "--add", "match.json")[0] == 0
         session = Sitting.begin("session.json", "rule-based", seed=7)
         for _ in range(6):
             session.deal() if session.table.over else session.act("c")
         expected = {name: [answer(words) for words in READ[name]] for name in READ}
         expected["session.json"] = [session.table.to_dict()]
-        Path("expected.json").write_text(json.dumps(expected, sort_keys=True))
+        Path("expected.json").write_text(json.dumps(expected, sort_keys=True), encoding="utf-8")
 
 
 def main() -> None:

@@ -127,7 +127,7 @@ class Wire:
 def _time(seconds: float) -> bytes:
     """A time as the system takes it, above zero: that is no limit there."""
     if sys.platform == "win32":
-        return struct.pack("L", max(1, round(1000 * seconds)))
+        return struct.pack("<L", max(1, round(1000 * seconds)))
     return struct.pack("ll", int(seconds), max(1, int(1e6 * (seconds % 1))))
 
 

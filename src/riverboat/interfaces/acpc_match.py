@@ -6,7 +6,6 @@ is started here is ended here. The client seats one of our agents at any dealer'
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -26,6 +25,7 @@ from riverboat.interfaces.acpc_client import Decide, play
 from riverboat.interfaces.acpc_dealer import LOOPBACK, Limits, MatchResult, listen, port_of, run_match
 from riverboat.interfaces.progress import ProgressLine
 from riverboat.interfaces.terminal import emit, say
+from riverboat.words import split_command
 
 _MOST_WARNINGS = 20
 _LEAVE = 5.0  # seconds that a program has to end by itself when the match is over
@@ -213,7 +213,7 @@ class _Warnings:
 def _words(command: str) -> list[str]:
     """A command as a shell reads it, of a program that is there."""
     try:
-        words = shlex.split(command)
+        words = split_command(command)
     except ValueError as error:
         raise InputError(f"program {shown(command)}: {str(error).lower()}") from None
     if not words or shutil.which(words[0]) is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from rich.console import Console
 
 from riverboat.interfaces import benchmark_blueprints, benchmark_cards, benchmark_device, benchmark_spots
 from riverboat.interfaces.terminal import emit, plain_console, say
+from riverboat.memory import peak_memory
 from riverboat.report_table import FIGURE, TEXT, Column, ReportTable
 from riverboat.solving.cfr import CFR
 from riverboat.solving.exact import solve_exact
@@ -231,7 +231,7 @@ def bluff22(threads: int = 2, iterations: int = 30) -> Row:
     return {
         "infosets": tree.infoset_count,
         "infoset_actions": tree.action_count,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak_gb": (peak_memory() or 0) / 2**30,
         "build_seconds": built,
         "seconds_per_iteration": sum(times) / len(times),
         "best_seconds_per_iteration": min(times),

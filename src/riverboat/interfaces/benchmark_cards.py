@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import time as clock
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from riverboat.cards.deck import card_name
 from riverboat.cards.equity import equity, preflop_table
 from riverboat.cards.isomorphism import Indexer, canonical_boards
 from riverboat.interfaces.terminal import say
+from riverboat.memory import peak_memory
 
 Row = dict[str, Any]
 
@@ -91,11 +91,11 @@ def streets(threads: int = 2) -> list[Row]:
 
     def add(what: str, hands: int, target: float | None, work: Any) -> None:
         say(f"bench: {what}")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak_memory() or 0
         started = clock.perf_counter()
         result = work()
         seconds = clock.perf_counter() - started
-        grown = max(0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20
+        grown = max(0, (peak_memory() or 0) - before) / 2**30
         rows.append(
             {
                 "work": what,

@@ -384,5 +384,7 @@ def plain_river(text: str, real: str = "float") -> dict[str, float] | None:
         program = str(Path(folder) / "plain_river")
         words = [compiler, "-O3", "-march=native", f"-DREAL={real}", str(PLAIN), "-o", program]
         subprocess.run(words, check=True, capture_output=True)
-        told = subprocess.run([program], input=text, check=True, capture_output=True, text=True).stdout
+        told = subprocess.run(
+            [program], input=text, check=True, capture_output=True, text=True, encoding="utf-8"
+        ).stdout
     return {key: float(figure) for key, figure in (line.split() for line in told.splitlines())}

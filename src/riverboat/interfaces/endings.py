@@ -15,13 +15,14 @@ from riverboat.growth import heard
 from riverboat.interfaces import signals
 from riverboat.interfaces.growing import Told
 from riverboat.interfaces.progress import ProgressLine
-from riverboat.interfaces.terminal import complaint, say
+from riverboat.interfaces.terminal import complaint, say, use_utf8
 
 FAULT = 70  # exit code of what nobody thought of, EX_SOFTWARE elsewhere
 
 
 def run(app: typer.Typer, arguments: list[str] | None = None) -> NoReturn:
     """Run a command to its exit code."""
+    use_utf8()
     told = Told()
     try:
         with signals.raised(), heard(told):
@@ -43,9 +44,18 @@ def _end(line: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
+def _reader_left(error: Exception) -> bool:
+    """Tell whether who reads along has enough: `riverboat show … | head`. Windows calls that an invalid argument."""
+    if isinstance(error, BrokenPipeError):
+        return True
+    return (
+        sys.platform == "win32" and isinstance(error, OSError) and (error.errno, error.filename) == (errno.EINVAL, None)
+    )
+
+
 def _told(error: Exception) -> tuple[str, int]:
     """What a person is told of an error, in one line, and the exit code."""
-    if isinstance(error, BrokenPipeError):  # who reads along has enough: `riverboat show … | head`
+    if _reader_left(error):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
         return "", 1
     if isinstance(error, RiverboatError):

@@ -239,7 +239,7 @@ def _done(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]:
         return {}
     if not resume:
         raise InputError(f"{out}: holds solved boards already; go on with --resume, or choose another folder")
-    whole, _, torn = path.read_text().rpartition("\n")
+    whole, _, torn = path.read_text(encoding="utf-8").rpartition("\n")
     if torn:
         disk.write_text(path, f"{whole}\n" if whole else "")
     rows = [_checked(path, number, line) for number, line in enumerate(whole.splitlines(), 1)]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from riverboat.interfaces.terminal import say
 
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # Windows has no SIGHUP, and SIGBREAK alone
 
 
 class Interrupted(KeyboardInterrupt):

@@ -215,9 +215,7 @@ def go(run: Run, options: SolveOptions, unsaved: Unsaved) -> Result:
     except KeyboardInterrupt:
         live.done()
         if run.folder is None:
-            folder = (
-                Path("runs") / f"{run.tree.name.replace(':', '-').replace('/', '-')}-{clock.strftime('%Y%m%d-%H%M%S')}"
-            )
+            folder = Path("runs") / f"{disk.file_name(run.tree.name)}-{clock.strftime('%Y%m%d-%H%M%S')}"
             run.save(folder)
             say(f"saved under {folder} (go on with --out {quote(folder)} --resume)")
         else:

@@ -5,7 +5,9 @@ Results go to stdout, everything else to stderr.
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import re
 import sys
 import threading
@@ -44,6 +46,17 @@ def complaint(text: str) -> str:
     if len(line) > _LONGEST_LINE:
         line = f"{line[: _LONGEST_LINE - _TAIL]} … {line[-_TAIL:]}"
     return f"error: {line}"
+
+
+def use_utf8() -> None:
+    """Write UTF-8 to files and pipes, where Windows has a code page, and replace what a terminal cannot show.
+
+    Without it a ≥ or a ♠ would end a command. PYTHONIOENCODING is respected.
+    """
+    for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            keep = stream.isatty() or os.environ.get("PYTHONIOENCODING")
+            stream.reconfigure(encoding=stream.encoding if keep else "utf-8", errors=errors)
 
 
 def plain_console(*, stderr: bool = False) -> Console:

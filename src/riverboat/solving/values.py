@@ -61,7 +61,7 @@ def _value(larger: str, smaller: Continuation, note: Note | None) -> float:
     digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
     path = cache_folder() / "values" / f"{re.sub('[^a-z0-9,]+', '-', smaller.game.name.lower())[:40]}-{digest}.json"
     try:
-        kept = json.loads(path.read_text())
+        kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["recipe"] == recipe and float(kept["low"]) <= kept["value"] <= float(kept["high"]):
             return float(kept["value"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

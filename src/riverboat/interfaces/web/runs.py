@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 from contextlib import suppress
@@ -19,6 +18,7 @@ from riverboat.interfaces.web.data_folder import BOARDS, DataFolder
 from riverboat.interfaces.web.job_options import PERCENT
 from riverboat.interfaces.web.jobs import ALIVE, Job, Jobs
 from riverboat.interfaces.web.logs import rows_of
+from riverboat.memory import resident_memory
 from riverboat.strategy import blueprint, files
 from riverboat.tournaments import tournament_run
 
@@ -184,11 +184,8 @@ def _owner(folder: Path) -> int | None:
 
 def resident(pid: int | None) -> int | None:
     """Bytes that a process holds, in whole MiB, where the system tells."""
-    with suppress(OSError, ValueError, AttributeError):
-        if pid is not None:
-            held = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-            return held >> 20 << 20
-    return None
+    held = None if pid is None else resident_memory(pid)
+    return None if held is None else held >> 20 << 20
 
 
 def boards_of(folder: Path) -> tuple[list[dict[str, Any]], str]:
