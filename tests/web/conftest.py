@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import uvicorn
 
 import riverboat as rb
 from browsing import CHROMIUM, WIDE, add_to_log
 from random_blueprints import random_blueprint
 from riverboat.interfaces.web import serving
+from riverboat.interfaces.web.connections import listener
 from riverboat.interfaces.web.door import Door
 from riverboat.strategy.blueprint import save_blueprint
 from riverboat.tournaments.tournament import Tournament
@@ -70,7 +70,7 @@ def address(data: Path) -> Iterator[str]:
     port = bound.getsockname()[1]
     inside = serving.Inside(data, 1, None)
     door = Door(inside, TOKEN, serving.hosts("127.0.0.1", port), port)
-    server = uvicorn.Server(uvicorn.Config(door, log_level="warning", lifespan="off", ws="none"))
+    server = listener(door, inside.stop)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{port}"
