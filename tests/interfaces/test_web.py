@@ -267,7 +267,9 @@ def test_the_link_leaves_a_cookie_that_opens_the_door(client: Client) -> None:
         assert client("POST", "/api/ranges", with_it | more, json={"text": "AA"}).status_code == status
 
 
-@pytest.mark.parametrize("given", ["{}", "Basic {}", "Bearer{}", "Token {}", "bearer x{}", "Bearer {} x", "Bearer", "Bearer "])
+@pytest.mark.parametrize(
+    "given", ["{}", "Basic {}", "Bearer{}", "Token {}", "bearer x{}", "Bearer {} x", "Bearer", "Bearer "]
+)
 def test_only_the_scheme_bearer_carries_the_token(client: Client, given: str) -> None:
     cookie = f"{client.door.cookie}={TOKEN}"
     for more in ({}, {"cookie": cookie}):  # a wrong Authorization is not saved by a cookie

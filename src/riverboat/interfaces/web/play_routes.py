@@ -201,7 +201,10 @@ def take_step(held: HeldSitting, version: int | None, move: str | None) -> dict[
         now = held.sitting.table.version
         if version is not None and version != now:
             held.state = _state(held)
-            raise StaleError(f"version {version}: the table is at {now}; another window went on", held.state)
+            raise StaleError(
+                f"this session went on in another window (version {now}, not {version}); this is how it stands",
+                held.state,
+            )
         if move is None:
             held.sitting.deal()
         else:

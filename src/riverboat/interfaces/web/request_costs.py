@@ -32,4 +32,6 @@ def require_cheap(*sources: str) -> None:
     """Raise `CostlyError` for sources that a GET may not compute."""
     for source in sources:
         if not is_cheap(source):
-            raise CostlyError(f"{shown(source)}: must be computed first, which may take minutes: send a POST")
+            raise CostlyError(
+                f"{shown(source)}: is not computed yet, and a link alone computes nothing; the POST of this path does"
+            )
