@@ -16,7 +16,7 @@ import sys
 import threading
 import time as clock
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from typing import Any, TypeVar
 
 from riverboat.cancellation import CancelledError, polled
@@ -69,9 +69,15 @@ class Task:
         self.cancelled = threading.Event()
 
     def cancel(self) -> None:
-        """Take it out of the queue, or stop it at its next poll."""
+        """Take it out of the queue, or stop it at its next poll. Nobody waits for it any more."""
         self.cancelled.set()
         self.future.cancel()
+
+    def fail(self, error: RiverboatError) -> None:
+        """The same, and let who waits for it have an error at once, even where the work polls nothing."""
+        self.cancelled.set()
+        with contextlib.suppress(InvalidStateError):
+            self.future.set_exception(error)
 
     def check(self) -> None:
         """Raise `CancelledError` once it was cancelled; wait while something urgent runs."""
@@ -88,9 +94,11 @@ class Task:
                     self.check()
                 result = self.work()
         except BaseException as error:
-            self.future.set_exception(error)
+            with contextlib.suppress(InvalidStateError):  # cancelled meanwhile
+                self.future.set_exception(error)
         else:
-            self.future.set_result(result)
+            with contextlib.suppress(InvalidStateError):
+                self.future.set_result(result)
 
 
 class WorkQueue:
@@ -148,7 +156,7 @@ class WorkQueue:
             tasks = [*self._waiting, *self._running]
             self._ready.notify_all()
         for task in tasks:
-            task.cancel()
+            task.fail(BusyError("the server is stopping"))
 
     def is_idle(self, seconds: float) -> bool:
         """Wait for what still runs, so long at most; whether nothing does."""
@@ -172,7 +180,7 @@ class WorkQueue:
                     return
                 task = next(iter(self._waiting))
                 del self._waiting[task]
-                if not task.future.set_running_or_notify_cancel():
+                if task.future.done():
                     continue
                 self._running.add(task)
                 self.begun += 1
