@@ -95,8 +95,11 @@ def routes(server: Server) -> APIRouter:
     async def searched(asked: NodeAsked) -> Response:
         """The same of an agent that searches, `default?search=turn`: what it plays there is solved first."""
         run, line, board = asked.run, asked.line, asked.board
-        compute = server.compute if is_cheap(run) else server.compute_costly
-        return as_json(shelf.kept(run, "node", line, board) or await compute(lambda: shelf.node(run, line, board)))
+        known = shelf.kept(run, "node", line, board)
+        if known is None:
+            compute = server.compute if is_cheap(run) else server.compute_costly
+            known = await compute(lambda: shelf.node(run, line, board))
+        return as_json(known)
 
     @router.get("/table", response_model=Table)
     async def table(

@@ -115,7 +115,8 @@ def routes(server: Server) -> APIRouter:
     @router.post("/sittings/{name}/deal")
     async def deal(name: str, asked: StepAsked | None = None) -> dict[str, Any]:
         """The next hand; `version` as for a move."""
-        return await server.play(lambda: take_step(desk.sitting(name), asked and asked.version, None))
+        version = None if asked is None else asked.version
+        return await server.play(lambda: take_step(desk.sitting(name), version, None))
 
     @router.get("/sittings/{name}/results")
     async def raw_results(name: str) -> dict[str, Any]:

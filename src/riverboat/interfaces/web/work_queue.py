@@ -141,7 +141,7 @@ class WorkQueue:
         """Compute on a thread. Cancelling the caller cancels the work; after `seconds` it is given up."""
         task = self.submit(work, finishes=finishes)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(task.future), seconds)  # type: ignore[no-any-return]
+            return await asyncio.wait_for(asyncio.wrap_future(task.future), seconds)
         except TimeoutError:
             raise BusyError(
                 f"not computed within {seconds:g} s, and given up; ask for less, or again later", 30
