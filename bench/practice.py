@@ -97,7 +97,7 @@ def grades(client: httpx.Client) -> tuple[list[float], list[float]]:
         )
         answer.raise_for_status()
         graded.append(seconds)
-        answer, seconds = timed(lambda name=drill["name"]: client.get(f"/api/drills/{name}"))
+        answer, seconds = timed(lambda name=drill["name"]: client.post(f"/api/drills/{name}/question"))
         drill = answer.raise_for_status().json()
         asked.append(seconds)
     return graded, asked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from riverboat.agents.yardsticks import Yardstick
+from riverboat.cancellation import poll
 from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
@@ -202,6 +204,47 @@ def test_reviews_wait_run_one_at_a_time_and_are_given_up() -> None:
     reviews.forget("b")
     assert reviews.look("b", 0)["state"] == "none"
     queue.close()
+
+
+def test_dealing_and_moving_wait_for_no_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More reviews than threads are asked for, and none of them ends: play goes on, and the table that is left ends them."""
+    begun, ended = threading.Event(), threading.Event()
+
+    class Endless(QuickJudge):
+        def verdict(self, state: Any, board: Any, hole: Any, move: str | None = None) -> Verdict:
+            begun.set()
+            try:
+                while True:
+                    poll()
+                    time.sleep(0.002)
+            finally:
+                ended.set()
+
+    monkeypatch.setattr(Desk, "judge", lambda desk, text: Endless())
+    server = Server(tmp_path)
+
+    async def play() -> None:
+        transport = httpx.ASGITransport(application(server))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test", timeout=60) as client:
+            table = (await client.post("/api/play/sittings", json={"agent": "always-raise", "seed": SEED})).json()
+            place = f"/api/play/sittings/{table['name']}"
+            for number in range(12):
+                table = (await client.post(f"{place}/move", json={"move": "f"})).json()
+                told = (await client.post(f"{place}/review", json={"hand": number})).json()
+                assert told["state"] in ("waiting", "running")
+                table = (await client.post(f"{place}/deal")).json()
+                assert table["hand"] == number + 2
+                assert (await client.get(place)).json() == table
+            assert begun.wait(20)
+            assert not ended.is_set()
+            assert server.reviewing.busy == 12
+            assert (await client.delete(f"{place}/reviews")).status_code == 204
+            assert (await client.get(f"{place}/review", params={"hand": 0})).json()["state"] == "none"
+
+    asyncio.run(play())
+    assert ended.wait(20)
+    assert server.close()
+    assert server.reviewing.begun == 1
 
 
 # --- windows ----------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def routes(server: Server) -> APIRouter:
     @router.post("/jobs", status_code=201)
     async def submit(asked: JobAsked) -> JobTold:
         """Queue a solve; the run will be a folder of the data folder with the job's name."""
-        text, job = await server.compute(lambda: job_of(asked, server))
+        text, job = await server.compute_from(asked.agent, lambda: job_of(asked, server))
         return JobTold(**told(server.jobs.submit(text, job), server))
 
     @router.get("/jobs")

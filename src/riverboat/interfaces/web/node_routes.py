@@ -16,7 +16,7 @@ from riverboat.interfaces.web import models, runs
 from riverboat.interfaces.web.data_folder import MissingError
 from riverboat.interfaces.web.models import Node, Table
 from riverboat.interfaces.web.node_json import number
-from riverboat.interfaces.web.request_costs import is_cheap, require_cheap
+from riverboat.interfaces.web.request_costs import require_cheap
 from riverboat.interfaces.web.server import Server
 from riverboat.interfaces.web.shelf import to_bytes
 from riverboat.report_table import ReportTable
@@ -97,8 +97,7 @@ def routes(server: Server) -> APIRouter:
         run, line, board = asked.run, asked.line, asked.board
         known = shelf.kept(run, "node", line, board)
         if known is None:
-            compute = server.compute if is_cheap(run) else server.compute_costly
-            known = await compute(lambda: shelf.node(run, line, board))
+            known = await server.compute_from(run, lambda: shelf.node(run, line, board))
         return as_json(known)
 
     @router.get("/table", response_model=Table)

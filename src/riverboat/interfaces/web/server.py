@@ -19,6 +19,7 @@ from riverboat.cancellation import poll
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.jobs import Jobs
 from riverboat.interfaces.web.practice_desk import Desk
+from riverboat.interfaces.web.request_costs import is_cheap
 from riverboat.interfaces.web.review_queue import Reviews
 from riverboat.interfaces.web.shelf import Shelf
 from riverboat.interfaces.web.work_queue import BusyError, Gate, WorkQueue
@@ -64,6 +65,10 @@ class Server:
     async def compute_costly(self, work: Callable[[], T]) -> T:
         """Compute what may take minutes, one at a time; for POSTs alone."""
         return await self.costly.run(work, seconds=COSTLY_SECONDS)
+
+    async def compute_from(self, source: str | None, work: Callable[[], T]) -> T:
+        """Compute something with an agent or a run: as costly where that searches or must be solved; for POSTs alone."""
+        return await (self.compute if source is None or is_cheap(source) else self.compute_costly)(work)
 
     async def write(self, work: Callable[[], T]) -> T:
         """Write to the data folder: not begun once the client has gone, and never stopped half-way."""

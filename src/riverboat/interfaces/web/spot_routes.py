@@ -76,7 +76,11 @@ def routes(server: Server) -> APIRouter:
     @router.post("/spots")
     async def spots(source: Source) -> SpotTold:
         """A spot, checked: as entries, as a file, and its first moves."""
-        return SpotTold(**await server.compute(lambda: sources.told(sources.find(source, server.data, server.shelf))))
+
+        def work() -> dict[str, Any]:
+            return sources.told(sources.find(source, server.data, server.shelf))
+
+        return SpotTold(**await server.compute_from(source.agent, work))
 
     @router.post("/spots/size")
     async def size(asked: SizeAsked) -> dict[str, Any]:
@@ -86,6 +90,6 @@ def routes(server: Server) -> APIRouter:
             spot = sources.find(asked, server.data, server.shelf).spot
             return estimate(spot, None, asked.threads or server.cores)
 
-        return await server.compute(work)
+        return await server.compute_from(asked.agent, work)
 
     return router
