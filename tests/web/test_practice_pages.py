@@ -154,6 +154,21 @@ def test_ten_questions_are_graded_as_the_solution_says(visit: Any, data: Path) -
     assert told["lost"] == pytest.approx(total, abs=1e-9)
 
 
+def test_an_address_starts_nothing_costly(visit: Any, data: Path) -> None:
+    """A table that is not solved, and a session whose agent searches: both wait for a click."""
+    sittings = data / ".practice" / "sittings"
+    sittings.mkdir(parents=True, exist_ok=True)
+    Sitting.begin(sittings / "search-1.json", "always-call", seed=1, name="default?search=river")
+    requests: list[str] = []
+    page = visit("#charts?source=push:5,6")
+    page.on("request", lambda sent: requests.append(f"{sent.method} {sent.url.rpartition('/api/')[2]}"))
+    expect(page.get_by_role("button", name="Solve push:5,6")).to_be_visible()
+    page.goto(page.url.partition("#")[0] + "#play?sitting=search-1")
+    expect(page.get_by_role("button", name="Go on with this session")).to_be_visible()
+    assert any("search-1" in one for one in requests)
+    assert [one for one in requests if one.startswith("POST")] == []
+
+
 @pytest.mark.slow  # two push or fold tables
 def test_a_chart_is_read_compared_and_kept(visit: Any) -> None:
     page = visit("#charts?source=push:10,10&against=push:4,4&line=J")

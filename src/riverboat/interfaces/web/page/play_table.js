@@ -35,8 +35,9 @@ export class PlayTable {
         h("div", { class: "stack" }, h("section", { class: "sheet" }, h("header", {}, h("h2", {}, "This hand")), this.log),
           h("section", { class: "sheet stack" }, h("header", {}, h("h2", {}, "Results")), this.figures, this.more),
           h("section", { class: "sheet stack", "aria-label": "Review" }, h("header", {}, h("h2", {}, "Review")), this.reviews)))));
-    const state = await attempt(() => readOrOffer(this.actions, () => api.sitting(this.name), () => api.openSitting(this.name),
-      { text: "This session is not open: its agent searches, and takes up to a minute to be ready.", action: "Go on with this session" }));
+    const state = await attempt(() => readOrOffer(this.actions, () => api.sitting(this.name), {
+      text: "This session is not open: its agent searches, and takes up to a minute to be ready.", action: "Go on with this session",
+      compute: () => api.openSitting(this.name), again: () => this.load() }));
     if (!state) return;
     this.#draw(state);
     for (let hand = Math.max(0, state.hands - 3); hand < state.hands; hand++) this.#review(hand);
