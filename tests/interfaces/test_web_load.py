@@ -53,6 +53,7 @@ class Running:
         self.inside()  # loaded, so that no deadline runs meanwhile
         self.thread = threading.Thread(target=self.listener.run, kwargs={"sockets": [bound]}, daemon=True)
         self.thread.start()
+        until(lambda: self.listener.started)
 
     def client(self) -> httpx.Client:
         headers = {"authorization": f"Bearer {TOKEN}"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,10 @@ class Histories:
 
     def all(self) -> list[dict[str, Any]]:
         """All that are kept, the last first."""
-        told = [{"name": path.stem, "changed": path.stat().st_mtime, "kind": path.suffix[1:]} for path in self._files()]
+        told: list[dict[str, Any]] = []
+        for path in self._files():
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                told.append({"name": path.stem, "changed": path.stat().st_mtime, "kind": path.suffix[1:]})
         return sorted(told, key=lambda one: -one["changed"])
 
     def told(self, name: str) -> dict[str, Any]:

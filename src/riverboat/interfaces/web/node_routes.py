@@ -134,13 +134,9 @@ def routes(server: Server) -> APIRouter:
         def work() -> bytes:
             first, lock = shelf.solution(run)
             second, other_lock = shelf.solution(other)
-            with lock:
-                here = first[line]
-                here.summary()
-            with other_lock:
-                there = second[line]
-                there.summary()
-            comparison = compare_nodes(here, there)
+            inner, outer = sorted((lock, other_lock), key=id)  # in one order: two comparisons never wait for each other
+            with outer, inner:
+                comparison = compare_nodes(first[line], second[line])
             return to_bytes(
                 {
                     "moves": table_dict(comparison.moves),

@@ -85,8 +85,8 @@ def routes(server: Server) -> APIRouter:
 
     async def opened(name: str, *, cheap: bool = True) -> HeldSitting:
         """The session as it is open now. A GET opens it where that is `cheap`: a link cannot start a search."""
-        while (held := desk.opened(name)) is None:
-            if cheap:
+        while (held := desk.opened(name)) is None or not held.state:  # its first state is on its way
+            if cheap and held is None:
                 require_cheap(desk.named(name))
             await server.play(lambda: published(desk.sitting(name)))
         return held
