@@ -14,9 +14,21 @@ from typing import Any
 
 from riverboat.errors import InputError, shown
 
+_forbidden: str | None = None  # who may not import by name in this process
+
+
+def forbid(who: str) -> None:
+    """Refuse every `module:object` from now on, in this process: `who` serves requests, or works for somebody who does."""
+    global _forbidden
+    _forbidden = who
+
 
 def find(what: str, text: str, module: str) -> Any:
     """The module that `text` names; `what` it should have is for errors."""
+    if _forbidden is not None:
+        raise InputError(
+            f"{what} {shown(text)}: code by name is not allowed in {_forbidden}; name what comes with Riverboat"
+        )
     with told(what, text, f"{module} cannot be imported"):
         try:
             return importlib.import_module(module)

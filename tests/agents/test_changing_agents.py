@@ -11,7 +11,8 @@ from random_blueprints import blueprint_of
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.changing import HedgeAgent, NoticingLearner, SwitchingAgent
 from riverboat.agents.learning import LearningAgent, LearnSettings
-from riverboat.agents.registry import make_agent, names_agent
+from riverboat.agents.registry import make_agent
+from riverboat.agents.spec import is_agent_spec
 from riverboat.agents.yardsticks import Yardstick
 from riverboat.errors import InputError
 from riverboat.evaluation.matches import play_match
@@ -111,7 +112,7 @@ def test_names(tmp_path: Path) -> None:
     notice = make_agent(f"{folder}?exploit=dbbr&notice=300")
     assert isinstance(notice, NoticingLearner)
     assert notice.watch.window == 300
-    assert names_agent("switch:always-call,random")
+    assert is_agent_spec("switch:always-call,random")
     for text, message in {
         "switch:always-call": "at least two agents",
         "switch:always-call,nobody": "unknown agent",

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat.agents.registry import make_agent, names_agent
+from riverboat.agents.registry import make_agent
 from riverboat.agents.rules import RuleAgent
+from riverboat.agents.spec import is_agent_spec
 from riverboat.errors import InputError
 from riverboat.games.acpc import read_game
 from riverboat.games.places import Places
@@ -32,7 +33,7 @@ def agent(tmp_path: Path) -> RuleAgent:
     path.write_text(TEXT)
     found = make_agent(f"{path}?seed=3")
     assert isinstance(found, RuleAgent)
-    assert names_agent(str(path))
+    assert is_agent_spec(str(path))
     return found
 
 

@@ -17,6 +17,7 @@ import pytest
 import riverboat as rb
 from riverboat.agents import registry
 from riverboat.agents.searching import SearchingAgent
+from riverboat.agents.spec import AgentSpec
 from riverboat.evaluation import value_tables
 from riverboat.games.hand_files import phhs_text
 from riverboat.interfaces.web import play_routes, practice_desk, shelf, sources
@@ -112,10 +113,11 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return call
 
-    def cheap_agent(text: str, seed: int = 0) -> Any:
+    def cheap_agent(spec: str | AgentSpec, seed: int = 0) -> Any:
+        text = spec.text if isinstance(spec, AgentSpec) else spec
         if not is_cheap(text):
             return forbid("agent")(text)
-        return registry.make_agent(text, seed)
+        return registry.make_agent(spec, seed)
 
     for module in (practice_desk, shelf, sources):
         monkeypatch.setattr(module, "make_agent", cheap_agent)

@@ -75,7 +75,7 @@ def test_a_sitting_is_found_as_it_was_left(agent, tmp_path, request):
     path, rng = tmp_path / "evening.json", np.random.default_rng(3)
     sitting = Sitting.begin(path, name, seed=5)
     for _ in range(6):  # after every move, in the middle of hands and at their ends
-        again = Sitting.open(path)
+        again = Sitting.open(path, name)
         assert again.table.to_dict() == sitting.table.to_dict()
         assert [h.line for h in again.finished.hands] == [h.line for h in sitting.finished.hands]
         if sitting.table.over:

@@ -16,6 +16,15 @@ from typing import Any
 
 from riverboat import __version__
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.changing import HedgeAgent, NoticingLearner, SwitchingAgent
+from riverboat.agents.endgame_learning import EndgameLearner
+from riverboat.agents.learning import LearningAgent
+from riverboat.agents.mixing import MixedAgent
+from riverboat.agents.rules import RuleAgent
+from riverboat.agents.safe import SafeLearner, SafeSearcher
+from riverboat.agents.safe_endgames import SafeEndgames
+from riverboat.agents.searching import LibraryAgent, SearchingAgent
+from riverboat.agents.solved_spot import SolutionAgent
 from riverboat.agents.yardsticks import Yardstick
 from riverboat.games.acpc import Rules, show_game
 from riverboat.solving.sizing import DEVICE_CORES
@@ -23,6 +32,22 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.walks.devices import CUDA
 
 ELSEWHERE = ("seed", "abstraction", "threads", "device", "memory")  # options that do not change what is played
+# What fingerprints in ledgers say of a class: never changed, whatever the class is called and wherever it lies.
+KINDS: dict[type, str] = {
+    EndgameLearner: "EndgameLearner",
+    HedgeAgent: "HedgeAgent",
+    LearningAgent: "LearningAgent",
+    LibraryAgent: "LibraryAgent",
+    MixedAgent: "MixedAgent",
+    NoticingLearner: "NoticingLearner",
+    RuleAgent: "riverboat.agents.rules:RuleAgent",
+    SafeEndgames: "SafeEndgames",
+    SafeLearner: "SafeLearner",
+    SafeSearcher: "SafeSearcher",
+    SearchingAgent: "SearchingAgent",
+    SolutionAgent: "riverboat.agents.solved_spot:SolutionAgent",
+    SwitchingAgent: "SwitchingAgent",
+}
 LENGTH = 12  # hexadecimal digits of a fingerprint that is written down
 
 
@@ -49,8 +74,13 @@ def identity(agent: Any) -> dict[str, Any]:
     name, behind = str(getattr(agent, "name", agent)), getattr(agent, "made_of", ())
     if behind:
         return _of_parts(agent, name, [identity(part) for part in behind])
-    own = getattr(agent, "fingerprint", None) or f"{type(agent).__module__}:{type(agent).__qualname__} {name}"
+    own = getattr(agent, "fingerprint", None) or f"{_kind(agent)} {name}"
     return {"name": name, "fingerprint": _digest(str(own)), "kind": "own"}
+
+
+def _kind(agent: Any) -> str:
+    """Return the lasting name of an agent's class; a class of the user's own is known by its module and name."""
+    return KINDS.get(type(agent)) or f"{type(agent).__module__}:{type(agent).__qualname__}"
 
 
 def _of_blueprint(agent: BlueprintAgent) -> dict[str, Any]:
@@ -82,7 +112,7 @@ def _cores(known: Mapping[str, Any]) -> int:
 def _of_parts(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
     alone = len(parts) == 1
     how = _options(name) if alone else ",".join(re.findall(r",(\w+=\d+)(?=,|$)", name))  # `deals=500` of a switch
-    mark = _digest(repr((type(agent).__qualname__, how, [part["fingerprint"] for part in parts])))
+    mark = _digest(repr((_kind(agent), how, [part["fingerprint"] for part in parts])))
     if not alone:
         return {"name": name, "fingerprint": mark, "kind": "several"}
     return {**parts[0], "fingerprint": mark}  # a blueprint is called by all options already

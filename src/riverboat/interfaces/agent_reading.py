@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from riverboat.agents.base import Answering
-from riverboat.agents.registry import DEFAULT, make_agent, names_agent
+from riverboat.agents.registry import DEFAULT, make_agent
+from riverboat.agents.spec import is_agent_spec
 from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting
@@ -48,4 +49,4 @@ def answering(name: str, game: str | None, seed: int = 0) -> tuple[Answering, Ru
 
 def is_agent(text: Path) -> bool:
     """Whether `riverboat show` is asked about an agent: no folder of that name, and a name that agents have."""
-    return not text.is_dir() and names_agent(str(text))
+    return not text.is_dir() and is_agent_spec(str(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ def play(name: str, options: Options | None = None, source: TextIO | None = None
     except (Left, KeyboardInterrupt):
         _say("")
     kept = (
-        f"--out {how.out} --resume goes on"
+        f"riverboat play {shlex.quote(sitting.agent)} --out {how.out} --resume goes on"
         if how.out is not None
         else f"--seed {table.seed} deals the same cards again"
     )
@@ -116,7 +117,9 @@ def _sit_down(name: str, how: Options) -> Sitting:
     if how.resume:
         if how.out is None:
             raise InputError("--resume: say which sitting with --out FILE")
-        sitting = Sitting.open(how.out)
+        sitting = Sitting.open(
+            how.out, name if name == Sitting.named(how.out)[0] else None
+        )  # the same spec, typed again
         if sitting.table.over:
             sitting.deal()
         return sitting

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.registry import make_agent, names_agent
+from riverboat.agents.registry import make_agent
+from riverboat.agents.spec import is_agent_spec
 from riverboat.errors import InputError
 from riverboat.interfaces.terminal import emit, plain_console
 from riverboat.strategy import shipping
@@ -26,7 +27,7 @@ def ship(what: str, out: Path, steps: int, json: bool) -> None:
 
 def _strategy(what: str) -> BlueprintStrategy:
     """That of a folder, or what an agent plays in its own tree: post-processed where its name says so."""
-    if Path(what).is_dir() or not names_agent(what):
+    if Path(what).is_dir() or not is_agent_spec(what):
         return load_blueprint(what)
     agent = make_agent(what)
     if not isinstance(agent, BlueprintAgent):

@@ -34,12 +34,16 @@ def read(text: str, flags: TableFlags) -> Spot:
     """The spot of a match state."""
     if flags.ranges is None:
         raise InputError(f"solve {TAG}: --ranges is missing; name an agent whose strategy gives both ranges")
-    agent = make_agent(flags.ranges)
+    return spot_of(text, make_agent(flags.ranges), flags)
+
+
+def spot_of(text: str, agent: Agent, flags: TableFlags) -> Spot:
+    """Return the spot of a match state, with the ranges of an agent."""
     rules = rules_for([agent], flags.game)
     state = parse_match_state(text.strip(), rules)
     if not isinstance(agent, Answering):
         raise InputError(
-            f"--ranges {shown(flags.ranges)}: it does not say what it plays with all hands (no method strategies)"
+            f"--ranges {shown(agent.name)}: it does not say what it plays with all hands (no method strategies)"
         )
     menu = menu_of(agent, rules, flags.menu)
     floor = 0.0 if flags.floor is None else flags.floor

@@ -19,6 +19,8 @@ from typing import Any
 from riverboat import disk
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.registry import make_agent
+from riverboat.agents.spec import from_file, parse_agent
 from riverboat.cards.notation import parse_cards, show_cards
 from riverboat.cards.ranking import rank
 from riverboat.endgame.table_search import Search
@@ -157,12 +159,18 @@ class Sitting:
         return sitting
 
     @staticmethod
-    def open(path: str | Path, agent: Agent | None = None) -> Sitting:
-        """As it was left. `agent` is the one that is named there, where it is at hand."""
+    def open(path: str | Path, agent: str | Agent | None = None) -> Sitting:
+        """Open a session as it was left.
+
+        A file may name agents that come with Riverboat, and neither code nor folders: for those, `agent` is the same spec
+        again, or the agent itself.
+        """
         entries = _read(Path(path))
         seed, name = entries.whole("seed"), entries.text("agent")
         rules = parse_game(entries.text("game", lines=True), entries.text("game_name"), str(path))
-        made = seating.agent(name, seed) if agent is None else agent
+        if isinstance(agent, str) and agent != name:
+            raise InputError(f"{path}: was played against {shown(name)}, not {shown(agent)}")
+        made = make_agent(parse_agent(name, from_file(path)), seed) if agent is None else seating.agent(agent, seed)
         seating.rules_for([made], rules)
         hands = [_hand(each) for each in entries.tables("hands")]
         if not hands:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from riverboat.errors import InputError
 from riverboat.interfaces.web.models import Asked, ReviewTold, Word
-from riverboat.interfaces.web.names import agent_name
+from riverboat.interfaces.web.names import agent_spec
 from riverboat.interfaces.web.play_routes import HandAsked, judged
 from riverboat.interfaces.web.server import Server
 
@@ -74,7 +74,7 @@ def routes(server: Server) -> APIRouter:
     @router.post("/{name}/review")
     async def ask_review(name: str, asked: HistoryReviewAsked) -> ReviewTold:
         """Let one of those hands be judged by an agent, behind play."""
-        agent_name(asked.judge, server.data)  # refused where there is none
+        agent_spec(asked.judge, server.data)  # refused where there is none
         hand = await server.compute(lambda: histories.hand(name, asked.player, asked.hand))
         key = asked.player, asked.judge, asked.hand
         return ReviewTold(**server.reviews.request(_owner(name), key, lambda: judged(desk, hand, asked.judge)))

@@ -32,8 +32,10 @@ def main() -> None:
             os.nice(NICE)
     threading.Thread(target=_listen, daemon=True).start()
 
+    from riverboat import own
     from riverboat.interfaces import cli
 
+    own.forbid("a job of the server")
     cli.main(sys.argv[1:])
 
 

@@ -10,20 +10,18 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError, shown
+from riverboat.errors import InputError
 from riverboat.games import spot_file
 from riverboat.interfaces import many_boards
-from riverboat.interfaces.solve_options import target
 from riverboat.interfaces.spot_estimate import estimate
-from riverboat.interfaces.terminal import duration
 from riverboat.interfaces.web import runs, sources
+from riverboat.interfaces.web.job_options import check_options
 from riverboat.interfaces.web.jobs import ALIVE, LIMITS, Job
 from riverboat.interfaces.web.logs import last_row, tail
 from riverboat.interfaces.web.models import JobAsked, JobTold, Limits
 from riverboat.interfaces.web.server import Server
 from riverboat.interfaces.web.shelf import to_bytes
 from riverboat.interfaces.web.work_queue import BusyError
-from riverboat.solving.schedules import SCHEDULES
 
 EVERY = 0.25  # seconds between two looks at what changes
 PING = 15.0  # seconds of silence after which a stream says that it lives
@@ -40,13 +38,12 @@ def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
     options: dict[str, Any] = {name: getattr(asked, name) for name in LIMITS if getattr(asked, name) is not None}
     options |= {"threads": threads, "checkpoint": asked.checkpoint or CHECKPOINT}
     options |= {name: getattr(asked, name) for name in ("dtype", "schedule") if getattr(asked, name) is not None}
-    if asked.schedule is not None and asked.schedule.partition(":")[0] not in SCHEDULES:
-        raise InputError(f"schedule {shown(asked.schedule)}: one of {', '.join(SCHEDULES)}; no code by its name")
-    check_limits(options, spot.scale[0])
     if asked.boards is not None:
-        options |= {"boards": _boards(asked.boards, server)}
+        options |= {"boards": asked.boards}
         options |= {"line": asked.report} if asked.report else {}
         options |= {"keep": True} if asked.keep else {}
+    kind = "spot" if asked.boards is None else "boards"
+    options = check_options(options, kind, server.data, spot.scale[0])
     sizes = estimate(spot, asked.schedule, threads)
     need = sizes["bytes"][asked.dtype or "compact"] + sizes["bytes_tree"]
     name = asked.name or server.data.free_name(spot.name)
@@ -55,24 +52,7 @@ def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
     server.data.path(name)
     facts = {"game": spot.name, "board": show_cards(spot.board), "pot": spot.pot, "stack": spot.stack}
     facts |= {"seconds": sizes["seconds_to_target"], "infosets": sizes["infosets"]}
-    kind = "spot" if asked.boards is None else "boards"
     return spot_file.dumps(spot), Job(name, kind, options, int(need), facts=facts)
-
-
-def check_limits(options: dict[str, Any], unit: str) -> None:
-    """Refuse limits that the command would refuse, before anything is queued."""
-    if "until" in options:
-        target(options["until"], unit)
-    for name in ("time", "checkpoint"):
-        if name in options:
-            duration(options[name])
-
-
-def _boards(text: str, server: Server) -> str:
-    """`all`, `sample:N`, or a file of the data folder, as the command line takes it."""
-    where = text if text == "all" or text.startswith("sample:") else str(server.data.path(text))
-    many_boards.read(where)
-    return where
 
 
 def told(job: Job, server: Server) -> dict[str, Any]:
@@ -131,7 +111,6 @@ def routes(server: Server) -> APIRouter:
     async def resume(name: str, limits: Limits) -> JobTold:
         """Go on from the last checkpoint, also after a restart of the server; limits that are given replace the old ones."""
         given = {key: value for key, value in limits.model_dump().items() if value is not None}
-        check_limits(given, runs.PERCENT)
         return JobTold(**told(server.jobs.resume(name, given), server))
 
     @router.delete("/jobs/{name}", status_code=204)

@@ -14,18 +14,22 @@ import threading
 import time as clock
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from riverboat import disk
-from riverboat.errors import InputError, shown
-from riverboat.interfaces.web.data_folder import DataFolder, MissingError
+from riverboat.errors import InputError, RiverboatError, shown
+from riverboat.interfaces.web.data_folder import JOBS, DataFolder, MissingError
+from riverboat.interfaces.web.job_options import SPOT_FILE, check_files, check_options
 from riverboat.words import show_bytes
 
 QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED = (
     "queued", "running", "stopping", "stopped", "done", "missed", "failed",
 )  # fmt: skip
+STATES = (QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED)
 ALIVE = (QUEUED, RUNNING, STOPPING)
 MOST_JOBS = 500  # known at a time
 WAIT = 20.0  # seconds that jobs have for their checkpoints when the server ends
@@ -99,7 +103,7 @@ class Jobs:
             notes = self.data.notes(job.name)
             with disk.told(notes):
                 notes.mkdir(parents=True)
-            disk.write_text(notes / "spot.toml", spot)
+            disk.write_text(notes / SPOT_FILE, spot)
             self._keep(replace(job, state=QUEUED, created=clock.time()))
         self._pump()
         return self.get(job.name)
@@ -128,7 +132,8 @@ class Jobs:
                     f"job {shown(name)}: a process is still writing its last checkpoint; try again in a moment"
                 )
             kept = {key: value for key, value in job.options.items() if not options or key not in LIMITS}
-            self._keep(replace(job, state=QUEUED, options=kept | options, ended=None, message=""))
+            checked = check_options(kept | options, job.kind, self.data)
+            self._keep(replace(job, state=QUEUED, options=checked, ended=None, message=""))
         self._pump()
         return self.get(name)
 
@@ -168,7 +173,14 @@ class Jobs:
 
     def _start(self, job: Job) -> None:
         notes = self.data.notes(job.name)
-        command = [sys.executable, "-m", "riverboat.interfaces.web.job_process", *self.words(job)]
+        try:
+            check_files(notes, self.data.path(job.name))
+            words = self.words(replace(job, options=check_options(job.options, job.kind, self.data)))
+        except RiverboatError as error:
+            self._keep(replace(job, state=FAILED, ended=clock.time(), message=str(error)))
+            return
+        # -P: a module of the current folder is not imported in place of ours
+        command = [sys.executable, "-P", "-m", "riverboat.interfaces.web.job_process", *words]
         with (notes / "result.json").open("wb") as result, (notes / "said.txt").open("wb") as said:
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=result, stderr=said, start_new_session=True
@@ -180,7 +192,7 @@ class Jobs:
     def words(self, job: Job) -> list[str]:
         """The command line of a job, as it can be typed too."""
         notes, options = self.data.notes(job.name), job.options
-        words = ["solve", str(notes / "spot.toml"), "--out", str(self.data.path(job.name)), "--resume", "--json"]
+        words = ["solve", str(notes / SPOT_FILE), "--out", str(self.data.path(job.name)), "--resume", "--json"]
         words += ["--log", str(notes / "log.jsonl")] if job.kind == "spot" else []
         for name, value in options.items():
             words += [f"--{name}"] if value is True else [f"--{name}={value}"]
@@ -219,12 +231,19 @@ class Jobs:
     def _read(self) -> dict[str, Job]:
         """The jobs of earlier servers; those that ran when their server was killed have stopped, and wait to be resumed."""
         jobs: dict[str, Job] = {}
-        for file in sorted((self.data.root / ".jobs").glob("*/job.json")):
+        for file in sorted((self.data.root / JOBS).glob("*/job.json")):
             job = _job(file)
-            if job is not None and job.name == file.parent.name:
-                alive = job.state in ALIVE
-                message = "the server ended; resume goes on from the last checkpoint" if alive else job.message
-                jobs[job.name] = replace(job, state=STOPPED if alive else job.state, message=message)
+            if job is None or job.name != file.parent.name:
+                continue
+            try:
+                self.data.path(job.name)
+                check_options(job.options, job.kind, self.data)
+            except RiverboatError as error:  # somebody else's folder, or another release: shown, and never started
+                jobs[job.name] = replace(job, state=FAILED, message=f"{file.name}: {error}")
+                continue
+            alive = job.state in ALIVE
+            message = "the server ended; resume goes on from the last checkpoint" if alive else job.message
+            jobs[job.name] = replace(job, state=STOPPED if alive else job.state, message=message)
         return jobs
 
 
@@ -232,10 +251,10 @@ LIMITS = ("until", "iterations", "time")
 
 
 def _job(file: Path) -> Job | None:
-    """What a file says, if it is whole."""
-    with suppress(OSError, ValueError, TypeError):
-        facts = json.loads(file.read_text(encoding="utf-8"))
-        return Job(**{each.name: facts[each.name] for each in fields(Job) if each.name in facts})
+    """What a file says, if it is whole and its entries are of the right types."""
+    with suppress(OSError, ValueError, TypeError, RecursionError):  # pydantic's errors are ValueErrors
+        job = TypeAdapter(Job).validate_json(file.read_bytes(), strict=True)
+        return job if job.state in STATES else None
     return None
 
 

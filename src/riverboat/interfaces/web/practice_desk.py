@@ -18,18 +18,19 @@ from typing import Any, TypeVar
 
 from riverboat import artefact, disk
 from riverboat.agents.base import Agent
-from riverboat.agents.registry import make_agent
+from riverboat.agents.registry import blueprint_folder, make_agent
 from riverboat.agents.solved_spot import SolutionAgent
+from riverboat.agents.spec import AgentSpec
 from riverboat.errors import InputError, RiverboatError, shown
 from riverboat.interfaces.web.data_folder import DataFolder, MissingError
 from riverboat.interfaces.web.histories import Histories
-from riverboat.interfaces.web.names import agent_name
+from riverboat.interfaces.web.names import agent_spec, push_spec
 from riverboat.interfaces.web.solution_locks import walking
 from riverboat.practice.charts import Book, charts_of, push_book
 from riverboat.practice.drill_record import DrillRecord
 from riverboat.practice.drills import Drill, DrillOptions
 from riverboat.practice.judging import Judge, judge_of
-from riverboat.practice.push_charts import PREFIX, is_push, push_table
+from riverboat.practice.push_charts import push_table
 from riverboat.practice.questions import ChartSource, Source, TableSource
 from riverboat.practice.sitting import FinishedHands, Sitting
 from riverboat.strategy import files
@@ -38,7 +39,6 @@ FOLDER = ".practice"
 MOST_OPEN = 32  # sittings and drills
 MOST_AGENTS = 8  # of all uses; they share what is read from files
 MOST_SITTINGS = 2_000
-MOST_SEATS = 9  # of push or fold tables that are solved here
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
@@ -102,13 +102,13 @@ class Desk:
 
     def agent(self, text: str, seed: int = 0, use: Used = Used.PLAY) -> Agent:
         """By the name that a reader gives; those used last stay open."""
-        name = agent_name(text, self.data)
-        key = *self._mark(name), seed, use
+        spec = agent_spec(text, self.data)
+        key = *_mark(spec), seed, use
         with self._lock:
             if key in self._agents:
                 self._agents.move_to_end(key)
                 return self._agents[key]
-        made = make_agent(name, seed)
+        made = make_agent(spec, seed)
         with self._lock:
             self._agents[key] = made
             while len(self._agents) > MOST_AGENTS:
@@ -117,7 +117,7 @@ class Desk:
 
     def judge(self, text: str) -> Judge:
         """Who judges decisions; what it has solved is kept with it. For the thread of reviews alone."""
-        key = self._mark(agent_name(text, self.data))
+        key = _mark(agent_spec(text, self.data))
         with self._lock:
             if key in self._judges:
                 self._judges.move_to_end(key)
@@ -219,12 +219,8 @@ class Desk:
 
     def source(self, text: str) -> Source:
         """What a drill is of."""
-        name = self._named(text)
-        return ChartSource(push_table(name), text) if is_push(name) else TableSource(self.agent(text), text)
-
-    def _named(self, text: str) -> str:
-        """A source as the library names it."""
-        return _few(text) if text.startswith(PREFIX) else agent_name(text, self.data)
+        push = push_spec(text, self.data)
+        return TableSource(self.agent(text), text) if push is None else ChartSource(push_table(push), text)
 
     def drill(self, source: str, options: DrillOptions, seed: int | None) -> HeldDrill:
         """Begin a drill."""
@@ -244,11 +240,11 @@ class Desk:
 
     def book(self, source: str, line: str = "") -> Book:
         """The charts of a source; of a solved spot those around a line."""
-        name = self._named(source)
-        if is_push(name):
-            return push_book(push_table(name))
+        push = push_spec(source, self.data)
+        if push is not None:
+            return push_book(push_table(push))
         agent = self.agent(source, use=Used.CHARTS)
-        key = (*self._mark(name), line if isinstance(agent, SolutionAgent) else "")
+        key = (*_mark(agent_spec(source, self.data)), line if isinstance(agent, SolutionAgent) else "")
         with self._lock:
             if key in self._books:
                 self._books.move_to_end(key)
@@ -261,13 +257,14 @@ class Desk:
                 self._books.popitem(last=False)
         return book
 
-    def _mark(self, name: str) -> tuple[Any, ...]:
-        """What changes when the run behind a name does."""
-        folder = Path(name.partition("?")[0])
-        if not folder.is_dir():
-            return (name,)
-        place = files.newest(folder)
-        return name, str(place), *artefact.stamp(place / artefact.MANIFEST)
+
+def _mark(spec: AgentSpec) -> tuple[Any, ...]:
+    """A key that changes when the run behind a spec does."""
+    folder = Path(spec.target) if spec.kind == "solution" else blueprint_folder(spec)
+    if folder is None:
+        return (spec.text,)
+    place = files.newest(folder)
+    return spec.text, str(place), *artefact.stamp(place / artefact.MANIFEST)
 
 
 def _hold(among: OrderedDict[str, H], held: H) -> H:
@@ -275,10 +272,3 @@ def _hold(among: OrderedDict[str, H], held: H) -> H:
     while len(among) > MOST_OPEN:
         among.popitem(last=False)
     return held
-
-
-def _few(text: str) -> str:
-    """A push or fold table, if it has few enough seats to be solved while somebody waits."""
-    if text.partition("?")[0].count(",") + 1 > MOST_SEATS or len(text) > 200:
-        raise InputError(f"chart {shown(text[:60])}: two to {MOST_SEATS} stacks")
-    return text

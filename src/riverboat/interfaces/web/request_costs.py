@@ -7,7 +7,7 @@ it, after somebody has clicked.
 
 from __future__ import annotations
 
-from riverboat.agents.registry import SEVERAL
+from riverboat.agents.spec import COMPOSITES
 from riverboat.errors import RiverboatError, shown
 from riverboat.practice.push_charts import PREFIX, is_solved
 
@@ -25,7 +25,7 @@ def is_cheap(source: str) -> bool:
         return is_solved(source)
     base, _, options = source.partition("?")
     names = {part.partition("=")[0] for part in options.split("&") if part}
-    return not base.startswith(SEVERAL) and names <= CHEAP_OPTIONS
+    return base.partition(":")[0] not in COMPOSITES and names <= CHEAP_OPTIONS
 
 
 def require_cheap(*sources: str) -> None:

@@ -16,13 +16,13 @@ from riverboat.interfaces.progress import expected
 from riverboat.interfaces.solve_options import target
 from riverboat.interfaces.spot_estimate import TARGET
 from riverboat.interfaces.web.data_folder import BOARDS, DataFolder
+from riverboat.interfaces.web.job_options import PERCENT
 from riverboat.interfaces.web.jobs import ALIVE, Job, Jobs
 from riverboat.interfaces.web.logs import rows_of
 from riverboat.strategy import blueprint, files
 from riverboat.tournaments import tournament_run
 
 SNAPSHOTS = "snapshots"  # of trainings, in their folders
-PERCENT = "% of pot"
 _BOARD = re.compile(r'^board = "(\w+)"', re.MULTILINE)
 _NAME = re.compile(r'^name = "(.*)"$', re.MULTILINE)
 _OWNER = re.compile(r"process (\d+) on (\S+)")

@@ -11,7 +11,7 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riverboat import disk
+from riverboat import disk, own
 from riverboat.errors import InputError, shown
 from riverboat.interfaces import signals
 from riverboat.interfaces.terminal import say, size_of_memory
@@ -111,6 +111,7 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, op
     except Exception:
         bound.close()
         raise
+    own.forbid("the server")
     port = bound.getsockname()[1]
     token = secrets.token_urlsafe(24)
     inside = Inside(data, jobs, most)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from riverboat import artefact
-from riverboat.agents.registry import DEFAULT, DEMO, demo_folder, make_agent, names_agent
+from riverboat.agents.registry import DEFAULT, DEMO, demo_folder, make_agent
+from riverboat.agents.spec import is_agent_spec
 from riverboat.errors import InputError, RiverboatError, shown
 from riverboat.games.base import CHANCE
 from riverboat.interfaces.web.data_folder import DataFolder
-from riverboat.interfaces.web.names import agent_name
+from riverboat.interfaces.web.names import agent_spec
 from riverboat.interfaces.web.node_json import cards_of, solution_node
 from riverboat.interfaces.web.place_json import agent_node, blueprint_node
 from riverboat.interfaces.web.runs import place_of
@@ -70,7 +71,7 @@ class Shelf:
 
     def is_agent(self, name: str) -> bool:
         """Whether a name is an agent's: a yardstick, the demo, or a run with options."""
-        return "?" in name or (names_agent(name) and ":" not in name)
+        return "?" in name or (is_agent_spec(name) and ":" not in name)
 
     def _place(self, name: str) -> tuple[Path, Mark]:
         place = place_of(self.data.run(name))
@@ -113,7 +114,7 @@ class Shelf:
         if name in (DEMO, DEFAULT) and demo_folder().is_dir():  # a blueprint like others, with the moves on the way
             told = self._of_blueprint(blueprint.load_blueprint(demo_folder()), demo_folder(), line, board)
         elif self.is_agent(name):
-            agent = make_agent(agent_name(name, self.data))
+            agent = make_agent(agent_spec(name, self.data))
             if not isinstance(agent, Answering):
                 raise InputError(f"agent {shown(name)}: does not say what it plays with all hands")
             told = agent_node(agent, rules_for([agent], None), line, board)

@@ -18,7 +18,7 @@ from riverboat.interfaces import table_states
 from riverboat.interfaces.solve_options import TableFlags
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.models import Source
-from riverboat.interfaces.web.names import agent_name
+from riverboat.interfaces.web.names import agent_spec
 from riverboat.interfaces.web.shelf import Shelf
 from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.table_spot import table_spot
@@ -88,13 +88,13 @@ def _run(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
 
 
 def _state(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
-    name = agent_name(source.agent, data)
-    return NotedSpot(table_states.read(source.state or "", TableFlags(ranges=name, floor=source.floor)), [])
+    agent = make_agent(agent_spec(source.agent, data))
+    return NotedSpot(table_states.spot_of(source.state or "", agent, TableFlags(floor=source.floor)), [])
 
 
 def _line(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     """A line of an agent as a spot: the same as a table state, without a hand at the table."""
-    agent = make_agent(agent_name(source.agent, data))
+    agent = make_agent(agent_spec(source.agent, data))
     if not isinstance(agent, Answering):
         raise InputError(f"agent {shown(source.agent)}: does not say what it plays with all hands")
     rules = rules_for([agent], None)
