@@ -19,14 +19,12 @@ from typing import Any
 import httpx
 import pytest
 
-from riverboat.cancellation import CancelledError, is_polled, poll, polled
-from riverboat.games.spot import Spot
+from riverboat.cancellation import CancelledError, is_polled, poll
 from riverboat.interfaces.web import serving, spot_routes
 from riverboat.interfaces.web.connections import DeadlineProtocol, listener
 from riverboat.interfaces.web.door import Door
 from riverboat.interfaces.web.server import MOST_WAITING, THREADS
 from riverboat.interfaces.web.work_queue import BusyError, Gate, WorkQueue
-from riverboat.solving.batches import solve_many
 
 TOKEN = "a-token-of-the-test"
 SPOT = {
@@ -266,23 +264,6 @@ def test_urgent_work_goes_first_and_work_that_writes_is_finished() -> None:
     for queue in (behind, urgent):
         queue.close()
         assert queue.is_idle(20)
-
-
-def test_a_solve_that_is_polled_has_the_same_answer_and_can_be_stopped() -> None:
-    spot = Spot.make(board="Td9d6hQc", pot=100, stack=200, oop="AA,KJ,77", ip="QQ,AT,88", bets="50%")
-    polls: list[int] = []
-    (plain,) = solve_many([spot], iterations=60, until=0.5)
-    with polled(lambda: polls.append(1)):
-        (stepped,) = solve_many([spot], iterations=60, until=0.5)
-    assert stepped.table.tobytes() == plain.table.tobytes()
-    assert stepped.provenance == plain.provenance
-    assert len(polls) >= stepped.provenance["iterations"] / 5
-
-    def stop() -> None:
-        raise CancelledError("enough")
-
-    with polled(stop), pytest.raises(CancelledError):
-        solve_many([spot], iterations=60)
 
 
 # --- the end --------------------------------------------------------------------------------------
