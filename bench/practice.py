@@ -49,6 +49,7 @@ RIVER: dict[str, Any] = {
 }
 DTYPES = ("float32", "float64")  # of a spot's tables; single ones are the default
 MOVES, QUESTIONS, SOLVED, HANDS = 120, 40, 20, 60
+REVIEWED = 5  # hands that are reviewed while others are played
 
 
 def spread(seconds: list[float], target: float) -> str:
@@ -86,6 +87,29 @@ def moves(client: httpx.Client, agent: str) -> list[float]:
     return took
 
 
+def behind_reviews(client: httpx.Client, agent: str) -> tuple[list[float], list[float]]:
+    """Deals and moves of a searching agent while five hands are reviewed."""
+    table = client.post("/api/play/sittings", json={"agent": agent, "seed": 5}).raise_for_status().json()
+    place, deals, made = f"/api/play/sittings/{table['name']}", [], []
+
+    def step(path: str, body: dict[str, str]) -> tuple[Any, float]:
+        answer, seconds = timed(lambda: client.post(f"{place}/{path}", json=body))
+        return answer.raise_for_status().json(), seconds
+
+    for _ in range(REVIEWED):
+        while not table["over"]:
+            table, _ = step("move", {"move": "c"})
+        table, _ = step("deal", {})
+    for hand in range(REVIEWED):
+        client.post(f"{place}/review", json={"hand": hand}).raise_for_status()
+    while client.get(f"{place}/review", params={"hand": REVIEWED - 1}).json()["state"] in ("waiting", "running"):
+        over = table["over"]
+        table, seconds = step("deal", {}) if over else step("move", {"move": "c"})
+        (deals if over else made).append(seconds)
+        time.sleep(0.3)  # a person looks
+    return deals, made
+
+
 def grades(client: httpx.Client) -> tuple[list[float], list[float]]:
     """Answers of a drill of the solved turn, and the questions between them."""
     rng, graded, asked = np.random.default_rng(2), [], []
@@ -97,7 +121,7 @@ def grades(client: httpx.Client) -> tuple[list[float], list[float]]:
         )
         answer.raise_for_status()
         graded.append(seconds)
-        answer, seconds = timed(lambda name=drill["name"]: client.get(f"/api/drills/{name}"))
+        answer, seconds = timed(lambda name=drill["name"]: client.post(f"/api/drills/{name}/question"))
         drill = answer.raise_for_status().json()
         asked.append(seconds)
     return graded, asked
@@ -161,6 +185,9 @@ def main() -> None:
                     f"    with all that its sitting down took {cpu(process.pid) - used:.2f} s of the processor",
                     flush=True,
                 )
+                deals, made = behind_reviews(client, f"{name}?search=turn")
+                print(f"deals while {REVIEWED} hands are reviewed: {spread(deals, 0.1)}", flush=True)
+                print(f"moves of {name}?search=turn then: {spread(made, 1.0)}", flush=True)
                 graded, asked = grades(client)
                 print(f"graded, from a solved turn: {spread(graded, 0.05)}", flush=True)
                 print(f"the next question, with its EVs: {spread(asked, 0.05)}", flush=True)

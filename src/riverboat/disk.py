@@ -15,6 +15,7 @@ import os
 import re
 import socket
 import sys
+import threading
 import time as clock
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,7 +97,8 @@ def beside(path: str | Path) -> Iterator[Path]:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         _discard_drafts(path)
-        draft = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")  # pictures go by the suffix
+        # Threads of a process may write the same file; pictures go by the suffix.
+        draft = path.with_name(f".{path.stem}.{os.getpid()}-{threading.get_ident()}.tmp{path.suffix}")
         try:
             yield draft
             sync(draft)
@@ -110,7 +112,8 @@ def _discard_drafts(path: Path) -> None:
     before, behind = f".{path.stem}.", f".tmp{path.suffix}"
     for other in path.parent.iterdir():
         writer = other.name.removeprefix(before).removesuffix(behind)
-        if other.name == f"{before}{writer}{behind}" and writer.isdecimal() and not _lives(int(writer)):
+        process = writer.partition("-")[0]
+        if other.name == f"{before}{writer}{behind}" and process.isdecimal() and not _lives(int(process)):
             other.unlink(missing_ok=True)
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import uvicorn
 
 import riverboat as rb
 from browsing import CHROMIUM, WIDE, add_to_log
 from random_blueprints import random_blueprint
 from riverboat.interfaces.web import serving
+from riverboat.interfaces.web.connections import listener
 from riverboat.interfaces.web.door import Door
 from riverboat.strategy.blueprint import save_blueprint
 from riverboat.tournaments.tournament import Tournament
@@ -73,7 +73,7 @@ def address(data: Path) -> Iterator[str]:
     port = bound.getsockname()[1]
     inside = serving.Inside(data, 1, None)
     door = Door(inside, TOKEN, serving.hosts("127.0.0.1", port), port)
-    server = uvicorn.Server(uvicorn.Config(door, log_level="warning", lifespan="off", ws="none"))
+    server = listener(door, inside.stop)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{port}"
@@ -107,9 +107,12 @@ def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: 
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         pages.append(page)
-        expected = REFUSED if refused else NOTHING
+        allowed = REFUSED if refused else NOTHING
         page.on(
-            "console", lambda said: said.type == "error" and not expected.search(said.text) and wrong.append(said.text)
+            "console",
+            lambda said: (
+                said.type == "error" and not (expected(said) or allowed.search(said.text)) and wrong.append(said.text)
+            ),
         )
         page.on("pageerror", lambda error: wrong.append(f"thrown: {error}"))
         page.on("request", lambda asked: foreign(asked.url, address) and wrong.append(f"elsewhere: {asked.url}"))
@@ -124,6 +127,11 @@ def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: 
             print(f"what was to be seen: {picture}")
         page.context.close()
     assert wrong == []
+
+
+def expected(said: Any) -> bool:
+    """Whether the console tells of an answer that the page knows what to do with: costly, or gone on in another window."""
+    return any(f"responded with a status of {status}" in said.text for status in (405, 409))
 
 
 def foreign(url: str, address: str) -> bool:

@@ -18,8 +18,9 @@ from riverboat.interfaces.web.job_options import check_boards, check_options
 from riverboat.interfaces.web.jobs import ALIVE, LIMITS, Job
 from riverboat.interfaces.web.logs import last_row, tail
 from riverboat.interfaces.web.models import JobAsked, JobTold, Limits
-from riverboat.interfaces.web.server import BusyError, Server
+from riverboat.interfaces.web.server import Server
 from riverboat.interfaces.web.shelf import to_bytes
+from riverboat.interfaces.web.work_queue import BusyError
 
 EVERY = 0.25  # seconds between two looks at what changes
 PING = 15.0  # seconds of silence after which a stream says that it lives
@@ -88,7 +89,7 @@ def routes(server: Server) -> APIRouter:
     @router.post("/jobs", status_code=201)
     async def submit(asked: JobAsked) -> JobTold:
         """Queue a solve; the run will be a folder of the data folder with the job's name."""
-        text, job = await server.compute(lambda: job_of(asked, server))
+        text, job = await server.compute_from(asked.agent, lambda: job_of(asked, server))
         return JobTold(**told(server.jobs.submit(text, job), server))
 
     @router.get("/jobs")
@@ -128,7 +129,7 @@ def routes(server: Server) -> APIRouter:
             nonlocal streams
             try:
                 before, silent = b"", 0.0
-                while not await request.is_disconnected():
+                while not (server.closing.is_set() or await request.is_disconnected()):
                     value = look()
                     body = to_bytes(value)
                     silent += EVERY

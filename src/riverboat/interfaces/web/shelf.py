@@ -23,6 +23,7 @@ from riverboat.interfaces.web.names import agent_spec
 from riverboat.interfaces.web.node_json import cards_of, solution_node
 from riverboat.interfaces.web.place_json import agent_node, blueprint_node
 from riverboat.interfaces.web.runs import place_of
+from riverboat.interfaces.web.solution_locks import lock_of
 from riverboat.strategy import blueprint, files
 from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.solution import Solution
@@ -75,7 +76,7 @@ class Shelf:
 
     def __init__(self, data: DataFolder) -> None:
         self.data, self.answers = data, Answers()
-        self._open: OrderedDict[Mark, tuple[Solution, threading.Lock]] = OrderedDict()
+        self._open: OrderedDict[Mark, tuple[Solution, threading.RLock]] = OrderedDict()
         self._lock, self._opening = threading.Lock(), threading.Lock()
 
     def resolve(self, name: str) -> Resolved:
@@ -119,7 +120,7 @@ class Shelf:
         folder = self._folder(name)
         return (name, str(folder), *(artefact.stamp(folder / artefact.MANIFEST) if folder else ()))
 
-    def solution(self, name: str) -> tuple[Solution, threading.Lock]:
+    def solution(self, name: str) -> tuple[Solution, threading.RLock]:
         """A solution, opened once, and the lock that its walks need."""
         place = place_of(self.data.run(name))
         mark = (str(place), *artefact.stamp(place / artefact.MANIFEST))
@@ -132,7 +133,7 @@ class Shelf:
             if not isinstance(solved, Solution):
                 raise InputError(f"run {shown(name)}: holds {solved.tree.name}, which has no nodes of hold'em to draw")
             with self._lock:
-                self._open[mark] = solved, threading.Lock()
+                self._open[mark] = solved, lock_of(solved)
                 while len(self._open) > MOST_OPEN:
                     self._open.popitem(last=False)
                 return self._open[mark]

@@ -110,7 +110,11 @@ def routes(server: Server) -> APIRouter:
     @router.post("/spots")
     async def spots(source: Source) -> SpotTold:
         """A spot, checked: as entries, as a file, and its first moves."""
-        return SpotTold(**await server.compute(lambda: sources.told(sources.find(source, server.data, server.shelf))))
+
+        def work() -> dict[str, Any]:
+            return sources.told(sources.find(source, server.data, server.shelf))
+
+        return SpotTold(**await server.compute_from(source.agent, work))
 
     @router.post("/spots/size")
     async def size(asked: SizeAsked) -> dict[str, Any]:
@@ -122,7 +126,7 @@ def routes(server: Server) -> APIRouter:
             boards = None if asked.boards is None else check_boards(asked.boards, server.data)
             return sources.size(spot, None, asked.threads or server.cores, boards)
 
-        return await server.compute(work)
+        return await server.compute_from(asked.agent, work)
 
     @router.post("/spots/proposal")
     async def proposal(asked: ProposalAsked) -> ProposalTold:

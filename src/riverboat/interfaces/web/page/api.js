@@ -8,7 +8,7 @@ async function askText(path, options = {}) {
     throw new Error("The server does not answer. Is riverboat serve still running?");
   }
   const text = await answer.text();
-  if (!answer.ok) throw new Error(errorIn(text) ?? `${path}: the server answered ${answer.status}`);
+  if (!answer.ok) throw Object.assign(new Error(errorIn(text) ?? `${path}: the server answered ${answer.status}`), { status: answer.status });
   return text;
 }
 
@@ -66,23 +66,31 @@ export const opponents = () => get("play/agents");
 export const sittings = () => get("play/sittings");
 export const sitDown = (wanted) => post("play/sittings", wanted);
 export const sitting = (name) => get(`play/sittings/${part(name)}`);
-export const move = (name, made) => post(`play/sittings/${part(name)}/move`, { move: made });
-export const deal = (name) => post(`play/sittings/${part(name)}/deal`);
+export const openSitting = (name) => post(`play/sittings/${part(name)}/open`);
+export const move = (name, made, version) => post(`play/sittings/${part(name)}/move`, { move: made, version });
+export const deal = (name, version) => post(`play/sittings/${part(name)}/deal`, { version });
 export const leave = (name) => ask("DELETE", `/api/play/sittings/${part(name)}`);
-export const results = (name, aivat) => get(`play/sittings/${part(name)}/results`, { aivat });
+export const results = (name) => get(`play/sittings/${part(name)}/results`);
+export const lucklessResults = (name) => post(`play/sittings/${part(name)}/results`);
 export const review = (name, hand) => get(`play/sittings/${part(name)}/review`, { hand: String(hand) });
+export const askReview = (name, hand) => post(`play/sittings/${part(name)}/review`, { hand });
+export const cancelReviews = (name) => ask("DELETE", `/api/play/sittings/${part(name)}/reviews`);
 export const handsLink = (name) => `/api/play/sittings/${part(name)}/hands.phhs`;
 export const histories = () => get("play/histories");
 export const bringHands = (wanted) => post("play/histories", wanted);
 export const history = (name) => get(`play/histories/${part(name)}`);
 export const historyHands = (name, player) => get(`play/histories/${part(name)}/hands`, { player });
 export const historyReview = (name, player, judge, hand) => get(`play/histories/${part(name)}/review`, { player, judge, hand: String(hand) });
+export const askHistoryReview = (name, player, judge, hand) => post(`play/histories/${part(name)}/review`, { player, judge, hand });
+export const cancelHistoryReviews = (name) => ask("DELETE", `/api/play/histories/${part(name)}/reviews`);
 export const removeHistory = (name) => ask("DELETE", `/api/play/histories/${part(name)}`);
 export const beginDrill = (wanted) => post("drills", wanted);
 export const question = (name) => get(`drills/${part(name)}`);
+export const nextQuestion = (name) => post(`drills/${part(name)}/question`);
 export const answer = (name, made) => post(`drills/${part(name)}/answer`, { move: made });
 export const drillRecord = (source) => get("drills/record", { source });
 export const chartBook = (source, root) => get("charts", { source, root });
+export const solveCharts = (source, line) => post("charts", { source, line });
 export const chart = (source, line) => get("charts/chart", { source, line });
 export const chartDifference = (source, against, line) => get("charts/difference", { source, against, line });
 export const pictureLink = (source, lines, kind) => `/api/charts/picture?${new URLSearchParams([["source", source], ["kind", kind], ...lines.map((line) => ["line", line])])}`;

@@ -81,10 +81,15 @@ class Asking {
     } else if (/^[1-9]$/.test(event.key)) this.moves.querySelectorAll("button.act")[Number(event.key) - 1]?.click();
   }
 
-  async next() {
-    const told = await attempt(() => api.question(this.name));
+  /** Draw the question on the table, or with `ask` the next one, which the server may have to solve. */
+  async next(ask = api.nextQuestion) {
+    const told = await attempt(() => ask(this.name));
     if (!told) {
       fill(this.root, h("div", { class: "empty" }, h("p", {}, "This drill is over."), button("Another one", () => go("drill", {}))));
+      return;
+    }
+    if (told.question === null) { // answered before a reload
+      fill(this.root, h("div", { class: "empty" }, h("p", {}, `${told.answers} answers so far.`), button("Next question", () => this.next(), { class: "main" })));
       return;
     }
     this.graded = false;
@@ -141,7 +146,7 @@ export async function open(root, params) {
     asking = null;
     if (!next.drill) return openStart(root, next);
     asking = new Asking(root, next.drill);
-    return asking.next();
+    return asking.next(api.question);
   }
   await update(params);
   return { update, close: () => asking?.close() };

@@ -41,6 +41,7 @@ export class HistoryReview {
 
   close() {
     this.closed = true; // what is still being judged is no longer drawn
+    api.cancelHistoryReviews(this.params.history).catch(() => undefined);
   }
 
   async load() {
@@ -68,7 +69,7 @@ export class HistoryReview {
     const told = await attempt(() => api.historyHands(name, player));
     if (!told) return;
     const reviews = told.hands.map((one) => {
-      const review = new HandReview(one.hand, () => api.historyReview(name, player, judge, one.hand));
+      const review = new HandReview(one.hand, () => api.askHistoryReview(name, player, judge, one.hand), () => api.historyReview(name, player, judge, one.hand));
       review.head(one, h("span", { class: "lost soft" }, "waits to be judged…"));
       return review;
     });

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { card } from "./card_parts.js";
 import { attempt, button, fill, h, input, say } from "./dom.js";
+import { readOrOffer } from "./offer.js";
 import { HandReview } from "./play_review.js";
 
 const KEYS = "f fold · c check or call · 1–9 a size · b bet it · n next hand";
@@ -25,6 +26,7 @@ export class PlayTable {
 
   close() {
     removeEventListener("keydown", this.keys);
+    api.cancelReviews(this.name).catch(() => undefined); // the table was left: nobody waits for them
   }
 
   async load() {
@@ -33,7 +35,9 @@ export class PlayTable {
         h("div", { class: "stack" }, h("section", { class: "sheet" }, h("header", {}, h("h2", {}, "This hand")), this.log),
           h("section", { class: "sheet stack" }, h("header", {}, h("h2", {}, "Results")), this.figures, this.more),
           h("section", { class: "sheet stack", "aria-label": "Review" }, h("header", {}, h("h2", {}, "Review")), this.reviews)))));
-    const state = await attempt(() => api.sitting(this.name));
+    const state = await attempt(() => readOrOffer(this.actions, () => api.sitting(this.name), {
+      text: "This session is not open: its agent searches, and takes up to a minute to be ready.", action: "Go on with this session",
+      compute: () => api.openSitting(this.name), again: () => this.load() }));
     if (!state) return;
     this.#draw(state);
     for (let hand = Math.max(0, state.hands - 3); hand < state.hands; hand++) this.#review(hand);
@@ -47,7 +51,7 @@ export class PlayTable {
     const state = await attempt(work);
     this.busy = false;
     this.actions.classList.remove("waiting");
-    if (!state) { // refused: perhaps the hand went on in another tab
+    if (!state) { // refused: another window may have gone on, as the message says
       const now = await attempt(() => api.sitting(this.name));
       if (now) this.#draw(now);
       return;
@@ -57,11 +61,11 @@ export class PlayTable {
   }
 
   act(move) {
-    return this.#do(() => api.move(this.name, move));
+    return this.#do(() => api.move(this.name, move, this.state.version));
   }
 
   deal() {
-    return this.#do(() => api.deal(this.name));
+    return this.#do(() => api.deal(this.name, this.state.version));
   }
 
   #key(event) {
@@ -156,7 +160,7 @@ export class PlayTable {
     if (!aivat && this.told?.hands === hands) return this.#drawResults(this.told);
     const wait = aivat ? h("small", { class: "soft", role: "status" }, "Being worked out; an agent's values are made once, which takes a minute or two…") : null;
     if (wait) this.figures.append(wait);
-    const told = await attempt(() => api.results(this.name, aivat));
+    const told = await attempt(() => (aivat ? api.lucklessResults(this.name) : api.results(this.name)));
     wait?.remove();
     if (!told || this.state.hands !== told.hands) return undefined; // another hand is over already
     this.told = told;
@@ -170,7 +174,7 @@ export class PlayTable {
   }
 
   #review(hand) {
-    const shown = new HandReview(hand, () => api.review(this.name, hand));
+    const shown = new HandReview(hand, () => api.askReview(this.name, hand), () => api.review(this.name, hand));
     this.reviews.prepend(shown.element);
     while (this.reviews.children.length > 12) this.reviews.lastChild.remove();
     shown.load();

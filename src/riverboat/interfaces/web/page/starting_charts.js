@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { CELL_NAMES } from "./cards.js";
 import { attempt, button, field, fill, h, input } from "./dom.js";
 import { Grid } from "./grid.js";
+import { readOrOffer } from "./offer.js";
 import { go } from "./place.js";
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0)} %`;
@@ -40,8 +41,8 @@ class Charts {
     const root = this.spots.has(params.source) ? (params.line ?? "") : ""; // a solved spot has more decisions than one list
     if (this.book?.source !== params.source || this.book.root !== root) {
       fill(this.title, `${params.source} is being read…`);
-      const book = await attempt(() => api.chartBook(params.source, root));
-      fill(this.title, book ? "" : `${params.source} has no charts`);
+      const book = await attempt(() => this.#offered(params.source, () => api.chartBook(params.source, root), () => this.update(params)));
+      fill(this.title, book ? "" : `No charts of ${params.source} yet`);
       if (!book) return;
       this.book = { ...book, root };
     }
@@ -50,6 +51,13 @@ class Charts {
     fill(this.lines, this.book.charts.map((one) => h("button", { type: "button", class: "run", "aria-pressed": one === chosen, on: { click: () => go("charts", { ...params, line: one.line }) } },
       h("div", { class: "spread" }, h("b", {}, one.line || "first decision"), h("span", { class: "badge" }, one.who)), this.#bar(one))));
     await this.#show(chosen, params);
+  }
+
+  /** Read charts; a push or fold table that is not solved yet is solved after a click. */
+  #offered(source, read, again) {
+    return readOrOffer(this.facts, read, {
+      text: `${source} is not solved yet. That takes minutes the first time on a machine, seconds later.`, action: `Solve ${source}`,
+      compute: () => api.solveCharts(source, ""), again });
   }
 
   /** What there is to begin with, where nothing is shown yet. */
@@ -100,7 +108,7 @@ class Charts {
     this.change = null;
     if (!params.against) return;
     fill(this.beside, h("p", { class: "soft" }, `${params.against} is being worked out…`));
-    const found = await attempt(() => Promise.all([api.chart(params.against, line), api.chartDifference(params.source, params.against, line)]));
+    const found = await attempt(() => this.#offered(params.against, () => Promise.all([api.chart(params.against, line), api.chartDifference(params.source, params.against, line)]), () => this.#compare(params, line)));
     this.beside.hidden = !found;
     if (!found) return;
     const [chart, change] = found;
