@@ -177,7 +177,7 @@ def test_a_tournament_is_clicked_through(visit: Any, data: Path) -> None:
     page.get_by_role("group", name="Sources").get_by_role("button", name="small").click()
     chart, stacks = page.get_by_role("grid", name="Chart", exact=True), page.get_by_label("Stacks", exact=True)
     expect(stacks).to_have_value("3,3")
-    for name, chosen in (("4,2", lambda: page.get_by_role("button", name="The next state").click()), ("1,5", None)):
+    for name, chosen in (("4,2", lambda: page.get_by_role("button", name="Next state").click()), ("1,5", None)):
         stacks.select_option(name) if chosen is None else chosen()
         expect(page.locator("h2", has_text=f"stacks {name}")).to_be_visible()
         book = charts_of(f"{data / 'small'}?state={name}")

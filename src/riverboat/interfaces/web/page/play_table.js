@@ -28,13 +28,12 @@ export class PlayTable {
   }
 
   async load() {
+    const state = await api.sitting(this.name);
     fill(this.root, h("div", { class: "stack" }, this.head,
       h("div", { class: "playing" }, h("div", { class: "stack" }, this.felt, this.actions, h("p", { class: "soft keys" }, KEYS)),
         h("div", { class: "stack" }, h("section", { class: "sheet" }, h("header", {}, h("h2", {}, "This hand")), this.log),
           h("section", { class: "sheet stack" }, h("header", {}, h("h2", {}, "Results")), this.figures, this.more),
           h("section", { class: "sheet stack", "aria-label": "Review" }, h("header", {}, h("h2", {}, "Review")), this.reviews)))));
-    const state = await attempt(() => api.sitting(this.name));
-    if (!state) return;
     this.#draw(state);
     for (let hand = Math.max(0, state.hands - 3); hand < state.hands; hand++) this.#review(hand);
   }

@@ -78,10 +78,9 @@ export class Reader {
 
   async #ask(run, line, extra) {
     const key = JSON.stringify([run, line, extra]);
-    if (!this.seen.has(key)) {
-      const asked = Promise.all([api.node(run, line, extra), api.hands()]).then(([told, names]) => readNode(told, names));
-      asked.catch(() => this.seen.delete(key));
-      this.seen.set(key, asked);
+    if (!this.seen.has(key)) { // answers are kept, not requests: these end with their address
+      const [told, names] = await Promise.all([api.node(run, line, extra), api.hands()]);
+      this.seen.set(key, readNode(told, names));
       if (this.seen.size > KEPT) this.seen.delete(this.seen.keys().next().value);
     }
     return this.seen.get(key);
@@ -92,8 +91,7 @@ export class Reader {
     const moved = params.run !== this.params.run || params.line !== this.params.line || params.board !== this.params.board;
     this.params = params;
     const begun = performance.now();
-    const node = await attempt(() => this.#ask(params.run, params.line ?? "", { board: params.board }));
-    if (!node || this.params !== params) return;
+    const node = await this.#ask(params.run, params.line ?? "", { board: params.board });
     this.node = node;
     this.other = params.with ? await attempt(() => this.#ask(params.with, params.line ?? "", {})) : null;
     if (moved) this.painted = null; // a lock that was begun belongs to its node

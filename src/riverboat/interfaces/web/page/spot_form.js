@@ -7,6 +7,7 @@ import { attempt, button, download, field, fill, h, input, later } from "./dom.j
 import { bytes, count, seconds } from "./figures.js";
 import { go } from "./place.js";
 import { RangePainter } from "./range_painter.js";
+import { Abandoned, wasLeft } from "./scope.js";
 import { SizesForm, streetsFrom } from "./sizes_form.js";
 import { watchJob } from "./solve_panel.js";
 
@@ -24,7 +25,7 @@ export class SpotForm {
   constructor(root) {
     this.more = {}; // entries of the spot that the form has no field for; they stay
     this.leave = () => {};
-    const changed = later(() => this.#changed(), 350);
+    const changed = (this.changed = later(() => this.#changed(), 350));
     const number = (value, props = {}) => input({ type: "number", min: 0, step: 1, value, on: { input: changed }, ...props });
     this.board = new BoardPicker({ change: (names) => { this.sizes.show(streetsFrom(names.length)); changed(); } });
     this.pot = number(START.pot, { min: 1 });
@@ -95,7 +96,7 @@ export class SpotForm {
     this.lock = spot.lock ?? [];
     fill(this.locks, this.lock.length ? h("div", { class: "row" }, h("small", {}, `${this.lock.length} locks: ${[...new Set(this.lock.map((one) => one.line || "root"))].join(", ")}`),
       button("Take off", () => { this.lock = []; fill(this.locks); this.#changed(); }, { class: "small quiet" })) : null);
-    setTimeout(() => this.#changed(), 400);
+    this.changed();
   }
 
   /** What is missing before it can be solved, in words. */
@@ -112,16 +113,16 @@ export class SpotForm {
       fill(this.cost, h("p", { class: "soft" }, missing));
       return;
     }
-    const asked = (this.asked = {});
+    this.asked?.abort(new Abandoned()); // the last estimate, of another spot
+    const asked = (this.asked = new AbortController());
     try {
-      const told = await api.sizeOf({ spot: this.read() });
-      if (this.asked !== asked) return;
+      const told = await api.sizeOf({ spot: this.read() }, asked.signal);
       const { memory } = await api.about();
       fill(this.cost, costs(told), told.bytes_32 + told.bytes_tree > memory ? h("p", { class: "bad" }, "This does not fit into the memory that jobs may take here.") : null);
     } catch (error) {
-      if (this.asked !== asked) return;
-      this.start.disabled = true;
-      fill(this.cost, h("p", { class: "bad" }, error.message));
+      if (wasLeft(error)) return;
+      this.start.disabled = !error.cancelled; // what is not estimated may be solved, what is wrong may not
+      fill(this.cost, h("p", { class: error.cancelled ? "soft" : "bad" }, error.message));
     }
   }
 
@@ -138,10 +139,6 @@ export class SpotForm {
     this.leave();
     this.leave = watchJob(this.work, job, { done: (ended) => go("study", { run: ended.name }) });
     this.work.scrollIntoView({ block: "nearest" });
-  }
-
-  close() {
-    this.leave();
   }
 }
 

@@ -59,10 +59,10 @@ function runCard(run) {
 }
 
 export async function openStart(root) {
-  const list = h("div", { class: "runs" });
+  const list = h("div", { class: "runs" }, h("p", { class: "empty", role: "status" }, "Loading…"));
   const openers = h("div", { class: "openers" });
   async function draw() {
-    const all = (await attempt(api.runs)) ?? [];
+    const all = await api.runs();
     fill(list, all.length ? all.map(runCard) : h("p", { class: "empty" }, "Nothing yet. A new spot is a minute's work."));
     return all;
   }
@@ -73,5 +73,4 @@ export async function openStart(root) {
   await draw();
   const blueprints = ((await attempt(api.opponents)) ?? []).filter((agent) => agent.kind === "blueprint").sort((a, b) => (a.name === "demo") - (b.name === "demo")); // demo too, after those of the data folder
   fill(openers, fromFile(), fromTable(blueprints), fromBlueprint(blueprints));
-  return { close: jobs.close };
 }
