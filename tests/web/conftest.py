@@ -6,6 +6,7 @@ was to be seen when a test failed lies in its temporary folder, and the report s
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -93,17 +94,26 @@ FAILED = pytest.StashKey[bool]()
 
 @pytest.fixture
 def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    """`visit("#study", size, scheme)`: a page of the server in a browser of its own cookies, watched for what goes wrong."""
+    """`visit("#study", size, scheme)`: a page of the server in a browser of its own cookies, watched for what goes wrong.
+
+    With `refused` the server may answer that a request is wrong; the browser logs each of these answers.
+    """
     wrong: list[str] = []
     pages: list[Any] = []
 
-    def go(place: str, size: tuple[int, int] = WIDE, scheme: str = "light") -> Any:
+    def go(place: str, size: tuple[int, int] = WIDE, scheme: str = "light", *, refused: bool = False) -> Any:
         viewport = {"width": size[0], "height": size[1]}
         context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         pages.append(page)
-        page.on("console", lambda said: said.type == "error" and wrong.append(f"console: {said.text}"))
+        allowed = re.compile(r"Failed to load resource: .* status of 4\d\d" if refused else r"(?!)")
+        page.on(
+            "console",
+            lambda said: (
+                said.type == "error" and not allowed.match(said.text) and wrong.append(f"console: {said.text}")
+            ),
+        )
         page.on("pageerror", lambda error: wrong.append(f"thrown: {error}"))
         page.on("request", lambda asked: foreign(asked.url, address) and wrong.append(f"elsewhere: {asked.url}"))
         page.goto(f"{address}/?token={TOKEN}{place}")

@@ -3,7 +3,7 @@
 import { count, moveWords } from "./figures.js";
 
 const RARE = 0.001; // probability below which a decision is listed apart
-const BETS = ["", "a raise", "a 3-bet", "a 4-bet", "a 5-bet"];
+const BETS = ["", "Raise", "3-bet", "4-bet", "5-bet"];
 
 /** The actions of a line of heads-up hold'em before the flop, or null of any other line: `cr300` has `c` and `r300`. */
 function actionsOf(line) {
@@ -45,12 +45,11 @@ function groupOf(chart, actions, most) {
 function describe(actions, most) {
   if (!actions.length) return "First in";
   const raises = actions.filter((action) => action[0] === "r");
-  const limped = actions[0] === "c" ? "Limp" : "";
-  if (!raises.length) return limped;
+  if (!raises.length) return "Limp";
   const last = total(raises.at(-1));
-  const before = [limped, ...raises.slice(0, -1).map((raise) => count(total(raise)))].filter(Boolean);
-  const now = last === most ? "all-in" : `${(BETS[raises.length] ?? "a raise").replace("a ", "")} to ${count(last)}`;
-  return [...before, now].join(", ").replace(/^./, (letter) => letter.toUpperCase());
+  const before = [...(actions[0] === "c" ? ["a limp"] : []), ...raises.slice(0, -1).map((raise) => count(total(raise)))];
+  const now = last === most ? "All-in" : `${BETS[raises.length] ?? "Raise"} to ${count(last)}`;
+  return before.length ? `${now} after ${before.join(", ")}` : now;
 }
 
 function moveName(move, actions, most) {
