@@ -118,6 +118,38 @@ def test_an_estimate_is_cancelled_and_the_form_stays(visit: Any) -> None:
     blocked.wait("aborted")
 
 
+def test_what_must_be_solved_first_is_solved_after_a_click(visit: Any) -> None:
+    """A link alone starts nothing; a click does, and shows that it goes on."""
+    page = visit("#drill", refused=True)
+    posts: list[Any] = []
+
+    def costly(route: Any) -> None:
+        solved = posts and posts[-1] == "answered"
+        if route.request.method == "POST":
+            posts.append(route)
+        elif solved:
+            route.continue_()
+        else:
+            body = json.dumps({"error": "must be solved first", "costly": True})
+            route.fulfill(status=405, content_type="application/json", body=body)
+
+    page.route(re.compile(r"/api/charts(\?|$)"), costly)
+    navigate(page, "#charts?source=small")
+    solve = page.get_by_role("button", name="Solve it")
+    expect(solve).to_be_visible(timeout=SOON)
+    assert posts == []
+    solve.click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_role("heading", name="Cancelled")).to_be_visible(timeout=SOON)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#waiting")).to_contain_text("Solving small", timeout=SOON)
+    last = posts[-1]
+    assert last.request.post_data_json["source"] == "small"
+    posts.append("answered")
+    last.fulfill(status=200, content_type="application/json", body="{}")
+    expect(page.get_by_role("grid", name="Chart", exact=True)).to_be_visible(timeout=SOON)
+
+
 # --- bad addresses --------------------------------------------------------------------------------
 
 BAD = {

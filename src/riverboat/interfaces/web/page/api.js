@@ -6,11 +6,11 @@
 import { Abandoned, addressSignal, pageSignal, until } from "./scope.js";
 import { wait } from "./waiting.js";
 
-/** An error that the server answered, with its HTTP status. */
-export class ServerError extends Error {
-  constructor(message, status) {
-    super(message);
-    this.status = status;
+/** An error that the server answered. `costly` names a source that must be computed first, which only a click may start. */
+class ServerError extends Error {
+  constructor(told, path, status) {
+    super(told.error ?? `${path}: the server answered ${status}`);
+    this.costly = told.costly === true ? path : null;
   }
 }
 
@@ -23,15 +23,15 @@ async function askText(path, options = {}) {
     options.signal?.throwIfAborted();
     throw new Error("The server does not answer. Is riverboat serve still running?");
   }
-  if (!answer.ok) throw new ServerError(errorIn(text) ?? `${path}: the server answered ${answer.status}`, answer.status);
+  if (!answer.ok) throw new ServerError(errorIn(text), path, answer.status);
   return text;
 }
 
 function errorIn(text) {
   try {
-    return JSON.parse(text).error;
+    return JSON.parse(text) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
@@ -52,21 +52,38 @@ const part = (name) => name.split("/").map(encodeURIComponent).join("/");
 async function read(path, options, label, ends = []) {
   const own = new AbortController();
   const signal = AbortSignal.any([addressSignal(), own.signal, ...ends]);
-  const shown = label ? wait(label, () => own.abort(new Abandoned(true))) : null;
+  const end = label ? wait(label, () => own.abort(new Abandoned(true))) : null;
   try {
     return await askText(path, { ...options, signal });
   } finally {
-    shown?.end();
+    end?.();
   }
 }
 
 /** Change something: carried out whatever is shown afterwards, but told only to the page that asked. */
 async function change(method, path, body, label) {
-  const shown = label ? wait(label) : null;
+  const end = label ? wait(label) : null;
   try {
     return parsed(await until(pageSignal(), askText(`/api/${path}`, sent(method, body))));
   } finally {
-    shown?.end();
+    end?.();
+  }
+}
+
+const wanted = new Set(); // sources that somebody has asked for with a click
+
+/** Let a source be computed where it must be: the reader has chosen it. */
+export const want = (source) => wanted.add(source);
+
+/** Get something of a source. If it must be computed first, do that only for a source that is wanted: no link starts it. */
+async function getOf(source, ask, compute) {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!error.costly) throw error;
+    error.costly = source;
+    if (!wanted.has(source)) throw error;
+    return compute();
   }
 }
 
@@ -88,7 +105,10 @@ export const parseRange = (text) => compute("ranges", { text }, "Reading the ran
 export const readSpot = (source) => compute("spots", source, "Reading the spot");
 export const sizeOf = (source, signal) => compute("spots/size", source, "Estimating the size of the tree", [signal]);
 export const runs = (label = "Listing the runs") => get("runs", {}, label);
-export const node = (run, line, more = {}) => get("node", { run, line, ...more }, `Computing a node of ${run}`);
+export function node(run, line, more = {}) {
+  const [asked, label] = [{ run, line, ...more }, `Computing a node of ${run}`];
+  return getOf(run, () => get("node", asked, label), () => compute("node", asked, label));
+}
 export const compare = (run, other, line) => get("compare", { run, other, line }, `Comparing ${run} with ${other}`);
 export const rangeOf = (run, line, player) => read(`/api/export${query({ run, line, player, format: "range" })}`, {}, "Reading the range");
 export const runouts = (run, line) => get("runouts", { run, line }, "Computing all cards");
@@ -118,12 +138,20 @@ export const historyHands = (name, player) => get(`play/histories/${part(name)}/
 export const historyReview = (name, player, judge, hand) => get(`play/histories/${part(name)}/review`, { player, judge, hand: String(hand) });
 export const removeHistory = (name) => remove(`play/histories/${part(name)}`);
 export const beginDrill = (wanted) => compute("drills", wanted, `Preparing a drill of ${wanted.source}`);
-export const question = (name) => get(`drills/${part(name)}`, {}, "Computing the question");
+/** The question on the table; the next one where that is answered. */
+export async function question(name) {
+  const told = await get(`drills/${part(name)}`, {}, "Computing the question");
+  return told.question ? told : post(`drills/${part(name)}/question`, {}, "Computing the question");
+}
 export const answer = (name, made) => post(`drills/${part(name)}/answer`, { move: made }, "Grading the answer");
 export const drillRecord = (source) => get("drills/record", { source });
-export const chartBook = (source, root) => get("charts", { source, root }, `Computing the charts of ${source}`);
-export const chart = (source, line) => get("charts/chart", { source, line }, `Computing a chart of ${source}`);
-export const chartDifference = (source, against, line) => get("charts/difference", { source, against, line }, `Comparing ${source} with ${against}`);
+
+const solveCharts = (source, line) => compute("charts", { source, line }, `Solving ${source}`);
+/** Charts of a source that may have to be solved first. */
+const charts = (source, line, ask) => getOf(source, ask, async () => { await solveCharts(source, line); return ask(); });
+export const chartBook = (source, root) => charts(source, root, () => get("charts", { source, root }, `Loading the charts of ${source}`));
+export const chart = (source, line) => charts(source, line, () => get("charts/chart", { source, line }, `Loading a chart of ${source}`));
+export const chartDifference = (source, against, line) => charts(against, line, () => get("charts/difference", { source, against, line }, `Comparing ${source} with ${against}`));
 export const pictureLink = (source, lines, kind) => `/api/charts/picture?${new URLSearchParams([["source", source], ["kind", kind], ...lines.map((line) => ["line", line])])}`;
 
 /** Listen to events of the server for as long as the page is open. Returns what stops it. */

@@ -44,7 +44,9 @@ const loading = (title) => h("div", { class: "page", "aria-busy": "true" }, h("d
 
 async function open(visit, signal) {
   if (!visit.page) throw new Error(`There is no page ${JSON.stringify(here().page)}. Choose one above.`);
-  visit.module = await visit.page.load();
+  visit.module = await visit.page.load().catch(() => {
+    throw new Error("The server does not answer. Start riverboat serve again, then reload the page."); // a browser may load a module only once
+  });
   signal.throwIfAborted();
   visit.held = (await visit.module.open(visit.root, visit.params, signal)) ?? null;
 }

@@ -30,7 +30,7 @@ class Charts {
     this.offers = h("div", { class: "row tags", role: "group", "aria-label": "Sources" });
     this.source = input({ list: "chart-sources", "aria-label": "Source", placeholder: "default, a run, push:10,10" });
     this.against = input({ list: "chart-sources", "aria-label": "Compare with", placeholder: "nothing" });
-    const show = () => go("charts", { source: this.source.value.trim(), against: this.against.value.trim() });
+    const show = () => this.#want({ source: this.source.value.trim(), against: this.against.value.trim() });
     for (const box of [this.source, this.against]) box.addEventListener("keydown", (event) => event.key === "Enter" && show());
     this.charting = h("div", { class: "charting" }, this.lines, h("section", { class: "sheet stack" }, h("header", {}, this.title, this.keep), this.grid.element, this.legend, this.facts), this.beside);
     this.area = h("div", {}, status("Loading…"));
@@ -45,7 +45,13 @@ class Charts {
     this.spots = new Set(agents.filter((one) => one.kind === "spot").map((one) => one.name));
     this.first = known.includes(FIRST) ? FIRST : "";
     fill(this.list, [...known, ...PUSH].map((value) => h("option", { value })));
-    fill(this.offers, [...known, ...PUSH].slice(0, 12).map((source) => button(source, () => go("charts", { source }), { class: "small" })));
+    fill(this.offers, [...known, ...PUSH].slice(0, 12).map((source) => button(source, () => this.#want({ source }), { class: "small" })));
+  }
+
+  /** Show sources that the reader has chosen. */
+  #want(params) {
+    Object.values(params).forEach(api.want);
+    go("charts", params);
   }
 
   /** Show an address. The form stays whatever happens; below it stand the charts, or what is wrong. */
@@ -120,7 +126,7 @@ class Charts {
     if (!params.against) return;
     fill(this.beside, status(`Comparing with ${params.against}…`));
     try {
-      const [chart, change] = await Promise.all([api.chart(params.against, line), api.chartDifference(params.source, params.against, line)]);
+      const [chart, change] = [await api.chart(params.against, line), await api.chartDifference(params.source, params.against, line)];
       this.change = change;
       this.#draw(this.other, chart);
       const widest = [...change.apart.keys()].sort((a, b) => change.apart[b] - change.apart[a]).slice(0, 8).filter((cell) => change.apart[cell] > 0.005);
@@ -128,7 +134,7 @@ class Charts {
         h("div", { class: "legend" }, widest.map((cell) => h("span", {}, `${CELL_NAMES[cell]} ${percent(change.apart[cell])}`))));
     } catch (error) {
       if (wasLeft(error)) throw error;
-      fill(this.beside, failure(error, `${params.against} cannot be compared`, []));
+      fill(this.beside, failure(error, `${params.against} cannot be shown`, []));
     }
   }
 
