@@ -56,8 +56,11 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
         f"{pairs:,} duplicate pairs against each; the true figure is within ± of the one shown in 95 cases of 100. "
         f"{clock.perf_counter() - started:,.0f} s in all",
     )
-    for line in shipped_facts.lines(identity(registry.make_agent(registry.DEMO))["fingerprint"]):
-        console.print(f"on record, {line}", soft_wrap=True)
+    if shipped_facts.is_shipped():
+        table, notes = shipped_facts.table(identity(registry.make_agent(registry.DEMO))["fingerprint"])
+        for part in ("", shipped_facts.HEADING, table, *notes):
+            console.print(part)
+        console.print("")
     for what, command in (
         ("play against the agent that comes with Riverboat", "riverboat play"),
         ("play against it", f"riverboat play {registry.DEMO}"),
