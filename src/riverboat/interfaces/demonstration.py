@@ -85,10 +85,10 @@ def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> Bluep
             return strategy
         say(f"{registry.DEMO}: trained for {trained:,.0f} s so far; going on, up to {time}")
     cards = folder.with_name(recipe.abstraction)
-    say(f"1/2 cards: hands into buckets, {load_recipe(recipe.abstraction).about}")
+    say(f"Step 1 of 2, card abstraction: {load_recipe(recipe.abstraction).about}")
     with _advised(cards):
         abstracting.abstract(recipe.abstraction, cards, threads, True, False, CPU, False)
-    say(f"2/2 blueprint: {recipe.about}")
+    say(f"Step 2 of 2, blueprint: {recipe.about}")
     how = TrainOptions(
         abstraction=cards, time=duration(time), threads=threads, seed=seed, resume=begun, check_seconds=NEVER
     )
@@ -131,7 +131,7 @@ def _matches(pairs: int, seed: int) -> list[Match]:
     rules = rules_for([agent], None)
     matches = []
     for name in YARDSTICKS:
-        with watched(f"against {name}") as progress:
+        with watched(f"{registry.DEMO} against {name}") as progress:
             matches.append(
                 play_match(agent, registry.make_agent(name, seed), rules, 2 * pairs, seed, progress=progress)
             )
