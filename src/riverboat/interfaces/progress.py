@@ -4,8 +4,8 @@
 
 The title comes first, then the share that is done, then facts in the order of their importance; the time so far where nobody
 knows how much is left. A terminal shows as many of them as it has room for, from the first on, and a bar in what is left; it
-leaves out the title and the share before the first fact. A thread of its own draws and speaks, so that nothing is silent while the work itself says
-nothing.
+leaves out the title and the share before the first fact. A thread of its own draws and speaks: nothing is silent while
+the work itself says nothing.
 """
 
 from __future__ import annotations
