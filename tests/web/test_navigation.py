@@ -135,7 +135,7 @@ def test_what_must_be_solved_first_is_solved_after_a_click(visit: Any) -> None:
 
     page.route(re.compile(r"/api/charts(\?|$)"), costly)
     navigate(page, "#charts?source=small")
-    solve = page.get_by_role("button", name="Solve it")
+    solve = page.get_by_role("button", name="Compute it")
     expect(solve).to_be_visible(timeout=SOON)
     assert posts == []
     solve.click()
