@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, TypeAlias
 
+from riverboat.cancellation import poll
 from riverboat.errors import InputError, MemoryLimitError
 from riverboat.memory import available_memory, resident_memory
 from riverboat.words import show_bytes
@@ -143,6 +144,7 @@ class Growth:
                     f"{self.name}: {guessed(self.about)} {self.unit}, which need {show_bytes(need)}, and {_terms(self._most)}"
                 )
         self._tell()
+        poll()
         self._next = clock.monotonic() + BEAT
 
     def _taken(self) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         pass  # not there, or spoilt
     arrays = dict(make())
-    beside = path.with_name(f".{path.stem}.{os.getpid()}.npz")
+    beside = path.with_name(f".{path.stem}.{os.getpid()}-{threading.get_ident()}.npz")
     with contextlib.suppress(OSError):  # a place that cannot be written to only costs time
         path.parent.mkdir(parents=True, exist_ok=True)
         everything: dict[str, Any] = {**arrays, _CHECK: np.array(_checksum(arrays))}

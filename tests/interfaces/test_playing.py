@@ -75,7 +75,8 @@ def test_words(line, typed, label):
 
 def test_words_of_limit_games():
     state = Betting.start(LIMIT)
-    assert [playing.understood(word, state) for word in ("r", "raise", "bet", "c", "f")] == ["r", "r", "r", "c", "f"]
+    assert [playing.understood(word, state) for word in ("r", "raise", "b", "c", "f")] == ["r", "r", "r", "c", "f"]
+    assert playing.understood("bet", Betting.from_line(LIMIT, "cc/")) == "r"
     with pytest.raises(InputError, match="illegal action 'pot'"):
         playing.understood("pot", state)
 
@@ -96,6 +97,36 @@ def test_words_of_limit_games():
 def test_words_that_are_refused(line, typed, reason):
     with pytest.raises(InputError, match=reason):
         playing.understood(typed, Betting.from_line(NOLIMIT, line))
+
+
+@pytest.mark.parametrize(
+    ("rules", "line", "typed", "legal"),
+    [
+        (NOLIMIT, "", "x", {"f", "c", "r200"}),  # 50 to call
+        (NOLIMIT, "", "k", {"f", "c", "r200"}),
+        (NOLIMIT, "cc/r300", "check", {"f", "c", "r500"}),
+        (NOLIMIT, "cc/cr20000", "x", {"f", "c"}),  # all-in: nobody can raise
+        (NOLIMIT, "c", "call", {"c", "r200"}),  # nothing to call
+        (NOLIMIT, "cc/", "call", {"c", "r200"}),
+        (NOLIMIT, "cc/r300", "bet 900", {"f", "c", "r500"}),
+        (NOLIMIT, "cc/r300", "bet 75%", {"f", "c", "r500"}),
+        (NOLIMIT, "cc/", "raise to 300", {"c", "r200"}),
+        (NOLIMIT, "cc/", "raise 50%", {"c", "r200"}),
+        (LIMIT, "", "check", {"f", "c", "r"}),
+        (LIMIT, "", "bet", {"f", "c", "r"}),
+        (LIMIT, "cc/", "raise", {"c", "r"}),
+        (KUHN, "r", "x", {"f", "c"}),
+    ],
+)
+def test_words_for_moves_that_are_not_there_are_refused(rules, line, typed, legal):
+    """A check of a bet is no call: what is legal is listed, and nothing is played."""
+    state = Betting.from_line(rules, line)
+    with pytest.raises(InputError) as refused:
+        playing.understood(typed, state)
+    told = str(refused.value)
+    assert typed in told
+    assert {part.split()[0] for part in told.partition("legal here: ")[2].split(", ")} - {"in"} == legal
+    assert playing.understood("c", state) == "c"  # the protocol's letter means both
 
 
 @pytest.mark.parametrize(

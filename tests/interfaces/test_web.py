@@ -41,13 +41,13 @@ class Client:
         app = application(server)
         self.door = Door(lambda: app, TOKEN, frozenset({HOST}), 8765)
 
-    def __call__(self, method: str, path: str, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
+    def __call__(self, method: str, path: str, headers: dict[str, Any] | None = None, **more: Any) -> httpx.Response:
         async def ask() -> httpx.Response:
             transport = httpx.ASGITransport(self.door)
             async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", timeout=60) as client:
-                return await client.request(
-                    method, path, headers={"authorization": f"Bearer {TOKEN}"} | (headers or {}), **more
-                )
+                sent = {"authorization": f"Bearer {TOKEN}"} | (headers or {})
+                sent = {name: value for name, value in sent.items() if value is not None}
+                return await client.request(method, path, headers=sent, **more)
 
         return asyncio.run(ask())
 
@@ -254,14 +254,56 @@ def test_nothing_is_answered_without_the_token(client: Client, token: str) -> No
 
 
 def test_the_link_leaves_a_cookie_that_opens_the_door(client: Client) -> None:
-    answer = client("GET", f"/?token={TOKEN}&run=river", {"authorization": ""})
+    answer = client("GET", f"/?token={TOKEN}&run=river", {"authorization": None})
     cookie = answer.headers["set-cookie"]
     assert answer.status_code == 303
     assert answer.headers["location"] == "/?run=river"
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    with_it = {"authorization": "", "cookie": cookie.partition(";")[0]}
+    with_it = {"authorization": None, "cookie": cookie.partition(";")[0]}
     assert client("GET", "/api/about", with_it).status_code == 200
+    # a cookie alone may read; what writes must come from the page, as its Origin says
+    for more, status in (({}, 403), ({"origin": f"http://{HOST}"}, 200), ({"sec-fetch-site": "same-origin"}, 200)):
+        assert client("POST", "/api/ranges", with_it | more, json={"text": "AA"}).status_code == status
+
+
+@pytest.mark.parametrize(
+    "given", ["{}", "Basic {}", "Bearer{}", "Token {}", "bearer x{}", "Bearer {} x", "Bearer", "Bearer "]
+)
+def test_only_the_scheme_bearer_carries_the_token(client: Client, given: str) -> None:
+    cookie = f"{client.door.cookie}={TOKEN}"
+    for more in ({}, {"cookie": cookie}):  # a wrong Authorization is not saved by a cookie
+        answer = client("GET", "/api/about", {"authorization": given.format(TOKEN)} | more)
+        assert answer.status_code == 401
+    for scheme in ("bearer", "BEARER", "bEaReR "):  # RFC 9110: schemes are read in any case
+        assert client("GET", "/api/about", {"authorization": f"{scheme} {TOKEN}"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ([("authorization", f"Bearer {TOKEN}"), ("authorization", "Bearer x")], 401),
+        ([("authorization", "Bearer x"), ("authorization", f"Bearer {TOKEN}")], 401),
+        ([("authorization", f"Bearer {TOKEN}"), ("authorization", f"Bearer {TOKEN}")], 401),
+        ([("cookie", f"riverboat-8765={TOKEN}"), ("cookie", "other=1")], 200),
+        ([("cookie", "other=1"), ("cookie", f"a=b; riverboat-8765={TOKEN}")], 200),
+        ([("cookie", f"riverboat-8765=old; riverboat-8765={TOKEN}")], 200),
+        ([("cookie", f"a@b/[x]=1; riverboat-8765={TOKEN}")], 200),  # names that other servers of this host made up
+        ([("cookie", f"riverboat-9999={TOKEN}")], 401),
+        ([("cookie", "riverboat-8765=")], 401),
+        ([("cookie", "riverboat-8765")], 401),
+        ([], 401),
+    ],
+)
+def test_several_headers_are_read_as_one_rule(client: Client, headers: list[tuple[str, str]], status: int) -> None:
+    async def ask() -> int:
+        transport = httpx.ASGITransport(client.door)
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}") as sender:
+            return (await sender.get("/api/about", headers=headers)).status_code
+
+    assert asyncio.run(ask()) == status
+    with pytest.raises(ValueError, match="token"):
+        Door(client.door.inside, "", frozenset({HOST}), 8765)
 
 
 @pytest.mark.parametrize(

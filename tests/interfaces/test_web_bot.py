@@ -77,6 +77,8 @@ def test_hands_on_record_are_played_again(record: Path, tmp_path: Path) -> None:
         ({"error_msg": "no such token"}, "refused new_hand .*no such token"),
         ({"action": "b200x"}, "'x' .letter 5. is no move"),
         ({"action": "b200/"}, "no cards are dealt after 'b200'"),
+        ({"action": "b200k"}, "'k' .letter 5.: there are 100 to call"),  # a check of a bet is no call
+        ({"action": "b200c/c"}, "'c' .letter 7.: there is nothing to call"),
         ({"action": "b30"}, "r30"),
         ({"board": ["2c"]}, "shows 1 cards"),
         ({"client_pos": 2}, "no seat"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,18 @@ def asker(data: Path) -> Any:
     return ask
 
 
+def reviewed(ask: Any, path: str, **asked: Any) -> Any:
+    """A review, asked for and waited for."""
+    told = ask("POST", path, asked)
+    end = time.monotonic() + 60
+    while told["state"] in ("waiting", "running"):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+        told = ask("GET", path, **asked)
+    assert told["state"] == "done", told
+    return told["review"]
+
+
 def test_a_sitting_outlives_its_server(data: Path, tmp_path: Path) -> None:
     ask = asker(data)
     names = {agent["name"]: agent["kind"] for agent in ask("GET", "play/agents")}
@@ -73,13 +86,14 @@ def test_a_review_points_into_the_solution(data: Path) -> None:
     assert table["seat"] == 0
     while not table["over"]:
         table = ask("POST", f"play/sittings/{table['name']}/move", {"move": table["moves"][-1]["move"]})
-    review = ask("GET", f"play/sittings/{table['name']}/review", hand=0)
+    assert ask("GET", f"play/sittings/{table['name']}/review", hand=0)["state"] == "none"  # looking starts nothing
+    review = reviewed(ask, f"play/sittings/{table['name']}/review", hand=0)
     assert review["ev_lost"] == pytest.approx(sum(one["ev_lost"] for one in review["decisions"]))
     for one in review["decisions"]:
         assert one["study"]["run"] == "river"
         here = solution[one["study"]["line"]]
         assert len(here.actions) == len(one["verdict"]["options"])
-    ask("GET", f"play/sittings/{table['name']}/review", status=400, hand=7)
+    ask("POST", f"play/sittings/{table['name']}/review", {"hand": 7}, 400)
 
 
 def test_hands_from_a_file_are_reviewed_as_at_the_table(data: Path) -> None:
@@ -101,15 +115,16 @@ def test_hands_from_a_file_are_reviewed_as_at_the_table(data: Path) -> None:
     assert {one["name"] for one in again("GET", "play/histories")} == {"evening-1", "kept"}
     listed = again("GET", "play/histories/evening-1/hands", player="you")["hands"]
     for k, one in enumerate(listed):
-        kept = ask("GET", f"play/sittings/{table['name']}/review", hand=k)
-        review = again("GET", "play/histories/evening-1/review", player="you", judge="river", hand=k)
+        kept = reviewed(ask, f"play/sittings/{table['name']}/review", hand=k)
+        review = reviewed(again, "play/histories/evening-1/review", player="you", judge="river", hand=k)
         assert review["hole"] == one["hole"] == kept["hole"]
         assert review["ev_lost"] == pytest.approx(kept["ev_lost"], abs=1e-9)
         assert [d["study"] for d in review["decisions"]] == [d["study"] for d in kept["decisions"]]
         assert [d["words"] for d in review["decisions"]] == [d["words"] for d in kept["decisions"]]
-    again("GET", "play/histories/evening-1/review", status=400, player="nobody", judge="river", hand=0)
-    again("GET", "play/histories/evening-1/review", status=400, player="you", judge="river", hand=9)
-    again("GET", "play/histories/evening-1/review", status=404, player="you", judge="no-such", hand=0)
+    path = "play/histories/evening-1/review"
+    again("POST", path, {"player": "nobody", "judge": "river", "hand": 0}, 400)
+    again("POST", path, {"player": "you", "judge": "river", "hand": 9}, 400)
+    again("POST", path, {"player": "you", "judge": "no-such", "hand": 0}, 404)
     for name in ("evening-1", "kept"):
         again("DELETE", f"play/histories/{name}", status=204)
     again("GET", "play/histories/kept", status=404)
@@ -156,7 +171,11 @@ def test_a_drill_grades_and_keeps(data: Path) -> None:
     )
     assert grade["stands_for"] in begun["question"]["moves"]
     ask("POST", f"drills/{begun['name']}/answer", {"move": "c"}, 400)  # nothing was asked
-    assert ask("GET", f"drills/{begun['name']}")["answers"] == 1
+    told = ask("GET", f"drills/{begun['name']}")
+    assert (told["answers"], told["question"]) == (1, None)  # looking asks nothing
+    asked = ask("POST", f"drills/{begun['name']}/question")
+    assert asked["question"] is not None
+    assert ask("GET", f"drills/{begun['name']}") == asked == ask("POST", f"drills/{begun['name']}/question")
     assert asker(data)("GET", "drills/record", source="river")["answers"] == 1  # another server reads the record
 
 

@@ -77,7 +77,7 @@ def test_a_sitting_is_found_as_it_was_left(agent, tmp_path, request):
     for _ in range(6):  # after every move, in the middle of hands and at their ends
         again = Sitting.open(path)
         assert again.table.to_dict() == sitting.table.to_dict()
-        assert [h.line for h in again.finished] == [h.line for h in sitting.finished]
+        assert [h.line for h in again.finished.hands] == [h.line for h in sitting.finished.hands]
         if sitting.table.over:
             sitting.deal()
         else:
@@ -160,7 +160,7 @@ def test_an_all_in_counts_by_what_it_wins_on_average():
     assert found.hands == 3
     assert abs(found.won) in (20_000, 60_000)
     mean = np.mean([
-        20_000 * (2 * rb_equity(hand) - 1) for hand in sitting.finished
+        20_000 * (2 * rb_equity(hand) - 1) for hand in sitting.finished.hands
     ])  # fmt: skip
     assert found.all_in.mean == pytest.approx(mean, abs=1e-6)
 

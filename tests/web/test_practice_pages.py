@@ -95,10 +95,15 @@ def test_a_hand_that_went_on_in_another_tab_is_drawn_as_it_stands(visit: Any) ->
     page = visit("#play")
     sit_down(page, "always-call")
     where = f"{page.url.partition('#')[0]}api/play/sittings/{page.url.rpartition('=')[2]}/move"
-    page.request.post(where, data={"move": "c"})  # as another tab does
-    before = page.locator(".history li").count()
+    origin = {"origin": page.url.partition("/#")[0]}
+    assert page.request.post(where, data={"move": "c"}, headers=origin).ok  # as another window does
+    page.keyboard.press("f")  # meant for what this one shows
+    expect(page.locator(".note")).to_contain_text("another window")
+    told = page.request.get(where.removesuffix("/move")).json()
+    assert not told["over"]  # nobody has folded
+    expect(page.locator(".history li")).to_have_count(len(told["history"]))  # what the other did is shown
     page.keyboard.press("c")
-    expect(page.locator(f".history li:nth-child({before + 4})")).to_be_attached()  # what the other did is told too
+    expect(page.locator(f".history li:nth-child({len(told['history']) + 1})")).to_be_attached()
 
 
 def test_decisions_against_a_spot_open_in_study(visit: Any, data: Path) -> None:
@@ -139,7 +144,7 @@ def test_ten_questions_are_graded_as_the_solution_says(visit: Any, data: Path) -
         percent = 100 * lost / asked["pot"]
         expect(grade).to_have_text("No EV lost" if percent < 0.005 else f"EV lost: {percent:.2f} % of the pot")
         total += lost
-        with page.expect_response(re.compile("/api/drills/drill-\\d+$")) as next_one:
+        with page.expect_response(re.compile("/api/drills/drill-\\d+/question$")) as next_one:
             page.keyboard.press("n")
         asked = next_one.value.json()["question"]
     shown = page.locator(".numbers").first
@@ -152,6 +157,8 @@ def test_ten_questions_are_graded_as_the_solution_says(visit: Any, data: Path) -
 @pytest.mark.slow  # two push or fold tables
 def test_a_chart_is_read_compared_and_kept(visit: Any) -> None:
     page = visit("#charts?source=push:10,10&against=push:4,4&line=J")
+    for source in ("push:10,10", "push:4,4"):  # an address starts nothing
+        page.get_by_role("button", name=f"Solve {source}").click()
     chart = page.get_by_role("grid", name="Chart", exact=True)
     expect(chart.get_by_role("gridcell", name=re.compile("^AA, pair of aces: all-in 100 %"))).to_be_visible()
     square = charts_of("push:10,10")["J"].grid.frequencies["all-in"]

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cancellation import poll
 from riverboat.cards import _runout_kernels, ranking
 from riverboat.cards import _showdown_kernels as kernels
 from riverboat.cards.dealing import can_be_dealt
@@ -222,10 +223,15 @@ def spread(
     done: list[tuple[Array, ...]] = []
     with ThreadPoolExecutor(threads) as pool:
         each = map(work, parts) if min(threads, len(parts)) == 1 else pool.map(work, parts)  # one needs no thread
-        for k, answer in enumerate(each, start=1):
-            done.append(answer)
-            if progress is not None:
-                progress(k / len(parts))
+        try:
+            for k, answer in enumerate(each, start=1):
+                done.append(answer)
+                if progress is not None:
+                    progress(k / len(parts))
+                poll()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # or leaving waits for all parts
+            raise
     return done
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cancellation import is_polled, poll
 from riverboat.cards.ranking import tables as ranking_tables
 from riverboat.cards.strength import padded
 from riverboat.errors import InputError
@@ -28,6 +29,7 @@ from riverboat.strategy.blueprint import BlueprintStrategy
 
 DEALS = 40_000  # sampled
 AT_ONCE = 4_000  # deals whose buckets are looked up together
+POLLED = 50  # deals between two polls
 LEAN = 2.0  # times that a bucket must be met to weigh as much as its node's mean
 SEED = 2**63 + 1  # of the deals; beyond what a match may have
 _VERSION = 1
@@ -120,9 +122,11 @@ def _sampled(
     played = _tables(first, second)
     for begin in range(0, deals, AT_ONCE):
         cards, result = dealt(first, begin, min(begin + AT_ONCE, deals))
-        kernels.sample(
-            shape, *played, first.cards.buckets(cards, 2, check=False), result, room, *(padded(part) for part in sums)
-        )
+        held = first.cards.buckets(cards, 2, check=False)
+        step = POLLED if is_polled() else len(cards)
+        for part in (slice(k, k + step) for k in range(0, len(cards), step)):
+            poll()
+            kernels.sample(shape, *played, held[part], result[part], room, *(padded(each) for each in sums))
         if progress is not None:
             progress(min(begin + AT_ONCE, deals) / deals)
     names = ("after", "begin")

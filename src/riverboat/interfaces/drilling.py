@@ -86,7 +86,8 @@ def _ask(question: Question, number: int) -> None:
 
 
 def _typed(question: Question, lines: TextIO) -> str:
-    short = {move[0]: move for move in reversed(question.moves)}
+    letters = [move[0] for move in question.moves]
+    short = {move[0]: move for move in question.moves if letters.count(move[0]) == 1}  # a letter for two sizes is none
     while True:
         print("   > ", end="", flush=True)
         text = lines.readline()

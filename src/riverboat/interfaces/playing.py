@@ -33,6 +33,7 @@ from riverboat.walks.rules import board_loops
 from riverboat.walks.tables import table_format
 
 WORDS = {"fold": "f", "call": "c", "check": "c", "k": "c", "x": "c", "all-in": "a", "allin": "a", "all": "a"}
+CHECKS, CALLS = ("check", "k", "x"), ("call",)  # words for one of the two moves that the protocol writes c
 SIZES = {"pot": "100%", "half": "50%"}
 QUIT = ("q", "quit", "exit")
 HELP = (
@@ -150,11 +151,12 @@ def _tell(table: Table, events: Iterable[Event]) -> None:
 def _asked(table: Table, source: TextIO) -> str:
     """The person's move, asked for until it is legal."""
     left, state = "", table.state
+    menu = table.legal() if table.rules.begins else None
     if table.rules.stacks is not None:
         left = f", behind: you {state.behind[state.turn]:,}, {table.agent.name} {state.behind[1 - state.turn]:,}"
     _say(f"  pot {state.pot:,}{left}")
     while True:
-        print(f"  {_options(table)} > ", end="", flush=True)
+        print(f"  {_options(state, menu)} > ", end="", flush=True)
         text = source.readline()
         if not source.isatty():
             print(text.rstrip("\n"))  # what a person has typed is on the screen; what a file says is not
@@ -165,16 +167,15 @@ def _asked(table: Table, source: TextIO) -> str:
             _say(HELP)
         elif word:
             try:
-                return understood(word, state, table.legal() if table.rules.begins else None)
+                return understood(word, state, menu)
             except InputError as error:
                 _say(f"  {error}")
 
 
-def _options(table: Table) -> str:
-    """The legal moves, as they are typed."""
-    state = table.state
-    if table.rules.begins:  # those of a tree, and no others
-        return ", ".join(f"{label} {described(label, state)}" for label in table.legal())
+def _options(state: Betting, menu: Sequence[str] | None) -> str:
+    """The legal moves, as they are typed; those of a tree, and no others, where there is one."""
+    if menu is not None:
+        return ", ".join(f"{label} {described(label, state)}" for label in menu)
     parts = [f"{label} {described(label, state)}" for label in ("f", "c") if state.legal(label)]
     span = state.raise_range()
     if span is not None and state.rules.limit:
@@ -208,6 +209,7 @@ def _say(text: str) -> None:
 
 def understood(text: str, state: Betting, menu: Sequence[str] | None = None) -> str:
     """The legal move that a person means: f, c, r300, and the words of `HELP`; one of a menu where there is one."""
+    _fits(text, state, menu)
     word = WORDS.get(text, text)
     span = state.raise_range()
     if word in ("f", "c"):
@@ -229,6 +231,22 @@ def understood(text: str, state: Betting, menu: Sequence[str] | None = None) -> 
     if menu is not None and label not in menu:
         raise InputError(f"{text!r}: not in the tree that was solved: {', '.join(menu)}")
     return label
+
+
+def _fits(text: str, state: Betting, menu: Sequence[str] | None) -> None:
+    """Refuse a word for a move that is not there: a check of a bet is no call, and a bet behind a bet no raise.
+
+    `c`, `r300` and `b300` are the letters of `HELP`, which mean both.
+    """
+    verb = text.partition(" ")[0].rstrip("0123456789.%x") or text
+    here = opened(state)
+    why = {
+        **{word: f"there are {state.to_call:,} to call" for word in CHECKS if state.to_call},
+        **{word: "there is nothing to call" for word in CALLS if not state.to_call},
+        **({"bet": "somebody has bet already"} if here else {"raise": "nobody has bet yet"}),
+    }.get(verb)
+    if why is not None:
+        raise InputError(f"{text!r}: {why}; legal here: {_options(state, menu)}")
 
 
 def _past(text: str) -> str:

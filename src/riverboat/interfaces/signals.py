@@ -5,12 +5,14 @@ The library knows nothing of signals. Here they become `Interrupted`, at once or
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from riverboat.interfaces.terminal import say
 
@@ -41,6 +43,15 @@ def _handled(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
     finally:
         for number, old in before.items():
             signal.signal(number, old)
+
+
+def end_now() -> NoReturn:
+    """End the process with the exit code of the last signal, whatever its other threads do: all is saved."""
+    say("interrupted")
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(Interrupted.last)
 
 
 @contextmanager

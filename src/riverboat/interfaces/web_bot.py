@@ -109,6 +109,9 @@ def betting_of(line: str, rules: Rules) -> Betting:
             state = state.next_street()
         elif step[0][0] == "b":
             state = state.play(f"r{state.at.before + int(step[0][1:])}")
+        elif (step[0] == "k" and state.to_call) or (step[0] == "c" and not state.to_call):
+            why = f"there are {state.to_call:,} to call" if state.to_call else "there is nothing to call"
+            raise InputError(f"line {shown(line)}: {shown(step[0])} (letter {place}): {why}")
         else:
             state = state.play("f" if step[0] == "f" else "c")
     return state

@@ -65,6 +65,12 @@ class DrillRecord:
             record.entries = [_entry(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()]
         return record
 
+    def snapshot(self) -> DrillRecord:
+        """Return the answers so far, without a file: another thread may go on adding to this record."""
+        copy = DrillRecord()
+        copy.entries = list(self.entries)
+        return copy
+
     def add(self, entry: Entry) -> None:
         """Keep an answer."""
         self.entries.append(entry)

@@ -22,7 +22,7 @@ from riverboat.evaluation.intervals import Interval, Tally
 from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting, steps
 from riverboat.games.views import Views
-from riverboat.practice.sitting import YOU, Kept, Sitting
+from riverboat.practice.sitting import YOU, FinishedHands, Kept, Sitting
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,20 @@ class Results:
 
 def results(sitting: Sitting, progress: Callable[[float], None] | None = None, aivat: bool = True) -> Results:
     """Of all hands that are over. The first use of an agent's values makes its tables: `progress` is told the share done."""
-    played, table = sitting.played(), sitting.table
+    return results_of(sitting.finished, sitting.table.agent if aivat else None, progress)
+
+
+def results_of(
+    finished: FinishedHands, agent: Agent | None, progress: Callable[[float], None] | None = None
+) -> Results:
+    """The same of finished hands alone; AIVAT where the agent that they were played with is given."""
+    played, start = finished.played(), finished.start
     won = np.array([hand.won or 0.0 for hand in played])
-    luckless = np.array([_all_in(sitting, kept, w) for kept, w in zip(sitting.finished, won.tolist(), strict=True)])
-    scale, unit = (
-        (table.start.pot / 100, "% of the pot") if table.rules.pot else (table.rules.big_blind / 1000, "mbb/g")
-    )
+    luckless = np.array([_all_in(start, kept, w) for kept, w in zip(finished.hands, won.tolist(), strict=True)])
+    scale, unit = (start.pot / 100, "% of the pot") if start.rules.pot else (start.rules.big_blind / 1000, "mbb/g")
     estimate, why = None, "it was not asked for"
-    if aivat:
-        estimate, why = _aivat(sitting, progress)
+    if agent is not None:
+        estimate, why = _aivat(finished, agent, progress)
     return Results(len(played), float(won.sum()), scale, unit, _interval(won), _interval(luckless), estimate, why)
 
 
@@ -82,18 +87,18 @@ def _interval(samples: Array) -> Interval | None:
     return Tally().plus(samples).interval() if len(samples) > 1 else None
 
 
-def _all_in(sitting: Sitting, kept: Kept, won: float) -> float:
+def _all_in(start: Betting, kept: Kept, won: float) -> float:
     """What a hand won, or where it was all-in with cards to come, what it wins on average over them."""
-    table, end = sitting.table, Betting.from_line(sitting.table.rules, kept.line)
+    rules, end = start.rules, Betting.from_line(start.rules, kept.line)
     street = _last_street(end)
-    shown = table.rules.board_sizes[street]
-    if end.folded is not None or shown == table.rules.board_sizes[-1] or table.rules.hole != 2:
+    shown = rules.board_sizes[street]
+    if end.folded is not None or shown == rules.board_sizes[-1] or rules.hole != 2:
         return won
-    if table.rules.board_sizes[-1] != 5:
+    if rules.board_sizes[-1] != 5:
         return won
     mine, theirs = kept.holes[kept.seat], kept.holes[1 - kept.seat]
     (share, _) = equity(show_cards(mine), show_cards(theirs), board=kept.board[:shown]).shares
-    paid = end.pay(table.start.spent if table.rules.pot else (0, 0))
+    paid = end.pay(start.spent if rules.pot else (0, 0))
     win, lose = (paid[k][kept.seat] for k in ((0, 2) if kept.seat == 0 else (2, 0)))
     return float(win * share + lose * (1 - share))
 
@@ -110,14 +115,15 @@ def _last_street(end: Betting) -> int:
     return street
 
 
-def _aivat(sitting: Sitting, progress: Callable[[float], None] | None) -> tuple[Interval | None, str]:
-    agent: Agent = sitting.table.agent
-    rules = sitting.table.rules
+def _aivat(
+    finished: FinishedHands, agent: Agent, progress: Callable[[float], None] | None
+) -> tuple[Interval | None, str]:
+    rules = finished.start.rules
     if rules.begins or not answers(agent, rules):
         return None, "AIVAT needs whole hands against an agent that answers for all hands"
-    if len(sitting.finished) < 2:
+    if len(finished) < 2:
         return None, "two hands or more are needed"
-    hands = sitting.record()
+    hands = finished.record()
     mine = hands.names[0] == YOU  # estimates are of the first player of the record
     players: tuple[Agent, Agent] = (Person(), agent) if mine else (agent, Person())
     told = Aivat(*players, rules, progress=progress).estimate(hands)

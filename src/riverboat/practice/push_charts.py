@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from riverboat.arrays import Array
 from riverboat.errors import InputError, RiverboatError, shown, unknown
 from riverboat.practice.verdicts import Option, Verdict
 from riverboat.strategy import files
+from riverboat.strategy.public_cache import PublicCache
 from riverboat.tournaments.equilibrium import game_of, solve
 from riverboat.tournaments.push_fold import PushFold
 from riverboat.tournaments.stage import Stage
@@ -33,6 +34,7 @@ MANY = 1e-3
 FOLD, JAM = "fold", "all-in"
 _KEYS = ("blinds", "ante", "payouts")
 _OPENED = artefact.Opened[SolvedTournament](4)
+_SOLVED: PublicCache[PushTable] = PublicCache(16)  # tables by what names them
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,14 @@ def is_tournament(folder: str | Path) -> bool:
 def push_table(text: str) -> PushTable:
     """The table that a text names: `push:10,10,15?ante=0.1&payouts=50,30,20&blinds=0.5,1`, stacks in the order of action, or
     `runs/small?state=5,5,5`, a state of a solved tournament: stacks in units."""
-    return _solved(text) if text.startswith(PREFIX) else _state(text)
+    if not text.startswith(PREFIX):
+        return _state(text)
+    return _SOLVED.at(text.encode(), lambda: _solved(text))
+
+
+def is_solved(text: str) -> bool:
+    """Return whether `push_table` only reads: a state of a tournament, or a table that is solved already."""
+    return not text.startswith(PREFIX) or _SOLVED.get(text.encode()) is not None
 
 
 def _state(text: str) -> PushTable:
@@ -152,7 +161,6 @@ def _stacks(played: Tournament, value: str, text: str) -> tuple[int, ...]:
     return state
 
 
-@lru_cache(maxsize=16)
 def _solved(text: str) -> PushTable:
     stacks, _, tail = text.removeprefix(PREFIX).partition("?")
     options: dict[str, str] = {}

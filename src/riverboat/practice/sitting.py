@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from riverboat.practice.other_tables import whole
 from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
 from riverboat.texts import read_text
 from riverboat.verbs import seating
-from riverboat.verbs.playing import Event, Table
+from riverboat.verbs.playing import Event, Table, paid
 
 FORMAT = 1
 YOU = "you"
@@ -82,12 +82,57 @@ def warm(agent: Agent, rules: Rules) -> None:
     rank((*hole, *board[: rules.board_sizes[-1]]))
 
 
+@dataclass(frozen=True)
+class FinishedHands:
+    """The hands of a session that are over, as they were at one moment: a value that no later deal or move changes.
+
+    Reviews, results and records are made from it, on whatever thread, while the session goes on.
+    """
+
+    agent: str
+    start: Betting
+    hands: tuple[Kept, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.hands)
+
+    def hand(self, number: int) -> PlayedHand:
+        """Return one hand as the person saw it."""
+        if not 0 <= number < len(self.hands):
+            raise InputError(f"hand {number + 1}: {len(self.hands)} hands of this sitting are over")
+        kept = self.hands[number]
+        end = _state(self.start, kept.line)
+        won = paid(self.start, end, kept.holes, kept.board, kept.seat)
+        return PlayedHand(number, kept.seat, kept.holes[kept.seat], kept.board, self.start, end, won)
+
+    def played(self) -> list[PlayedHand]:
+        """Return all hands as the person saw them."""
+        return [self.hand(number) for number in range(len(self.hands))]
+
+    def record(self) -> Hands:
+        """Return a record with all cards: for files, and for estimates without luck. Hands of a spot become whole ones
+        (`practice.other_tables.whole`)."""
+        hands, scale = [], 1
+        for number, kept in enumerate(self.hands):
+            names = (YOU, self.agent) if kept.seat == 0 else (self.agent, YOU)
+            end = _state(self.start, kept.line)
+            if end.rules.begins:
+                end, scale = whole(end)
+            hands.append(Played(number, names, end, (*kept.holes, kept.board)))
+        if not hands:
+            raise InputError("no hand of this sitting is over yet")
+        return record(hands, hands[0].betting.rules, scale)
+
+
 class Sitting:
-    """A table whose hands are kept; `begin` and `open` make one."""
+    """A table whose hands are kept; `begin` and `open` make one.
+
+    `act` and `deal` are for one thread at a time. `finished` is a value that other threads may read at any time.
+    """
 
     def __init__(self, table: Table, agent: str, path: Path | None, over: Sequence[Kept] = ()) -> None:
         self.table, self.agent, self.path = table, agent, path
-        self.over = list(over)  # hands that are over, without the one on the table
+        self.finished = FinishedHands(agent, table.start, tuple(over))  # with the hand on the table, once it is over
         self._reviews: dict[int, HandReview] = {}
 
     @staticmethod
@@ -107,7 +152,7 @@ class Sitting:
         rules = seating.rules_for([made], game)
         warm(made, rules)
         table = Table(made, rules, seed, seat)
-        sitting = Sitting(table, name or made.name, None if path is None else Path(path))
+        sitting = Sitting(table, name or made.name, None if path is None else Path(path))._ended()
         sitting._save()
         return sitting
 
@@ -128,7 +173,7 @@ class Sitting:
         for hand in hands:
             table.replay(hand.holes, hand.board, _moves(table.start, hand.line))
         table.go_on()
-        return Sitting(table, name, Path(path), hands[:-1])
+        return Sitting(table, name, Path(path), hands[:-1])._ended()
 
     @staticmethod
     def named(path: str | Path) -> tuple[str, int]:
@@ -154,16 +199,20 @@ class Sitting:
     def act(self, move: str) -> tuple[Event, ...]:
         """A move of the person, and what the agent answers."""
         happened = self.table.act(move)
-        self._save()
+        self._ended()._save()
         return happened
 
     def deal(self) -> tuple[Event, ...]:
         """The next hand."""
-        now = self._now()
         happened = self.table.deal()
-        self.over.append(now)
-        self._save()
+        self._ended()._save()
         return happened
+
+    def _ended(self) -> Sitting:
+        """Add the hand on the table to the finished ones where it is over and new there: a new value, in one step."""
+        if self.table.over and len(self.finished) == self.table.number:
+            self.finished = replace(self.finished, hands=(*self.finished.hands, self._now()))
+        return self
 
     def _now(self) -> Kept:
         holes, board = self.table.cards
@@ -181,25 +230,15 @@ class Sitting:
             "game_name": table.rules.name,
             "seed": table.seed,
             "seat": table.fixed_seat,
-            "hands": [hand.to_dict() for hand in (*self.over, self._now())],
+            "hands": [hand.to_dict() for hand in (*self.finished.hands, *(() if table.over else (self._now(),)))],
         }
         disk.write_text(self.path, json.dumps(facts, indent=1) + "\n")
 
     # --- what was played ----------------------------------------------------------------------
 
-    @property
-    def finished(self) -> list[Kept]:
-        """All hands that are over."""
-        return [*self.over, self._now()] if self.table.over else list(self.over)
-
     def played(self) -> list[PlayedHand]:
-        """The same, as the person saw them."""
-        start, out = self.table.start, []
-        for number, hand in enumerate(self.finished):
-            end = _state(start, hand.line)
-            won = self.table.paid(end, hand.holes, hand.board, hand.seat)
-            out.append(PlayedHand(number, hand.seat, hand.holes[hand.seat], hand.board, start, end, won))
-        return out
+        """All hands that are over, as the person saw them."""
+        return self.finished.played()
 
     @cached_property
     def judge(self) -> Judge:
@@ -208,11 +247,8 @@ class Sitting:
 
     def review(self, number: int) -> HandReview:
         """A hand that is over, decision by decision; worked out once."""
-        hands = self.played()
-        if not 0 <= number < len(hands):
-            raise InputError(f"hand {number + 1}: {len(hands)} hands of this sitting are over")
         if number not in self._reviews:
-            self._reviews[number] = review_hand(self.judge, hands[number])
+            self._reviews[number] = review_hand(self.judge, self.finished.hand(number))
         return self._reviews[number]
 
     def reviews(self) -> list[HandReview]:
@@ -220,18 +256,8 @@ class Sitting:
         return [self.review(number) for number in range(len(self.finished))]
 
     def record(self) -> Hands:
-        """The hands that are over as a record, with all cards: for files, and for estimates without luck. Hands of a spot
-        become whole ones (`practice.other_tables.whole`)."""
-        hands, scale = [], 1
-        for number, kept in enumerate(self.finished):
-            names = (YOU, self.agent) if kept.seat == 0 else (self.agent, YOU)
-            end = _state(self.table.start, kept.line)
-            if end.rules.begins:
-                end, scale = whole(end)
-            hands.append(Played(number, names, end, (*kept.holes, kept.board)))
-        if not hands:
-            raise InputError("no hand of this sitting is over yet")
-        return record(hands, hands[0].betting.rules, scale)
+        """The hands that are over as a record, with all cards."""
+        return self.finished.record()
 
 
 def _moves(start: Betting, line: str) -> list[str]:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from riverboat import given
+from riverboat.cancellation import is_polled, poll
 from riverboat.errors import InputError, shown
 from riverboat.games.spot import Spot
 from riverboat.solving import schedules
@@ -28,6 +29,7 @@ from riverboat.walks.tables import table_bytes, table_format
 CARDS = {"board", "ranges", "locks", "deck", "name", "gadget", "unit", "joiner"}  # fields that betting does not look at
 SHAPES, ROWS = 1024, 64  # bettings that are kept, and for hands in steps of how many
 SIX_BYTES, SIXTEEN_BITS = "compact", "16-bit"
+POLLED = 5  # iterations between two polls, where somebody may stop or delay a solve
 DEVICE_SHARE = 0.7  # of a device's free memory, for tables and boards: vectors of walks need some too
 
 
@@ -208,6 +210,9 @@ def _solve(batch: AnyBatch, rule: AnySchedule, goal: Goal, dtype: str) -> list[t
     while open_ and (count := goal.next(done, min(due[k] for k in open_), time.perf_counter() - began, seconds)):
         if goal.seconds is not None:  # in pieces, so that a slow one is noticed
             count = max(1, count // 4)
+        if is_polled():
+            poll()
+            count = min(count, POLLED)
         steps, weight = step_rows(rule, done, weight, count)
         batch.learn(steps, open_)
         done += count

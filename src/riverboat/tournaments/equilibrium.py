@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from riverboat.arrays import Array
+from riverboat.cancellation import poll
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.errors import InputError, unknown
 from riverboat.tournaments.push_fold import PushFold
@@ -91,6 +92,7 @@ def solve(
     learner = _Fictitious(game) if method == "fp" else _Regrets(game)
     check = 1
     for t in range(1, iterations + 1):
+        poll()
         last = t == iterations
         learner.step(t, fresh=t >= check)
         if t >= check or last:

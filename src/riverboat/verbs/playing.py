@@ -14,7 +14,8 @@ share of the final pot less the chips put in since.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -57,6 +58,7 @@ class Table:
             raise InputError(f"seat={seat}: seats are 0 and 1, which is the dealer")
         self.agent, self.rules, self.seed, self.fixed_seat = agent, rules, seed, seat
         self.number = -1  # of the hand, from 0
+        self.version = 0  # deals and moves so far: two states of a table never share one
         self.hands = 0  # that are over
         self.won: float = 0  # chips that the person has won in them
         self.events: list[Event] = []  # of this hand
@@ -150,12 +152,12 @@ class Table:
         """Deal the next hand; the agent acts first where it is its turn."""
         if self.number >= 0 and not self.over:
             raise InputError(f"hand {self.number + 1}: is not over; act first: {', '.join(self.legal())}")
-        self.number += 1
-        rng = np.random.default_rng([self.seed, self.number])
+        rng = np.random.default_rng([self.seed, self.number + 1])
         dealt: Callable[[np.random.Generator], tuple[Hand, Hand, Hand]] = getattr(self.agent, "deal", self._dealt)
-        first, second, board = dealt(rng)
-        self._begin((first, second), board)
-        return self._answers(0)
+        with self._whole():
+            first, second, board = dealt(rng)
+            self._begin((first, second), board)
+            return self._answers(0)
 
     def _dealt(self, rng: np.random.Generator) -> tuple[Hand, Hand, Hand]:
         """From the whole deck."""
@@ -163,7 +165,18 @@ class Table:
         cards = rng.permutation(self.rules.deck.cards)[: 2 * hole + self.rules.board_sizes[-1]].tolist()
         return tuple(cards[:hole]), tuple(cards[hole : 2 * hole]), tuple(cards[2 * hole :])
 
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Undo what an error leaves half-done: an agent that fails has not answered, and the move was not made."""
+        before = self.number, self.version, self.hands, self.won, list(self.events), self.state, self._cards
+        try:
+            yield
+        except BaseException:
+            self.number, self.version, self.hands, self.won, self.events, self.state, self._cards = before
+            raise
+
     def _begin(self, holes: Holes, board: Hand) -> None:
+        self.number, self.version = self.number + 1, self.version + 1
         self._cards = holes, board
         self.state, self.events = self.start, []
         self._happened("hand")
@@ -172,7 +185,6 @@ class Table:
         """The next hand as it was played before, by both: nobody is asked. It may end in the middle."""
         if self.number >= 0 and not self.over:
             raise InputError(f"hand {self.number + 1}: is not over, so no other can be played")
-        self.number += 1
         self._begin(holes, board)
         for move in moves:
             if self.over:
@@ -193,8 +205,9 @@ class Table:
                 f"{move!r} at {self.state.line!r}: not in the tree of {self.agent.name}: {', '.join(menu)}"
             )
         before = len(self.events)
-        self._move(move, self.seat)
-        return self._answers(before)
+        with self._whole():
+            self._move(move, self.seat)
+            return self._answers(before)
 
     def _answers(self, before: int) -> tuple[Event, ...]:
         """Let the agent act while it is its turn."""
@@ -208,27 +221,28 @@ class Table:
         before = self.state
         after = play_move(before, read_move(move, before))
         self._happened("move", before, who=seat, move=move)
-        self.state = after
+        self.state, self.version = after, self.version + 1
         if self.over:
             if after.folded is None:
                 self._happened("showdown")
-            won = self.paid(after, *self._cards, self.seat)
+            won = paid(self.start, after, *self._cards, self.seat)
             self.hands, self.won = self.hands + 1, self.won + won
             self._happened("won", won=won)
         elif after.street > before.street:
             self._happened("street")
 
-    def paid(self, end: Betting, holes: Holes, board: Hand, seat: int) -> float:
-        """What a seat has won at the end of a hand, in whole chips where it is."""
-        better = 0
-        if end.folded is None:
-            mine, theirs = (rank((*hole, *board)) for hole in holes)
-            better = (mine > theirs) - (mine < theirs)
-        won = end.pay(self.start.spent if self.rules.pot else (0, 0))[1 - better][seat]
-        return int(won) if won == int(won) else won
-
     def _happened(self, kind: Kind, state: Betting | None = None, **more: Any) -> None:
         self.events.append(Event(kind, self.state if state is None else state, **more))
+
+
+def paid(start: Betting, end: Betting, holes: Holes, board: Hand, seat: int) -> float:
+    """Return what a seat has won at the end of a hand, in whole chips where it is."""
+    better = 0
+    if end.folded is None:
+        mine, theirs = (rank((*hole, *board)) for hole in holes)
+        better = (mine > theirs) - (mine < theirs)
+    won = end.pay(start.spent if start.rules.pot else (0, 0))[1 - better][seat]
+    return int(won) if won == int(won) else won
 
 
 def _names(cards: Hand) -> tuple[str, ...]:

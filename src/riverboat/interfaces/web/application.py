@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from riverboat import __version__
+from riverboat.cancellation import CancelledError
 from riverboat.errors import DiskError, MemoryLimitError, RiverboatError
 from riverboat.interfaces.web import (
     chart_routes,
@@ -23,11 +24,15 @@ from riverboat.interfaces.web import (
 )
 from riverboat.interfaces.web.data_folder import MissingError
 from riverboat.interfaces.web.models import Failed
-from riverboat.interfaces.web.server import BusyError, Server
+from riverboat.interfaces.web.play_routes import StaleError
+from riverboat.interfaces.web.request_costs import CostlyError
+from riverboat.interfaces.web.server import Server
+from riverboat.interfaces.web.work_queue import BusyError
 
 PARTS = (spot_routes, job_routes, node_routes, watch_routes, play_routes, history_routes, drill_routes, chart_routes)
 STATUS: tuple[tuple[type[Exception], int], ...] = (
-    (MissingError, 404), (BusyError, 503), (MemoryLimitError, 507), (DiskError, 507), (RiverboatError, 400),
+    (MissingError, 404), (CostlyError, 405), (StaleError, 409), (BusyError, 503), (CancelledError, 503),
+    (MemoryLimitError, 507), (DiskError, 507), (RiverboatError, 400),
 )  # fmt: skip
 
 
@@ -44,7 +49,15 @@ def application(server: Server) -> FastAPI:
     @app.exception_handler(RiverboatError)
     async def told(request: Request, error: RiverboatError) -> JSONResponse:
         status = next(code for kind, code in STATUS if isinstance(error, kind))
-        return JSONResponse({"error": str(error)}, status)
+        body: dict[str, Any] = {"error": str(error)}
+        headers: dict[str, str] = {}
+        if isinstance(error, StaleError):
+            body["state"] = error.state
+        elif isinstance(error, CostlyError):
+            body["costly"], headers["allow"] = True, "POST"
+        elif isinstance(error, BusyError):
+            headers["retry-after"] = str(error.retry)
+        return JSONResponse(body, status, headers)
 
     @app.exception_handler(Exception)
     async def fault(request: Request, error: Exception) -> JSONResponse:

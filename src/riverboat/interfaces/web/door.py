@@ -5,7 +5,10 @@ Everything is refused that does not come from the page itself or from a script w
 - `Host` must be an address that the server was told it has, so that no name that somebody else points here (DNS rebinding)
   is answered;
 - `Origin` and `Sec-Fetch-Site` must be the page's own, so that no other page can drive the server;
-- the token must be there: in the printed link, which leaves it as a cookie, or as `Authorization: Bearer …`.
+- the token must be there: in the printed link, which leaves it as a cookie, or as `Authorization: Bearer …`;
+- what a cookie lets in may only read (GET), unless `Origin` or `Sec-Fetch-Site` says that the page itself has sent it.
+
+A request whose client goes away is cancelled: it leaves the queue, and what is computed for it stops.
 
 This module is plain ASGI and loads nothing: the page is there before the interface for scripts has been imported.
 """
@@ -16,9 +19,7 @@ import asyncio
 import hmac
 import json
 import threading
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlencode
@@ -52,14 +53,12 @@ CLOSED = (
 )
 
 
-class TooLargeError(Exception):
-    """A body is longer than MOST_BODY."""
-
-
 class Door:
     """An ASGI application around the interface for scripts, which is asked for when it is needed first."""
 
     def __init__(self, inside: Callable[[], Application], token: str, hosts: frozenset[str], port: int) -> None:
+        if not token:
+            raise ValueError("a door needs a token: an empty one would let everybody in")
         self.inside, self.token, self.hosts = inside, token, hosts
         self._application: Application | None = None
         self._called = False
@@ -72,15 +71,21 @@ class Door:
         if scope["type"] != "http":  # no websockets
             await send({"type": "websocket.close", "code": 1008})
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+        headers = dict(pairs)
         path, method = scope["path"], scope["method"]
+        known = self._known(pairs)
         why = self._stranger(headers, path)
         if why is not None:
             await _tell(send, 403, why)
         elif path == "/" and (query := dict(parse_qsl(scope["query_string"].decode("latin-1")))).get("token"):
             await self._enter(send, query)
-        elif not self._known(headers):
+        elif known is None:
             await self._closed(send, path)
+        elif known == "cookie" and method not in ("GET", "HEAD") and not _from_page(headers):
+            await _tell(
+                send, 403, f"{method} by a cookie without an Origin: scripts send 'Authorization: Bearer TOKEN'"
+            )
         elif path.startswith("/api/"):
             await self._pass(scope, receive, send, headers)
         elif method not in ("GET", "HEAD"):
@@ -109,14 +114,20 @@ class Door:
             )
         return None
 
-    def _known(self, headers: Mapping[str, str]) -> bool:
-        given = [headers.get("authorization", "").removeprefix("Bearer ")]
-        try:
-            jar = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            jar = SimpleCookie()
-        given += [jar[self.cookie].value] if self.cookie in jar else []
-        return any(self._fits(one) for one in given)
+    def _known(self, headers: Sequence[tuple[str, str]]) -> str | None:
+        """By what a request has the token: `bearer`, `cookie`, or None where it has not.
+
+        An `Authorization` that is there decides alone: one of the scheme Bearer (RFC 9110: in any case), and no second.
+        """
+        given = [value for name, value in headers if name == "authorization"]
+        if given:
+            scheme, _, token = given[0].strip(" \t").partition(" ")
+            fits = len(given) == 1 and scheme.lower() == "bearer" and self._fits(token.lstrip(" "))
+            return "bearer" if fits else None
+        cookies = [
+            one.strip().partition("=") for name, value in headers if name == "cookie" for one in value.split(";")
+        ]
+        return "cookie" if any(name == self.cookie and self._fits(value) for name, _, value in cookies) else None
 
     def _fits(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
@@ -144,34 +155,82 @@ class Door:
         if not length.isdecimal() or int(length) > MOST_BODY:
             await _tell(send, 413, f"a body of {length[:20]} bytes: {MOST_BODY:,} are the most")
             return
-        size, begun = 0, False
-
-        async def measured() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > MOST_BODY:
-                raise TooLargeError
-            return message
+        body = await _body(receive)
+        if body is None:  # the client has gone
+            return
+        if len(body) > MOST_BODY:
+            await _tell(send, 413, f"a body of more than {MOST_BODY:,} bytes")
+            return
 
         async def closed(message: Message) -> None:
-            nonlocal begun
-            if size > MOST_BODY:  # whatever the inside makes of it: told below
-                return
             if message["type"] == "http.response.start":
-                begun = True
                 names = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [*message["headers"], *_pairs(HEADERS)]
                 if b"cache-control" not in names:
                     message["headers"].append((b"cache-control", b"no-store"))
             await send(message)
 
-        with suppress(TooLargeError):
-            application = await asyncio.to_thread(self.inside) if self._application is None else self._application
-            self._application = application
-            await application(scope, measured, closed)
-        if size > MOST_BODY and not begun:
-            await _tell(send, 413, f"a body of more than {MOST_BODY:,} bytes")
+        if self._application is None:
+            self._application = await asyncio.to_thread(self.inside)
+        await _until_left(self._application, scope, body, receive, closed)
+
+
+# --- bodies, and clients that leave ---------------------------------------------------------------
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body, or as much as is too much; None where the client went away before its end."""
+    body = b""
+    while len(body) <= MOST_BODY:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            break
+    return body
+
+
+async def _until_left(application: Application, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    """Let an application answer; cancel it where the client goes away first."""
+    left = asyncio.create_task(_left(receive))
+    given = False
+
+    async def whole() -> Message:
+        nonlocal given
+        if not given:
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+        await asyncio.shield(left)
+        return {"type": "http.disconnect"}
+
+    answering = asyncio.create_task(_run(application, scope, whole, send))
+    try:
+        await asyncio.wait((answering, left), return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
+        if not answering.cancelled() and (error := answering.exception()) is not None:
+            raise error
+    finally:
+        for task in (answering, left):
+            task.cancel()
+        await asyncio.gather(answering, left, return_exceptions=True)
+
+
+async def _run(application: Application, scope: Scope, receive: Receive, send: Send) -> None:
+    await application(scope, receive, send)
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until the client goes away."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _from_page(headers: Mapping[str, str]) -> bool:
+    """Whether the page itself has sent a request; another's `Origin` or `Sec-Fetch-Site` was refused before."""
+    return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
 
 
 # --- answers ------------------------------------------------------------------------------------

@@ -10,9 +10,11 @@ from pydantic import Field
 
 from riverboat.interfaces.web.models import Asked, Line, Word
 from riverboat.interfaces.web.play_routes import MoveAsked, Seed
-from riverboat.interfaces.web.practice_desk import Desk
+from riverboat.interfaces.web.practice_desk import Desk, HeldDrill
+from riverboat.interfaces.web.request_costs import is_cheap
 from riverboat.interfaces.web.server import Server
-from riverboat.practice.drills import ONLY, SCOPES, Drill, DrillOptions
+from riverboat.interfaces.web.solution_locks import walking
+from riverboat.practice.drills import ONLY, SCOPES, DrillOptions
 
 
 class DrillAsked(Asked):
@@ -45,36 +47,55 @@ def routes(server: Server) -> APIRouter:
             held = desk.drill(asked.source, options, asked.seed)
             return _question(desk, held.name)
 
-        return await server.compute(work)
+        if not is_cheap(asked.source):  # a push or fold table is solved first, and play goes on meanwhile
+            await server.compute_costly(lambda: desk.source(asked.source))
+        return await server.play(work)
 
     @router.get("/record")
     async def record(source: Annotated[str | None, Query(max_length=200)] = None) -> dict[str, Any]:
         """Where EV was lost so far, and over time."""
-        return await server.compute(lambda: desk.record.to_dict(source))
+        return await server.compute(lambda: desk.record.snapshot().to_dict(source))
 
     @router.get("/{name}")
     async def question(name: str) -> dict[str, Any]:
-        """The question on the table, or the next one."""
-        return await server.compute(lambda: _question(desk, name))
+        """The question on the table; null where the last one is answered."""
+        return _told(desk.drilled(name))
+
+    @router.post("/{name}/question")
+    async def next_question(name: str) -> dict[str, Any]:
+        """The question on the table, or the next one, which may have to be solved."""
+        return await server.play(lambda: _question(desk, name))
 
     @router.post("/{name}/answer")
     async def answer(name: str, asked: MoveAsked) -> dict[str, Any]:
         """Grade an answer. Nothing is worked out: the answer was known when the question was asked."""
-        held = desk.drilled(name)
-        drill: Drill = held.thing
-        with held.lock:
-            grade = drill.answer(asked.move, clock.strftime("%Y-%m-%d"))
-            return grade.to_dict() | {"answers": len(drill.grades), "total": drill.lost}
+
+        def work() -> dict[str, Any]:
+            held = desk.drilled(name)
+            with held.lock:
+                grade = held.drill.answer(asked.move, clock.strftime("%Y-%m-%d"))
+                return grade.to_dict() | {"answers": len(held.drill.grades), "total": held.drill.lost}
+
+        return await server.play(work)
 
     return router
 
 
 def _question(desk: Desk, name: str) -> dict[str, Any]:
     held = desk.drilled(name)
-    drill: Drill = held.thing
-    with held.lock, desk.judging:
-        question = drill.ask()
-        percent = [grade.percent for grade in drill.grades]
-        mean = sum(percent) / len(percent) if percent else None
-        told = {"name": name, "source": held.agent, "answers": len(percent), "total": drill.lost, "percent": mean}
-        return {**told, "question": question.to_dict()}
+    with held.lock, walking(getattr(held.drill.source, "judge", None)):
+        held.drill.ask()
+    return _told(held)
+
+
+def _told(held: HeldDrill) -> dict[str, Any]:
+    grades, question = tuple(held.drill.grades), held.drill.question  # values; the drill may go on
+    percent = [grade.percent for grade in grades]
+    return {
+        "name": held.name,
+        "source": held.agent,
+        "answers": len(grades),
+        "total": sum(grade.lost for grade in grades),
+        "percent": sum(percent) / len(percent) if percent else None,
+        "question": None if question is None else question.to_dict(),
+    }

@@ -16,8 +16,7 @@ from riverboat.cards.notation import show_cards
 from riverboat.errors import InputError, RiverboatError, shown
 from riverboat.games.hand_files import HandsRead, kind_of, parse_units
 from riverboat.interfaces.web.data_folder import DataFolder, MissingError
-from riverboat.practice.judging import Judge
-from riverboat.practice.reviews import HandReview, PlayedHand, hands_of, review_hand
+from riverboat.practice.reviews import PlayedHand, hands_of
 from riverboat.texts import read_text
 
 FOLDER = Path(".practice") / "histories"
@@ -35,7 +34,6 @@ class Histories:
         self.data, self.folder = data, data.root / FOLDER
         self._lock = threading.Lock()
         self._read: OrderedDict[str, HandsRead] = OrderedDict()
-        self._reviews: OrderedDict[tuple[str, str, str, int], HandReview] = OrderedDict()
 
     def keep(self, text: str, title: str) -> str:
         """Keep a file's text, if hands can be read from it; its name. A text that is there already is not kept again."""
@@ -125,27 +123,16 @@ class Histories:
         ]
         return {"player": player, "hands": rows, "left_out": max(0, len(hands) - MOST_LISTED), "unit": "chips"}
 
-    def review(self, name: str, player: str, hand: int, judge: Judge, judged_by: str) -> HandReview:
-        """A hand, decision by decision; worked out once."""
+    def hand(self, name: str, player: str, hand: int) -> PlayedHand:
+        """One of them."""
         hands = self.hands(name, player)
         if not 0 <= hand < len(hands):
             raise InputError(f"hand {hand}: {player} has 0 to {len(hands) - 1} in these hands")
-        key = name, player, judged_by, hand
-        with self._lock:
-            if key in self._reviews:
-                return self._reviews[key]
-        review = review_hand(judge, hands[hand])
-        with self._lock:
-            self._reviews[key] = review
-            while len(self._reviews) > MOST_LISTED:
-                self._reviews.popitem(last=False)
-        return review
+        return hands[hand]
 
     def remove(self, name: str) -> None:
         """Delete a file."""
         path = self._file(name)
         with self._lock, disk.told(path):
             self._read.pop(name, None)
-            for key in [key for key in self._reviews if key[0] == name]:
-                del self._reviews[key]
             path.unlink()

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from riverboat.errors import InputError
-from riverboat.interfaces.web.models import Asked, Word
-from riverboat.interfaces.web.review_json import told_review
+from riverboat.interfaces.web.models import Asked, ReviewTold, Word
+from riverboat.interfaces.web.names import agent_name
+from riverboat.interfaces.web.play_routes import HandAsked, judged
 from riverboat.interfaces.web.server import Server
 
 Player = Annotated[str, Query(max_length=200)]
@@ -21,6 +22,13 @@ class HistoryAsked(Asked):
     text: Annotated[str, Field(max_length=1 << 20)] | None = None
     title: Word = Field("hands", description="what to call it")
     file: Word | None = None
+
+
+class HistoryReviewAsked(HandAsked):
+    """A hand in which a player's cards were seen, and the agent that judges it."""
+
+    player: Word
+    judge: Word
 
 
 def routes(server: Server) -> APIRouter:
@@ -44,7 +52,7 @@ def routes(server: Server) -> APIRouter:
             )
             return histories.told(name)
 
-        return await server.compute(work)
+        return await server.write(work)
 
     @router.get("/{name}")
     async def look(name: str) -> dict[str, Any]:
@@ -59,20 +67,31 @@ def routes(server: Server) -> APIRouter:
     @router.get("/{name}/review")
     async def review(
         name: str, player: Player, judge: Player, hand: Annotated[int, Query(ge=0, le=10**9)]
-    ) -> dict[str, Any]:
-        """One of those hands, decision by decision, judged by an agent."""
+    ) -> ReviewTold:
+        """Where the review of one of those hands stands, and every decision of it once it is done; starts nothing."""
+        return ReviewTold(**server.reviews.look(_owner(name), (player, judge, hand)))
 
-        def work() -> dict[str, Any]:
-            by = desk.judge(judge)
-            with desk.judging:
-                told = histories.review(name, player, hand, by, judge)
-            return told_review(told, judge, by)
+    @router.post("/{name}/review")
+    async def ask_review(name: str, asked: HistoryReviewAsked) -> ReviewTold:
+        """Let one of those hands be judged by an agent, behind play."""
+        agent_name(asked.judge, server.data)  # refused where there is none
+        hand = await server.compute(lambda: histories.hand(name, asked.player, asked.hand))
+        key = asked.player, asked.judge, asked.hand
+        return ReviewTold(**server.reviews.request(_owner(name), key, lambda: judged(desk, hand, asked.judge)))
 
-        return await server.compute(work)
+    @router.delete("/{name}/reviews", status_code=204)
+    async def cancel_reviews(name: str) -> None:
+        """Give up reviews that wait or run: nobody looks at these hands any more."""
+        server.reviews.cancel(_owner(name))
 
     @router.delete("/{name}", status_code=204)
     async def remove(name: str) -> None:
-        """Delete a file."""
-        await server.compute(lambda: histories.remove(name))
+        """Delete a file, and give up its reviews."""
+        await server.write(lambda: histories.remove(name))
+        server.reviews.forget(_owner(name))
 
     return router
+
+
+def _owner(name: str) -> str:
+    return f"history/{name}"

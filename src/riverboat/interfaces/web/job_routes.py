@@ -20,8 +20,9 @@ from riverboat.interfaces.web import runs, sources
 from riverboat.interfaces.web.jobs import ALIVE, LIMITS, Job
 from riverboat.interfaces.web.logs import last_row, tail
 from riverboat.interfaces.web.models import JobAsked, JobTold, Limits
-from riverboat.interfaces.web.server import BusyError, Server
+from riverboat.interfaces.web.server import Server
 from riverboat.interfaces.web.shelf import to_bytes
+from riverboat.interfaces.web.work_queue import BusyError
 from riverboat.solving.schedules import SCHEDULES
 
 EVERY = 0.25  # seconds between two looks at what changes
@@ -149,7 +150,7 @@ def routes(server: Server) -> APIRouter:
             nonlocal streams
             try:
                 before, silent = b"", 0.0
-                while not await request.is_disconnected():
+                while not (server.closing.is_set() or await request.is_disconnected()):
                     value = look()
                     body = to_bytes(value)
                     silent += EVERY

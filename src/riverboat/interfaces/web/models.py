@@ -262,6 +262,17 @@ class Table(BaseModel):
     rows: list[list[str | float | None]]
 
 
+class ReviewTold(BaseModel):
+    """Where the review of a hand stands. Reviews are computed one at a time, behind play."""
+
+    state: Literal["none", "waiting", "running", "done", "failed"] = Field(description="none: nobody has asked for it")
+    ahead: int = Field(description="reviews before it in the queue")
+    review: dict[str, Any] | None = Field(
+        description="once it is done: decisions with verdicts, and `ev_lost` in chips"
+    )
+    error: str | None = Field(description="why it failed")
+
+
 class RunTold(BaseModel):
     """A run of the data folder."""
 

@@ -12,10 +12,11 @@ from fastapi import APIRouter, Query, Response
 
 from riverboat.errors import InputError
 from riverboat.interfaces import many_boards
-from riverboat.interfaces.web import runs
+from riverboat.interfaces.web import models, runs
 from riverboat.interfaces.web.data_folder import MissingError
 from riverboat.interfaces.web.models import Node, Table
 from riverboat.interfaces.web.node_json import number
+from riverboat.interfaces.web.request_costs import is_cheap, require_cheap
 from riverboat.interfaces.web.server import Server
 from riverboat.interfaces.web.shelf import to_bytes
 from riverboat.report_table import ReportTable
@@ -30,6 +31,14 @@ Line = Annotated[
 Player = Annotated[Literal["oop", "ip"] | None, Query(description="who acts by default")]
 MOST_NODES = 20_000  # of an export over streets
 TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "range": "text/plain; charset=utf-8"}
+
+
+class NodeAsked(models.Asked):
+    """A node of a run or an agent."""
+
+    run: models.Word
+    line: models.Line = ""
+    board: models.Word = ""
 
 
 def as_json(body: bytes) -> Response:
@@ -75,11 +84,19 @@ def routes(server: Server) -> APIRouter:
         begun = clock.perf_counter()
         known = shelf.kept(run, "node", line, board)
         if known is None:
+            require_cheap(run)
             known = await server.compute(lambda: shelf.node(run, line, board))
         if server.last != (run, line):
             server.look_ahead(run, line)
         took = 1e3 * (clock.perf_counter() - begun)
         return Response(known, media_type="application/json", headers={"server-timing": f"read;dur={took:.3f}"})
+
+    @router.post("/node", response_model=Node)
+    async def searched(asked: NodeAsked) -> Response:
+        """The same of an agent that searches, `default?search=turn`: what it plays there is solved first."""
+        run, line, board = asked.run, asked.line, asked.board
+        compute = server.compute if is_cheap(run) else server.compute_costly
+        return as_json(shelf.kept(run, "node", line, board) or await compute(lambda: shelf.node(run, line, board)))
 
     @router.get("/table", response_model=Table)
     async def table(

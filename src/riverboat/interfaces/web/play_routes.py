@@ -9,21 +9,33 @@ from pydantic import Field
 
 from riverboat.agents.registry import DEFAULT, DEMO, demo_folder
 from riverboat.agents.yardsticks import YARDSTICKS
+from riverboat.cancellation import poll
+from riverboat.errors import RiverboatError
 from riverboat.games.betting import Betting
 from riverboat.games.hand_files import phhs_text
 from riverboat.games.menus import SEATS
 from riverboat.games.phh import is_holdem
-from riverboat.interfaces.web.models import Asked, Word
-from riverboat.interfaces.web.practice_desk import Desk, Held
+from riverboat.interfaces.web.models import Asked, ReviewTold, Word
+from riverboat.interfaces.web.practice_desk import Desk, HeldSitting, Used
+from riverboat.interfaces.web.request_costs import require_cheap
 from riverboat.interfaces.web.review_json import told_review
 from riverboat.interfaces.web.runs import listing
 from riverboat.interfaces.web.server import Server
-from riverboat.practice.luck import results
-from riverboat.practice.sitting import Sitting
+from riverboat.interfaces.web.solution_locks import walking
+from riverboat.practice.luck import results_of
+from riverboat.practice.reviews import PlayedHand, review_hand
 from riverboat.verbs.playing import Table, described
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 SHARES = ((1 / 3, "⅓ pot"), (1 / 2, "½ pot"), (3 / 4, "¾ pot"), (1.0, "pot"), (3 / 2, "1½ pot"))
+
+
+class StaleError(RiverboatError):
+    """A step was chosen on a state that is not the table's any more; `state` is what it is now."""
+
+    def __init__(self, message: str, state: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.state = state
 
 
 class SittingAsked(Asked):
@@ -38,6 +50,22 @@ class MoveAsked(Asked):
     """A move, as tables write them: f, c, r300."""
 
     move: Annotated[str, Field(max_length=20)]
+
+
+class StepAsked(Asked):
+    """The state that a step was chosen on, by its `version`; without one the step is taken whatever the state is."""
+
+    version: Annotated[int, Field(ge=0)] | None = None
+
+
+class TableMoveAsked(MoveAsked, StepAsked):
+    """A move at a table."""
+
+
+class HandAsked(Asked):
+    """A hand that is over, from 0."""
+
+    hand: Annotated[int, Field(ge=0, le=10**9)]
 
 
 def routes(server: Server) -> APIRouter:
@@ -55,49 +83,83 @@ def routes(server: Server) -> APIRouter:
         """All sittings that are kept, the last first."""
         return await server.compute(desk.sittings)
 
+    async def opened(name: str, *, cheap: bool = True) -> HeldSitting:
+        """The session as it is open now. A GET opens it where that is `cheap`: a link cannot start a search."""
+        while (held := desk.opened(name)) is None:
+            if cheap:
+                require_cheap(desk.named(name))
+            await server.play(lambda: published(desk.sitting(name)))
+        return held
+
     @router.post("/sittings", status_code=201)
     async def begin(asked: SittingAsked) -> dict[str, Any]:
         """Sit down: the first hand is dealt."""
         seat = None if asked.seat is None else SEATS.index(asked.seat)
-        return await server.compute(lambda: state_of(desk.sit(asked.agent, asked.seed, seat)))
+        return (await server.play(lambda: published(desk.sit(asked.agent, asked.seed, seat)))).state
 
     @router.get("/sittings/{name}")
     async def look(name: str) -> dict[str, Any]:
         """The table as it stands."""
-        return await server.compute(lambda: state_of(desk.sitting(name)))
+        return (await opened(name)).state
+
+    @router.post("/sittings/{name}/open")
+    async def reopen(name: str) -> dict[str, Any]:
+        """The same, also of a session with an agent that searches, after a restart of the server."""
+        return (await opened(name, cheap=False)).state
 
     @router.post("/sittings/{name}/move")
-    async def move(name: str, asked: MoveAsked) -> dict[str, Any]:
-        """Make a move; the agent answers."""
-        return await server.compute(lambda: _acted(desk, name, asked.move))
+    async def move(name: str, asked: TableMoveAsked) -> dict[str, Any]:
+        """Make a move; the agent answers. 409 with the state as it is where `version` is an older one."""
+        return await server.play(lambda: take_step(desk.sitting(name), asked.version, asked.move))
 
     @router.post("/sittings/{name}/deal")
-    async def deal(name: str) -> dict[str, Any]:
-        """The next hand."""
-        return await server.compute(lambda: _acted(desk, name, None))
+    async def deal(name: str, asked: StepAsked | None = None) -> dict[str, Any]:
+        """The next hand; `version` as for a move."""
+        return await server.play(lambda: take_step(desk.sitting(name), asked and asked.version, None))
 
     @router.get("/sittings/{name}/results")
-    async def told(name: str, aivat: bool = False) -> dict[str, Any]:
-        """What was won: as played, all-ins by equity, and with `aivat` without most luck; that takes a while at first."""
-        return await server.compute(lambda: _results(desk, name, aivat))
+    async def raw_results(name: str) -> dict[str, Any]:
+        """What was won: as played, and with all-ins by equity."""
+        finished = (await opened(name)).finished
+        return await server.compute(lambda: results_of(finished, None).to_dict())
+
+    @router.post("/sittings/{name}/results")
+    async def luckless_results(name: str) -> dict[str, Any]:
+        """The same and by AIVAT, without most luck: minutes where an agent's values are made for the first time."""
+        held = await opened(name, cheap=False)
+        return await server.compute_costly(lambda: _aivat(desk, held))
 
     @router.get("/sittings/{name}/review")
-    async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> dict[str, Any]:
-        """Every decision of a hand that is over: what there was to do, and the EV that it cost."""
-        return await server.compute(lambda: _review(desk, name, hand))
+    async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> ReviewTold:
+        """Where the review of a hand stands, and every decision of it once it is done; starts nothing."""
+        desk.named(name)  # refused where there is none
+        return ReviewTold(**server.reviews.look(_owner(name), hand))
+
+    @router.post("/sittings/{name}/review")
+    async def ask_review(name: str, asked: HandAsked) -> ReviewTold:
+        """Let a hand that is over be reviewed, behind play: what there was to do, and the EV that each decision cost."""
+        held = await opened(name, cheap=False)
+        hand = held.finished.hand(asked.hand)  # a value: what is dealt or played meanwhile does not change it
+        return ReviewTold(**server.reviews.request(_owner(name), asked.hand, lambda: judged(desk, hand, held.agent)))
+
+    @router.delete("/sittings/{name}/reviews", status_code=204)
+    async def cancel_reviews(name: str) -> None:
+        """Give up reviews that wait or run: the table was left."""
+        server.reviews.cancel(_owner(name))
 
     @router.get("/sittings/{name}/hands.phhs", response_class=Response)
     async def hands(name: str) -> Response:
         """The hands that are over, as PHH."""
-        held = desk.sitting(name)
-        text = await server.compute(lambda: phhs_text(held.thing.record()))
+        finished = (await opened(name)).finished
+        text = await server.compute(lambda: phhs_text(finished.record()))
         kind = {"content-disposition": f'attachment; filename="{name}.phhs"'}
         return Response(text, media_type="text/plain; charset=utf-8", headers=kind)
 
     @router.delete("/sittings/{name}", status_code=204)
     async def leave(name: str) -> None:
-        """Delete a sitting."""
-        await server.compute(lambda: desk.leave(name))
+        """Delete a sitting, and give up its reviews."""
+        await server.play(lambda: desk.leave(name))
+        server.reviews.forget(_owner(name))
 
     return router
 
@@ -129,28 +191,39 @@ def opponents(server: Server) -> list[dict[str, Any]]:
     return told + [{"name": name, "kind": "yardstick", "about": about} for name, (_, about) in YARDSTICKS.items()]
 
 
-def _acted(desk: Desk, name: str, move: str | None) -> dict[str, Any]:
-    held = desk.sitting(name)
-    with held.lock:
-        sitting: Sitting = held.thing
+def _owner(name: str) -> str:
+    return f"sitting/{name}"
+
+
+def take_step(held: HeldSitting, version: int | None, move: str | None) -> dict[str, Any]:
+    """Make a move, or deal where there is none; refused where it was chosen on an older state than the table's."""
+    with held.lock, walking(held.sitting.table.agent):
+        now = held.sitting.table.version
+        if version is not None and version != now:
+            held.state = _state(held)
+            raise StaleError(
+                f"this session went on in another window (version {now}, not {version}); this is how it stands",
+                held.state,
+            )
         if move is None:
-            sitting.deal()
+            held.sitting.deal()
         else:
-            sitting.act(move)
-        return _state(held)
+            held.sitting.act(move)
+        held.state = _state(held)
+        return held.state
 
 
-def state_of(held: Held) -> dict[str, Any]:
-    """What the person sees."""
-    with held.lock:
-        return _state(held)
+def published(held: HeldSitting) -> HeldSitting:
+    """A session with the state that the person sees."""
+    with held.lock, walking(held.sitting.table.agent):
+        held.state = _state(held)
+    return held
 
 
-def _state(held: Held) -> dict[str, Any]:
-    sitting: Sitting = held.thing
-    table = sitting.table
+def _state(held: HeldSitting) -> dict[str, Any]:
+    table = held.sitting.table
     state, you = table.state, table.seat
-    facts = table.to_dict() | {"name": held.name, "agent": held.agent}
+    facts = table.to_dict() | {"name": held.name, "agent": held.agent, "version": table.version}
     stacks = table.rules.stacks
     on_street = [spent - state.before for spent in state.spent]
     facts |= {
@@ -217,15 +290,14 @@ def history(table: Table) -> list[dict[str, Any]]:
     return told
 
 
-def _results(desk: Desk, name: str, aivat: bool) -> dict[str, Any]:
-    sitting: Sitting = desk.sitting(name).thing
-    with desk.judging:
-        return results(sitting, aivat=aivat).to_dict()
+def _aivat(desk: Desk, held: HeldSitting) -> dict[str, Any]:
+    agent = desk.agent(held.agent, held.sitting.table.seed, Used.VALUES)
+    with walking(agent):
+        return results_of(held.finished, agent, progress=lambda share: poll()).to_dict()
 
 
-def _review(desk: Desk, name: str, hand: int) -> dict[str, Any]:
-    held = desk.sitting(name)
-    sitting: Sitting = held.thing
-    with desk.judging:
-        review = sitting.review(hand)
-    return told_review(review, held.agent, sitting.judge)
+def judged(desk: Desk, hand: PlayedHand, agent: str) -> dict[str, Any]:
+    """A review of a finished hand by an agent, as the page draws it."""
+    judge = desk.judge(agent)
+    with walking(judge):
+        return told_review(review_hand(judge, hand), agent, judge)

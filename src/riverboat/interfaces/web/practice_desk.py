@@ -12,8 +12,9 @@ import secrets
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from riverboat import artefact, disk
 from riverboat.agents.base import Agent
@@ -23,45 +24,75 @@ from riverboat.errors import InputError, RiverboatError, shown
 from riverboat.interfaces.web.data_folder import DataFolder, MissingError
 from riverboat.interfaces.web.histories import Histories
 from riverboat.interfaces.web.names import agent_name
+from riverboat.interfaces.web.solution_locks import walking
 from riverboat.practice.charts import Book, charts_of, push_book
 from riverboat.practice.drill_record import DrillRecord
 from riverboat.practice.drills import Drill, DrillOptions
 from riverboat.practice.judging import Judge, judge_of
 from riverboat.practice.push_charts import PREFIX, is_push, push_table
 from riverboat.practice.questions import ChartSource, Source, TableSource
-from riverboat.practice.sitting import Sitting
+from riverboat.practice.sitting import FinishedHands, Sitting
 from riverboat.strategy import files
 
 FOLDER = ".practice"
 MOST_OPEN = 32  # sittings and drills
-MOST_AGENTS = 4
+MOST_AGENTS = 8  # of all uses; they share what is read from files
 MOST_SITTINGS = 2_000
 MOST_SEATS = 9  # of push or fold tables that are solved here
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
 @dataclass(eq=False)
-class Held:
-    """A sitting or a drill, and who may touch it now."""
+class HeldSitting:
+    """A session that is open. Its table is for one thread at a time; `state` and `finished` are values for all."""
 
     name: str
     agent: str  # as the reader names it
-    thing: Any
+    sitting: Sitting
+    state: dict[str, Any] = field(
+        default_factory=dict
+    )  # what the person sees; replaced after every step, never changed
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def finished(self) -> FinishedHands:
+        """The hands that are over now."""
+        return self.sitting.finished
+
+
+@dataclass(eq=False)
+class HeldDrill:
+    """A drill that is open, and who may touch it now."""
+
+    name: str
+    agent: str  # as the reader names it
+    drill: Drill
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
+class Used(StrEnum):
+    """What an agent is used for: each use has agents of its own, so that no two threads share one."""
+
+    PLAY = "play"
+    JUDGE = "judge"
+    VALUES = "values"
+    CHARTS = "charts"
+
+
+H = TypeVar("H", HeldSitting, HeldDrill)
+
+
 class Desk:
-    """One for each server. Methods may take time, and are called from threads."""
+    """One for each server. Methods may take time, and are called from threads; what plays, from one thread alone."""
 
     def __init__(self, data: DataFolder) -> None:
         self.data = data
         self.folder = data.root / FOLDER / "sittings"
-        self.judging = threading.Lock()  # one solve at a time; moves do not wait for it
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the tables below; nothing is computed under it
         self._agents: OrderedDict[tuple[Any, ...], Agent] = OrderedDict()
         self._books: OrderedDict[tuple[Any, ...], Book] = OrderedDict()
-        self._sittings: OrderedDict[str, Held] = OrderedDict()
-        self._drills: OrderedDict[str, Held] = OrderedDict()
+        self._sittings: OrderedDict[str, HeldSitting] = OrderedDict()
+        self._drills: OrderedDict[str, HeldDrill] = OrderedDict()
         self.histories = Histories(data)
         self._judges: OrderedDict[tuple[Any, ...], Judge] = OrderedDict()
         self._numbers = itertools.count(1)
@@ -69,10 +100,10 @@ class Desk:
 
     # --- agents -------------------------------------------------------------------------------
 
-    def agent(self, text: str, seed: int = 0) -> Agent:
+    def agent(self, text: str, seed: int = 0, use: Used = Used.PLAY) -> Agent:
         """By the name that a reader gives; those used last stay open."""
         name = agent_name(text, self.data)
-        key = *self._mark(name), seed
+        key = *self._mark(name), seed, use
         with self._lock:
             if key in self._agents:
                 self._agents.move_to_end(key)
@@ -85,13 +116,13 @@ class Desk:
         return made
 
     def judge(self, text: str) -> Judge:
-        """Who judges hands from files; what it has solved is kept with it."""
+        """Who judges decisions; what it has solved is kept with it. For the thread of reviews alone."""
         key = self._mark(agent_name(text, self.data))
         with self._lock:
             if key in self._judges:
                 self._judges.move_to_end(key)
                 return self._judges[key]
-        made = judge_of(self.agent(text))
+        made = judge_of(self.agent(text, use=Used.JUDGE))
         with self._lock:
             self._judges[key] = made
             while len(self._judges) > MOST_AGENTS:
@@ -100,7 +131,7 @@ class Desk:
 
     # --- sittings -----------------------------------------------------------------------------
 
-    def sit(self, agent: str, seed: int | None, seat: int | None) -> Held:
+    def sit(self, agent: str, seed: int | None, seat: int | None) -> HeldSitting:
         """Begin a sitting."""
         seed = secrets.randbits(32) if seed is None else seed
         with disk.told(self.folder):
@@ -108,10 +139,11 @@ class Desk:
         if sum(1 for _ in self.folder.glob("*.json")) >= MOST_SITTINGS:
             raise InputError(f"{MOST_SITTINGS:,} sittings are kept: delete some before another one")
         made = self.agent(agent, seed)
-        with self._lock:
-            name = self._free(agent)
+        name = self._free(agent)  # sessions begin on one thread, so that nobody takes it meanwhile
+        with walking(made):
             sitting = Sitting.begin(self._file(name), made, seed=seed, seat=seat, name=agent)
-            return self._hold(self._sittings, Held(name, agent, sitting))
+        with self._lock:
+            return _hold(self._sittings, HeldSitting(name, agent, sitting))
 
     def _free(self, agent: str) -> str:
         base = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40] or "table"
@@ -125,25 +157,36 @@ class Desk:
             raise InputError(f"sitting {shown(name)}: names have small letters, digits and dashes")
         return self.folder / f"{name}.json"
 
-    def sitting(self, name: str) -> Held:
-        """One that is open, or is opened now as it was left."""
+    def opened(self, name: str) -> HeldSitting | None:
+        """One that is open; None where it would have to be opened first."""
         file = self._file(name)
         with self._lock:
-            if name in self._sittings and file.is_file():
+            if not file.is_file():
+                self._sittings.pop(name, None)
+                raise MissingError(
+                    f"sitting {shown(name)}: there is none of that name; GET /api/play/sittings lists them"
+                )
+            if name in self._sittings:
                 self._sittings.move_to_end(name)
-                return self._sittings[name]
-        if not file.is_file():
-            raise MissingError(f"sitting {shown(name)}: there is none of that name; GET /api/play/sittings lists them")
-        agent, seed = Sitting.named(file)
-        held = Held(name, agent, Sitting.open(file, self.agent(agent, seed)))
-        with self._lock:
-            return self._sittings.get(name) or self._hold(self._sittings, held)
+            return self._sittings.get(name)
 
-    def _hold(self, among: OrderedDict[str, Held], held: Held) -> Held:
-        among[held.name] = held
-        while len(among) > MOST_OPEN:
-            among.popitem(last=False)
-        return held
+    def named(self, name: str) -> str:
+        """The agent of a session, open or not."""
+        held = self.opened(name)
+        return Sitting.named(self._file(name))[0] if held is None else held.agent
+
+    def sitting(self, name: str) -> HeldSitting:
+        """One that is open, or is opened now as it was left."""
+        held = self.opened(name)
+        if held is not None:
+            return held
+        file = self._file(name)
+        agent, seed = Sitting.named(file)
+        made = self.agent(agent, seed)
+        with walking(made):
+            held = HeldSitting(name, agent, Sitting.open(file, made))
+        with self._lock:
+            return self._sittings.get(name) or _hold(self._sittings, held)
 
     def sittings(self) -> list[dict[str, Any]]:
         """All that are kept, the last first."""
@@ -171,10 +214,7 @@ class Desk:
         """All answers that were ever given here."""
         with self._lock:
             if self._record is None:
-                folder = self.data.root / FOLDER
-                with disk.told(folder):
-                    folder.mkdir(parents=True, exist_ok=True)
-                self._record = DrillRecord.read(folder / "drills.jsonl")
+                self._record = DrillRecord.read(self.data.root / FOLDER / "drills.jsonl")
             return self._record
 
     def source(self, text: str) -> Source:
@@ -186,13 +226,16 @@ class Desk:
         """A source as the library names it."""
         return _few(text) if text.startswith(PREFIX) else agent_name(text, self.data)
 
-    def drill(self, source: str, options: DrillOptions, seed: int | None) -> Held:
+    def drill(self, source: str, options: DrillOptions, seed: int | None) -> HeldDrill:
         """Begin a drill."""
+        folder = self.data.root / FOLDER
+        with disk.told(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         made = Drill(self.source(source), options, self.record, secrets.randbits(32) if seed is None else seed)
         with self._lock:
-            return self._hold(self._drills, Held(f"drill-{next(self._numbers)}", source, made))
+            return _hold(self._drills, HeldDrill(f"drill-{next(self._numbers)}", source, made))
 
-    def drilled(self, name: str) -> Held:
+    def drilled(self, name: str) -> HeldDrill:
         """One that is going on."""
         with self._lock:
             if name not in self._drills:
@@ -204,13 +247,14 @@ class Desk:
         name = self._named(source)
         if is_push(name):
             return push_book(push_table(name))
-        agent = self.agent(source)
+        agent = self.agent(source, use=Used.CHARTS)
         key = (*self._mark(name), line if isinstance(agent, SolutionAgent) else "")
         with self._lock:
             if key in self._books:
                 self._books.move_to_end(key)
                 return self._books[key]
-        book = charts_of(agent, line)
+        with walking(agent):
+            book = charts_of(agent, line)
         with self._lock:
             self._books[key] = book
             while len(self._books) > MOST_OPEN:
@@ -224,6 +268,13 @@ class Desk:
             return (name,)
         place = files.newest(folder)
         return name, str(place), *artefact.stamp(place / artefact.MANIFEST)
+
+
+def _hold(among: OrderedDict[str, H], held: H) -> H:
+    among[held.name] = held
+    while len(among) > MOST_OPEN:
+        among.popitem(last=False)
+    return held
 
 
 def _few(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
+import sys
 import threading
 import webbrowser
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from riverboat import disk
 from riverboat.errors import InputError, shown
+from riverboat.interfaces import signals
 from riverboat.interfaces.terminal import say, size_of_memory
 from riverboat.interfaces.web.door import Application, Door
 
@@ -43,10 +45,14 @@ class Inside:
                 self._made = application(self.server)
             return self._made
 
-    def close(self) -> None:
-        """Let jobs save and end."""
+    def stop(self) -> None:
+        """Cancel what is computed, and take no more."""
         if self.server is not None:
-            self.server.close()
+            self.server.stop()
+
+    def close(self) -> bool:
+        """Let jobs save and end; whether everything that was computed has stopped in time."""
+        return self.server is None or self.server.close()
 
 
 def check_host(host: str) -> bool:
@@ -93,7 +99,7 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, opens: bool) -> None:
     """Serve until interrupted; jobs that run then write a checkpoint."""
     try:
-        import uvicorn
+        from riverboat.interfaces.web.connections import listener
     except ImportError:
         raise InputError("riverboat serve needs FastAPI and uvicorn: pip install 'riverboat[web]'") from None
     most = None if memory is None else size_of_memory(memory)
@@ -118,16 +124,12 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, op
             f"--host {host}: everybody who can reach this address and has the link can solve here and read the data folder; "
             "nothing is encrypted, so use it in a network that you trust"
         )
-    server = uvicorn.Server(
-        uvicorn.Config(
-            door, log_level="warning", access_log=False, lifespan="off", server_header=False, backlog=2048,
-            limit_concurrency=2_000, timeout_keep_alive=30, timeout_graceful_shutdown=2, ws="none",
-        )
-    )  # fmt: skip
     if opens:
         threading.Timer(0.3, webbrowser.open, (link,)).start()
     try:
-        server.run(sockets=[bound])
+        listener(door, inside.stop).run(sockets=[bound])
     finally:
         say("stopping: jobs write a checkpoint")
-        inside.close()
+        stopped = inside.close()
+        if not stopped and isinstance(sys.exc_info()[1], KeyboardInterrupt):
+            signals.end_now()  # a loop that polls nothing: its thread would not survive the end of the interpreter

@@ -20,6 +20,7 @@ from riverboat.interfaces.web.names import agent_name
 from riverboat.interfaces.web.node_json import cards_of, solution_node
 from riverboat.interfaces.web.place_json import agent_node, blueprint_node
 from riverboat.interfaces.web.runs import place_of
+from riverboat.interfaces.web.solution_locks import lock_of
 from riverboat.strategy import blueprint, files
 from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.solution import Solution
@@ -60,7 +61,7 @@ class Shelf:
 
     def __init__(self, data: DataFolder) -> None:
         self.data, self.answers = data, Answers()
-        self._open: OrderedDict[Mark, tuple[Solution, threading.Lock]] = OrderedDict()
+        self._open: OrderedDict[Mark, tuple[Solution, threading.RLock]] = OrderedDict()
         self._lock, self._opening = threading.Lock(), threading.Lock()
 
     def mark(self, name: str) -> Mark:
@@ -75,7 +76,7 @@ class Shelf:
         place = place_of(self.data.run(name))
         return place, (str(place), *artefact.stamp(place / artefact.MANIFEST))
 
-    def solution(self, name: str) -> tuple[Solution, threading.Lock]:
+    def solution(self, name: str) -> tuple[Solution, threading.RLock]:
         """A solution, opened once, and the lock that its walks need."""
         place, mark = self._place(name)
         with self._opening:
@@ -87,7 +88,7 @@ class Shelf:
             if not isinstance(solved, Solution):
                 raise InputError(f"run {shown(name)}: holds {solved.tree.name}, which has no nodes of hold'em to draw")
             with self._lock:
-                self._open[mark] = solved, threading.Lock()
+                self._open[mark] = solved, lock_of(solved)
                 while len(self._open) > MOST_OPEN:
                     self._open.popitem(last=False)
                 return self._open[mark]

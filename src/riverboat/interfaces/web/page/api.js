@@ -124,25 +124,27 @@ export const removeJob = (name) => remove(`jobs/${part(name)}`);
 export const opponents = () => get("play/agents", {}, "Listing the agents");
 export const sittings = () => get("play/sittings", {}, "Listing the sessions");
 export const sitDown = (wanted) => post("play/sittings", wanted, `Loading ${wanted.agent}`);
-export const sitting = (name) => get(`play/sittings/${part(name)}`, {}, "Loading the session");
-export const move = (name, made) => post(`play/sittings/${part(name)}/move`, { move: made }, "Waiting for the agent");
-export const deal = (name) => post(`play/sittings/${part(name)}/deal`, {}, "Waiting for the agent");
+export const sitting = (name) => getOf(name, () => get(`play/sittings/${part(name)}`, {}, "Loading the session"), () => post(`play/sittings/${part(name)}/open`, {}, "Opening the session"));
+export const move = (name, made, version) => post(`play/sittings/${part(name)}/move`, { move: made, version }, "Waiting for the agent");
+export const deal = (name, version) => post(`play/sittings/${part(name)}/deal`, { version }, "Waiting for the agent");
 export const leave = (name) => remove(`play/sittings/${part(name)}`);
-export const results = (name, aivat) => get(`play/sittings/${part(name)}/results`, { aivat }, aivat ? "Estimating the result without luck" : "");
+export const results = (name) => get(`play/sittings/${part(name)}/results`);
+export const lucklessResults = (name) => compute(`play/sittings/${part(name)}/results`, {}, "Estimating the result without luck");
 export const review = (name, hand) => get(`play/sittings/${part(name)}/review`, { hand: String(hand) });
+export const askReview = (name, hand) => post(`play/sittings/${part(name)}/review`, { hand });
+export const cancelReviews = (name) => remove(`play/sittings/${part(name)}/reviews`);
 export const handsLink = (name) => `/api/play/sittings/${part(name)}/hands.phhs`;
 export const histories = () => get("play/histories", {}, "Listing the files of hands");
 export const bringHands = (wanted) => post("play/histories", wanted, "Reading the hands");
 export const history = (name) => get(`play/histories/${part(name)}`, {}, "Reading the hands");
 export const historyHands = (name, player) => get(`play/histories/${part(name)}/hands`, { player }, "Reading the hands");
 export const historyReview = (name, player, judge, hand) => get(`play/histories/${part(name)}/review`, { player, judge, hand: String(hand) });
+export const askHistoryReview = (name, player, judge, hand) => post(`play/histories/${part(name)}/review`, { player, judge, hand });
+export const cancelHistoryReviews = (name) => remove(`play/histories/${part(name)}/reviews`);
 export const removeHistory = (name) => remove(`play/histories/${part(name)}`);
 export const beginDrill = (wanted) => compute("drills", wanted, `Preparing a drill of ${wanted.source}`);
-/** The question on the table; the next one where that is answered. */
-export async function question(name) {
-  const told = await get(`drills/${part(name)}`, {}, "Computing the question");
-  return told.question ? told : post(`drills/${part(name)}/question`, {}, "Computing the question");
-}
+export const question = (name) => get(`drills/${part(name)}`, {}, "Loading the question");
+export const nextQuestion = (name) => post(`drills/${part(name)}/question`, {}, "Computing the question");
 export const answer = (name, made) => post(`drills/${part(name)}/answer`, { move: made }, "Grading the answer");
 export const drillRecord = (source) => get("drills/record", { source });
 

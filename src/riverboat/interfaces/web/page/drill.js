@@ -77,11 +77,16 @@ class Asking {
   }
 
   next() {
-    return attempt(() => this.load());
+    return attempt(() => this.load(api.nextQuestion));
   }
 
-  async load() {
-    const told = await api.question(this.name);
+  /** Draw the question on the table, or with `ask` the next one, which the server may have to compute. */
+  async load(ask = api.question) {
+    const told = await ask(this.name);
+    if (told.question === null) { // answered before a reload
+      fill(this.root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Drill"), h("p", { class: "soft" }, `${told.answers} answers so far.`)), button("Next question", () => this.next(), { class: "main" })));
+      return;
+    }
     this.graded = false;
     this.grade.hidden = true;
     this.#draw(told);

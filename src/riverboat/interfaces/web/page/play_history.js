@@ -41,6 +41,7 @@ export class HistoryReview {
 
   close() {
     this.closed = true; // what is still being judged is no longer drawn
+    api.cancelHistoryReviews(this.params.history).catch(() => undefined);
   }
 
   async load() {
@@ -64,7 +65,7 @@ export class HistoryReview {
   async #hands(name, player, judge) {
     const told = await api.historyHands(name, player);
     const reviews = told.hands.map((one) => {
-      const review = new HandReview(one.hand, () => api.historyReview(name, player, judge, one.hand));
+      const review = new HandReview(one.hand, () => api.askHistoryReview(name, player, judge, one.hand), () => api.historyReview(name, player, judge, one.hand));
       review.head(one, h("span", { class: "lost soft" }, "waits to be judged…"));
       return review;
     });

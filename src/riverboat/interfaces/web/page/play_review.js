@@ -29,16 +29,19 @@ export function optionTable(verdict, made, words = (option) => option.words ?? o
     verdict.options.some((option) => option.ev !== null && !option.sure) ? h("caption", { class: "soft" }, UNSURE) : null);
 }
 
+const FIRST_LOOK = 40; // ms after a review was asked for
+const LAST_LOOK = 1000; // ms between two looks, in the end
+
 export class HandReview {
-  /** `ask` gets the review from the server. */
-  constructor(hand, ask) {
-    Object.assign(this, { hand, ask });
-    this.element = h("details", { class: "review", "data-hand": hand }, h("summary", {}, `Hand ${hand + 1}: being judged…`));
+  /** `ask` lets the server review the hand, `look` tells where that stands. */
+  constructor(hand, ask, look) {
+    Object.assign(this, { hand, ask, look });
+    this.element = h("details", { class: "review", "data-hand": hand }, h("summary", {}, `Hand ${hand + 1}: waits to be judged…`));
   }
 
-  /** What the server said, once it is drawn. */
+  /** The review, once it is computed and drawn; reviews are computed behind play, one at a time. */
   async load() {
-    const told = await attempt(this.ask);
+    const told = await attempt(() => this.#computed());
     if (!told) {
       fill(this.element, h("summary", {}, `Hand ${this.hand + 1}: not judged`));
       return undefined;
@@ -49,6 +52,20 @@ export class HandReview {
     this.head(told, lost);
     this.element.append(...told.decisions.map((one) => this.#decision(one)));
     return told;
+  }
+
+  async #computed() {
+    let told = await this.ask();
+    for (let wait = FIRST_LOOK; told.state !== "done"; wait = Math.min(1.5 * wait, LAST_LOOK)) {
+      if (told.state === "failed") throw new Error(told.error);
+      this.element.dataset.state = told.state;
+      await new Promise((resolve) => { setTimeout(resolve, wait); });
+      if (!this.element.isConnected) return undefined; // nobody looks at it any more
+      told = await this.look();
+      if (told.state === "none") told = await this.ask(); // another window has left the table
+    }
+    delete this.element.dataset.state;
+    return told.review;
   }
 
   /** The line that is always to be seen: cards, what was won, and what is known of the rest. */

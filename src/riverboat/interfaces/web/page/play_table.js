@@ -25,6 +25,7 @@ export class PlayTable {
 
   close() {
     removeEventListener("keydown", this.keys);
+    api.cancelReviews(this.name).catch(() => undefined); // the table was left: nobody waits for them
   }
 
   async load() {
@@ -46,7 +47,7 @@ export class PlayTable {
     const state = await attempt(work);
     this.busy = false;
     this.actions.classList.remove("waiting");
-    if (!state) { // refused: perhaps the hand went on in another tab
+    if (!state) { // refused: another window may have gone on, as the message says
       const now = await attempt(() => api.sitting(this.name));
       if (now) this.#draw(now);
       return;
@@ -56,11 +57,11 @@ export class PlayTable {
   }
 
   act(move) {
-    return this.#do(() => api.move(this.name, move));
+    return this.#do(() => api.move(this.name, move, this.state.version));
   }
 
   deal() {
-    return this.#do(() => api.deal(this.name));
+    return this.#do(() => api.deal(this.name, this.state.version));
   }
 
   #key(event) {
@@ -155,7 +156,7 @@ export class PlayTable {
     if (!aivat && this.told?.hands === hands) return this.#drawResults(this.told);
     const wait = aivat ? h("small", { class: "soft", role: "status" }, "Being worked out; an agent's values are made once, which takes a minute or two…") : null;
     if (wait) this.figures.append(wait);
-    const told = await attempt(() => api.results(this.name, aivat));
+    const told = await attempt(() => (aivat ? api.lucklessResults(this.name) : api.results(this.name)));
     wait?.remove();
     if (!told || this.state.hands !== told.hands) return undefined; // another hand is over already
     this.told = told;
@@ -169,7 +170,7 @@ export class PlayTable {
   }
 
   #review(hand) {
-    const shown = new HandReview(hand, () => api.review(this.name, hand));
+    const shown = new HandReview(hand, () => api.askReview(this.name, hand), () => api.review(this.name, hand));
     this.reviews.prepend(shown.element);
     while (this.reviews.children.length > 12) this.reviews.lastChild.remove();
     shown.load();

@@ -1,0 +1,331 @@
+"""Clients that are slow, leave or ask for too much; a server that ends while it computes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from riverboat.cancellation import CancelledError, is_polled, poll, polled
+from riverboat.games.spot import Spot
+from riverboat.interfaces.web import serving, spot_routes
+from riverboat.interfaces.web.connections import DeadlineProtocol, listener
+from riverboat.interfaces.web.door import Door
+from riverboat.interfaces.web.server import MOST_WAITING, THREADS
+from riverboat.interfaces.web.work_queue import BusyError, Gate, WorkQueue
+from riverboat.solving.batches import solve_many
+
+TOKEN = "a-token-of-the-test"
+SPOT = {
+    "board": "Td9d6hQc2s", "pot": 200, "stack": 900, "ranges": {"oop": "66+,AK", "ip": "QQ-22,AQ"},
+    "bets": {"river": {"bet": "60%, a"}},
+}  # fmt: skip
+
+
+class Impatient(DeadlineProtocol):
+    """The server's protocol with deadlines that a test can wait for."""
+
+    head_seconds, body_seconds, send_seconds, most = 0.2, 0.2, 0.4, 40
+
+
+class Running:
+    """A server on a thread of this process."""
+
+    def __init__(self, data: Path) -> None:
+        bound = serving.listen("127.0.0.1", 0)
+        self.port = bound.getsockname()[1]
+        self.inside = serving.Inside(data, 1, None)
+        door = Door(self.inside, TOKEN, serving.hosts("127.0.0.1", self.port), self.port)
+        self.listener = listener(door, self.inside.stop, Impatient)
+        self.inside()  # loaded, so that no deadline runs meanwhile
+        self.thread = threading.Thread(target=self.listener.run, kwargs={"sockets": [bound]}, daemon=True)
+        self.thread.start()
+
+    def client(self) -> httpx.Client:
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        return httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=30)
+
+    def connect(self, text: str = "") -> socket.socket:
+        """A connection on which so much was sent."""
+        made = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        made.sendall(text.encode())
+        return made
+
+    def head(self, method: str, path: str, *more: str) -> str:
+        lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", f"Authorization: Bearer {TOKEN}", *more]
+        return "\r\n".join(lines) + "\r\n\r\n"
+
+    def close(self) -> None:
+        self.listener.should_exit = True
+        self.thread.join(20)
+        self.inside.close()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    made = Running(tmp_path_factory.mktemp("data"))
+    yield made
+    made.close()
+
+
+def is_dropped(connection: socket.socket) -> bool:
+    """Whether the server ends a connection; what it has sent before is read."""
+    with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+        while connection.recv(1 << 16):
+            pass
+    connection.close()
+    return True  # or the socket's timeout has raised
+
+
+def until(fact: Callable[[], bool], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not fact():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# --- slow clients ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sent", ["", "GET /api/ab", "GET /api/about HTTP/1.1\r\nHost: x\r\nX-A: b\r\n"])
+def test_headers_that_trickle_are_dropped(running: Running, sent: str) -> None:
+    connection = running.connect(sent)
+    stop = threading.Event()
+
+    def trickle() -> None:  # a byte now and then does not earn more time
+        with contextlib.suppress(OSError):
+            while sent and not stop.wait(0.05):
+                connection.sendall(b"a")
+
+    thread = threading.Thread(target=trickle, daemon=True)
+    thread.start()
+    assert is_dropped(connection)
+    stop.set()
+    thread.join()
+
+
+def test_the_second_request_of_a_connection_has_the_same_deadline(running: Running) -> None:
+    connection = running.connect(running.head("GET", "/api/about"))
+    assert b"200 OK" in connection.recv(1 << 16)
+    connection.sendall(b"GET /api/ab")
+    assert is_dropped(connection)
+
+
+@pytest.mark.parametrize("path", ["/api/ranges", "/api/nothing", "/index.html"])
+def test_a_body_that_stalls_is_dropped(running: Running, path: str) -> None:
+    """Also where the answer does not need the body: no such route, or no token."""
+    length = "Content-Length: 1000"
+    for head in (running.head("POST", path, length), running.head("POST", path, length).replace(TOKEN, "x")):
+        assert is_dropped(running.connect(head + '{"text": "A'))
+
+
+def test_an_answer_that_nobody_reads_is_dropped(running: Running) -> None:
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+    connection.connect(("127.0.0.1", running.port))
+    with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+        connection.sendall(running.head("GET", "/api/openapi.json").encode() * 400)  # far more than buffers hold
+    server = running.listener.server_state
+    until(lambda: not server.connections)
+    connection.close()
+
+
+def test_there_are_only_so_many_connections(running: Running) -> None:
+    until(lambda: not running.listener.server_state.connections)
+    with contextlib.ExitStack() as opened:
+        for _ in range(Impatient.most):
+            connection = opened.enter_context(running.connect(running.head("GET", "/api/about")))
+            assert b"200 OK" in connection.recv(1 << 16)  # and now it is kept alive
+        assert is_dropped(running.connect(running.head("GET", "/api/about")))
+    until(lambda: not running.listener.server_state.connections)
+    with running.client() as client:
+        assert client.get("/api/about").status_code == 200
+
+
+# --- requests that are abandoned -------------------------------------------------------------------
+
+
+def test_abandoned_estimates_are_not_computed(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred clients ask and leave: what had not begun never begins, and what had stops at its next poll."""
+    begun, stopped, left = [], [], threading.Event()
+
+    def endless(*arguments: Any) -> dict[str, Any]:
+        begun.append(arguments)
+        left.wait(20)
+        try:
+            while True:
+                time.sleep(0.005)
+                poll()
+        except CancelledError:
+            stopped.append(arguments)
+            raise
+
+    server = running.inside.server
+    assert server is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(spot_routes, "estimate", endless)
+        body = json.dumps({"spot": SPOT})
+        head = running.head("POST", "/api/spots/size", "Content-Type: application/json", f"Content-Length: {len(body)}")
+        for _ in range(4):
+            opened = [running.connect(head + body) for _ in range(25)]
+            until(lambda: server.reading.busy == 25)
+            for connection in opened:
+                connection.close()
+            until(lambda: server.reading.busy == THREADS)  # the others were taken out of the queue
+            left.set()
+            until(lambda: server.reading.busy == 0)
+            left.clear()
+    assert len(begun) == 4 * THREADS
+    assert len(stopped) == len(begun)
+    before = server.reading.begun
+    with running.client() as client:
+        assert client.post("/api/spots/size", json={"spot": SPOT}).json()["infosets"] > 0
+    assert server.reading.begun == before + 1
+
+
+def test_a_full_queue_says_when_to_come_again(running: Running) -> None:
+    server, released = running.inside.server, threading.Event()
+    assert server is not None
+    before = server.reading.begun
+    waiting = [server.reading.submit(released.wait) for _ in range(THREADS)]
+    until(lambda: server.reading.begun == before + THREADS)
+    waiting += [server.reading.submit(released.wait) for _ in range(MOST_WAITING)]
+    with running.client() as client:
+        answer = client.post("/api/spots/size", json={"spot": SPOT})
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) > 0
+        assert client.get("/api/about").status_code == 200  # what is not computed is answered
+        released.set()
+        until(lambda: server.reading.busy == 0)
+        assert client.post("/api/spots/size", json={"spot": SPOT}).status_code == 200
+    assert all(task.future.result() for task in waiting)
+
+
+# --- the queue ------------------------------------------------------------------------------------
+
+
+def test_work_that_takes_too_long_is_given_up() -> None:
+    queue, ended = WorkQueue("test", threads=1, most=9), threading.Event()
+
+    def endless() -> None:
+        try:
+            while True:
+                poll()
+        finally:
+            ended.set()
+
+    with pytest.raises(BusyError):
+        asyncio.run(queue.run(endless, seconds=0.05))
+    assert ended.wait(20)
+    assert asyncio.run(queue.run(lambda: "next", seconds=20)) == "next"
+    queue.close()
+    with pytest.raises(BusyError, match="stopping"):
+        queue.submit(endless)
+
+
+def test_urgent_work_goes_first_and_work_that_writes_is_finished() -> None:
+    gate, order, begun, release = Gate(), list[str](), threading.Event(), threading.Event()
+    behind = WorkQueue("behind", threads=1, most=9, gate=gate, nice=1)
+    urgent = WorkQueue("urgent", threads=1, most=9, gate=gate, urgent=True)
+
+    def slow() -> None:
+        begun.set()
+        until(lambda: urgent.begun == 1)
+        poll()  # waits here
+        order.append("review")
+
+    def move() -> None:
+        assert not is_polled()
+        order.append("move begins")
+        release.wait(20)
+        order.append("move ends")
+
+    review = behind.submit(slow)
+    assert begun.wait(20)
+    moved = urgent.submit(move, finishes=True)
+    until(lambda: "move begins" in order)
+    moved.cancel()  # its client has gone: it is finished all the same
+    time.sleep(0.1)
+    release.set()
+    review.future.result(20)
+    assert order == ["move begins", "move ends", "review"]
+    for queue in (behind, urgent):
+        queue.close()
+        assert queue.is_idle(20)
+
+
+def test_a_solve_that_is_polled_has_the_same_answer_and_can_be_stopped() -> None:
+    spot = Spot.make(board="Td9d6hQc", pot=100, stack=200, oop="AA,KJ,77", ip="QQ,AT,88", bets="50%")
+    polls: list[int] = []
+    (plain,) = solve_many([spot], iterations=60, until=0.5)
+    with polled(lambda: polls.append(1)):
+        (stepped,) = solve_many([spot], iterations=60, until=0.5)
+    assert stepped.table.tobytes() == plain.table.tobytes()
+    assert stepped.provenance == plain.provenance
+    assert len(polls) >= stepped.provenance["iterations"] / 5
+
+    def stop() -> None:
+        raise CancelledError("enough")
+
+    with polled(stop), pytest.raises(CancelledError):
+        solve_many([spot], iterations=60)
+
+
+# --- the end --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "fresh"),
+    [
+        (signal.SIGTERM, False), pytest.param(signal.SIGTERM, True, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, True, marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_a_server_that_computes_a_chart_ends_at_once(tmp_path: Path, how: signal.Signals, fresh: bool) -> None:
+    """Nine players take minutes to solve. On a machine with a fresh cache two do, and loops are being compiled; a job that
+    runs beside that writes its checkpoint."""
+    environment = os.environ | ({"XDG_CACHE_HOME": str(tmp_path / "cache")} if fresh else {})
+    command = [sys.executable, "-m", "riverboat.interfaces.cli", "serve", "--port", "0", "--no-open"]
+    process = subprocess.Popen(
+        [*command, "--data", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    base, _, token = process.stdout.readline().split()[1].partition("/?token=")
+    headers = {"authorization": f"Bearer {token}"}
+    source = {"source": "push:10,10" if fresh else f"push:{','.join(['10'] * 9)}"}
+    asked = threading.Thread(target=_ask, args=(f"{base}/api/charts", headers, source), daemon=True)
+    with httpx.Client(base_url=base, headers=headers, timeout=60) as client:
+        client.get("/api/about").raise_for_status()
+        asked.start()
+        if fresh:
+            job = {"spot": SPOT | {"name": "job"}, "time": "100s", "threads": 1}
+            assert client.post("/api/jobs", json=job).status_code == 201
+            until(lambda: client.get("/api/jobs/job").json()["last"] is not None, 60)
+        else:
+            time.sleep(1)
+    begun = time.monotonic()
+    process.send_signal(how)
+    _, said = process.communicate(timeout=60)
+    print(f"ended {time.monotonic() - begun:.1f} s after {how.name}")
+    assert process.returncode == 128 + how
+    assert "Traceback" not in said
+    asked.join(20)
+    assert not fresh or list((tmp_path / "job").glob("checkpoint-*"))
+
+
+def _ask(address: str, headers: dict[str, str], body: dict[str, Any]) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        httpx.post(address, headers=headers, json=body, timeout=60)

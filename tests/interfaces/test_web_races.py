@@ -1,0 +1,263 @@
+"""Reviews, results and states of a session while it is dealt and played on other threads; two windows of one session."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from riverboat.agents.yardsticks import Yardstick
+from riverboat.cards.notation import show_cards
+from riverboat.errors import InputError
+from riverboat.games.acpc import read_game
+from riverboat.interfaces.web.application import application
+from riverboat.interfaces.web.play_routes import StaleError, judged, published, take_step
+from riverboat.interfaces.web.practice_desk import Desk, HeldSitting
+from riverboat.interfaces.web.review_queue import Reviews
+from riverboat.interfaces.web.server import Server
+from riverboat.interfaces.web.work_queue import WorkQueue
+from riverboat.practice.luck import results_of
+from riverboat.practice.sitting import Sitting
+from riverboat.practice.verdicts import Option, Verdict
+from riverboat.verbs.playing import Table
+
+SEED = 7
+RULES = read_game("nolimit-200bb")
+
+
+@cache
+def truth(number: int) -> tuple[tuple[str, str], str, int]:
+    """The cards of both seats, the board and the person's seat in a hand, from the seed alone."""
+    cards = np.random.default_rng([SEED, number]).permutation(RULES.deck.cards)[:9].tolist()
+    return (show_cards(cards[:2]), show_cards(cards[2:4])), show_cards(cards[4:]), 1 - number % 2
+
+
+def belongs(number: int, hole: str, seat: int, board: str) -> bool:
+    """Whether what was told of a hand is of one hand, and of the person."""
+    holes, whole, mine = truth(number)
+    return (seat, hole) == (mine, holes[mine]) and whole.startswith(board)
+
+
+class QuickJudge:
+    """Judges at once; what it is shown must be cards that the person was dealt."""
+
+    def verdict(self, state: Any, board: Any, hole: Any, move: str | None = None) -> Verdict:
+        return Verdict((Option("f", 0.5, 0.0), Option("c", 0.5, 1.0)), "quick", float(state.pot))
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Desk, "judge", lambda desk, text: QuickJudge())
+
+
+def session() -> HeldSitting:
+    table = Table(Yardstick("always-raise", 1), RULES, SEED)
+    return published(HeldSitting("races-1", "always-raise", Sitting(table, "always-raise", None)))
+
+
+def raced(count: int) -> tuple[int, int, int]:
+    """Review the last hand again and again while hands are dealt; reviews, hands, and how much did not belong together."""
+    held, desk, stop = session(), Desk.__new__(Desk), threading.Event()
+    wrong: list[str] = []
+    done = [0, 0, 0]
+    for move in ("f", None, "f", None):  # what is loaded on first use is loaded
+        take_step(held, None, move)
+
+    def deals() -> None:
+        while not stop.is_set():
+            take_step(held, None, "f")
+            take_step(held, None, None)
+
+    def reviews(number: int) -> None:
+        while done[number] < count // len(done):
+            finished, state = held.finished, held.state
+            shown = belongs(state["hand"] - 1, "".join(state["hole"]), state["seat"], "".join(state["board"]))
+            if not shown or len(finished) < state["hands"] - 1:
+                wrong.append(f"state {state}")
+            if not len(finished):
+                continue
+            last = len(finished) - 1
+            told = judged(desk, finished.hand(last), held.agent)
+            if told["hand"] != last or not belongs(last, told["hole"], told["seat"], told["board"]):
+                wrong.append(f"review {told}")
+            done[number] += 1
+
+    threads = [threading.Thread(target=reviews, args=(k,)) for k in range(len(done))]
+    dealing = threading.Thread(target=deals)
+    for thread in (dealing, *threads):
+        thread.start()
+    for thread in threads:
+        thread.join()
+    stop.set()
+    dealing.join()
+    return sum(done), len(held.finished), len(wrong)
+
+
+@pytest.mark.usefixtures("quick")
+def test_reviews_are_of_one_hand_whatever_is_dealt_meanwhile() -> None:
+    reviews, hands, wrong = raced(4_500)
+    assert reviews == 4_500
+    assert hands > 20
+    assert wrong == 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick")
+def test_a_hundred_thousand_reviews_against_dealing() -> None:
+    reviews, hands, wrong = raced(100_002)
+    print(f"{reviews:,} reviews while {hands:,} hands were dealt: {wrong} wrong")
+    assert reviews >= 100_000
+    assert wrong == 0
+
+
+def test_finished_hands_are_a_value() -> None:
+    held = session()
+    take_step(held, None, "f")
+    before = held.finished
+    record, facts = before.record(), results_of(before, None).to_dict()
+    for _ in range(3):
+        take_step(held, None, None)
+        take_step(held, None, "f")
+    assert len(before) == 1
+    assert len(held.finished) == 4
+    assert results_of(before, None).to_dict() == facts
+    assert len(before.record()) == len(record) == 1
+    with pytest.raises(InputError, match="1 hands"):
+        before.hand(1)
+
+
+def test_an_agent_that_fails_leaves_the_table_as_it_was() -> None:
+    class Failing:
+        name, fails = "failing", False
+
+        def check_rules(self, rules: Any) -> None:
+            """Whatever is played."""
+
+        def act(self, views: Any) -> Any:
+            if self.fails:
+                raise InputError("not now")
+            return Yardstick("always-call", 1).act(views)
+
+    agent = Failing()
+    table = Table(agent, RULES, SEED)
+    before = table.to_dict(), table.version
+    agent.fails = True
+    with pytest.raises(InputError, match="not now"):
+        table.act("r300")
+    assert (table.to_dict(), table.version) == before
+    agent.fails = False
+    while not table.over:
+        table.act("c")
+    before, agent.fails = (table.to_dict(), table.version), True
+    with pytest.raises(InputError, match="not now"):  # the agent begins the second hand
+        table.deal()
+    assert (table.to_dict(), table.version) == before
+    agent.fails = False
+    table.deal()
+    assert table.number == 1
+
+
+# --- the queue of reviews -------------------------------------------------------------------------
+
+
+def test_reviews_wait_run_one_at_a_time_and_are_given_up() -> None:
+    queue = WorkQueue("reviews", threads=1, most=9)
+    reviews, begun, release = Reviews(queue), threading.Event(), threading.Event()
+    computed: list[int] = []
+
+    def work(number: int) -> Callable[[], dict[str, Any]]:
+        def compute() -> dict[str, Any]:
+            begun.set()
+            release.wait(20)
+            computed.append(number)
+            if number == 3:
+                raise InputError("cannot be judged")
+            return {"hand": number}
+
+        return compute
+
+    assert reviews.look("a", 0)["state"] == "none"
+    assert reviews.request("a", 0, work(0))["state"] in ("waiting", "running")
+    assert begun.wait(20)
+    assert reviews.request("a", 1, work(1))["ahead"] == 1
+    assert reviews.request("b", 0, work(2))["ahead"] == 2
+    reviews.request("b", 3, work(3))
+    assert reviews.request("a", 1, work(9))["ahead"] == 1  # asked again: still one
+    reviews.cancel("a")  # one runs, one waits
+    assert {reviews.look("a", hand)["state"] for hand in (0, 1)} == {"none"}
+    release.set()
+    while reviews.look("b", 3)["state"] in ("waiting", "running"):
+        threading.Event().wait(0.01)
+    assert computed == [0, 2, 3]  # the one that ran polled nothing; what it told is forgotten
+    assert reviews.look("a", 0)["state"] == "none"
+    assert reviews.look("b", 0)["review"] == {"hand": 2}
+    assert (reviews.look("b", 3)["state"], reviews.look("b", 3)["error"]) == ("failed", "cannot be judged")
+    reviews.forget("b")
+    assert reviews.look("b", 0)["state"] == "none"
+    queue.close()
+
+
+# --- windows ----------------------------------------------------------------------------------------
+
+
+def test_a_step_made_on_an_older_state_is_refused() -> None:
+    held = session()
+    first = held.state["version"]
+    now = take_step(held, first, "c")
+    assert now["version"] > first
+    with pytest.raises(StaleError) as stale:
+        take_step(held, first, "f")  # another window, which has not seen it
+    assert stale.value.state == held.state == now
+    assert not now["over"]
+    assert take_step(held, None, "f")["over"]  # a script without a version
+    with pytest.raises(StaleError):
+        take_step(held, now["version"], None)
+    assert take_step(held, held.state["version"], None)["hand"] == 2
+
+
+@pytest.mark.usefixtures("quick")
+def test_over_the_interface_while_hands_are_dealt(tmp_path: Path) -> None:
+    """Two windows, one that plays and reviews, one that looks and sends old versions."""
+    server = Server(tmp_path)
+    app = application(server)
+
+    async def ask(client: httpx.AsyncClient, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        return await client.request(method, f"/api/play/sittings{path}", json=body, params=more)
+
+    async def windows() -> None:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test", timeout=60) as client:
+            table = (await ask(client, "POST", "", {"agent": "always-raise", "seed": SEED})).json()
+            place = f"/{table['name']}"
+            for number in range(25):
+                move = {"move": "f", "version": table["version"]}
+                answers = await asyncio.gather(*(ask(client, "POST", f"{place}/move", move) for _ in range(2)))
+                assert sorted(answer.status_code for answer in answers) == [200, 409]  # one of two clicks counts
+                states = [answer.json().get("state", answer.json()) for answer in answers]
+                assert states[0] == states[1]
+                step = {"version": states[0]["version"]}
+                review, deal = await asyncio.gather(
+                    ask(client, "POST", f"{place}/review", {"hand": number}), ask(client, "POST", f"{place}/deal", step)
+                )
+                table, told = deal.json(), review.json()
+                while told["state"] != "done":
+                    told = (await ask(client, "GET", f"{place}/review", hand=number)).json()
+                one = told["review"]
+                assert belongs(number, one["hole"], one["seat"], one["board"])
+                assert belongs(number + 1, "".join(table["hole"]), table["seat"], "".join(table["board"]))
+            results = (await ask(client, "GET", f"{place}/results")).json()
+            assert (results["hands"], results["won"]) == (25, table["won"])
+            assert (await ask(client, "DELETE", place)).status_code == 204
+            assert (await ask(client, "GET", f"{place}/review", hand=0)).status_code == 404
+            again = (await ask(client, "POST", "", {"agent": "always-raise", "seed": 99})).json()
+            assert again["name"] == table["name"]
+            assert (await ask(client, "GET", f"{place}/review", hand=0)).json()["state"] == "none"  # not the old one's
+
+    asyncio.run(windows())
+    assert server.close()
