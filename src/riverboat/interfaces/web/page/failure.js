@@ -12,7 +12,7 @@ export function failure(error, title, links) {
     again();
   };
   const [head, text, act] = error.costly
-    ? [`${error.costly} is not computed yet`, h("p", { class: "soft" }, "This may take minutes the first time. You can leave or cancel at any moment."), button("Compute it", compute, { class: "main", "data-costly": "" })]
+    ? [`${error.costly} is not computed yet`, h("p", { class: "soft" }, "This may take minutes the first time. You can leave or cancel at any moment."), button(`Compute ${error.costly}`, compute, { class: "main", "data-costly": "" })]
     : [error.cancelled ? "Cancelled" : title, error.cancelled ? null : h("p", { class: "bad" }, error.message), button("Try again", again, { class: "main" })];
   return h("section", { class: "sheet stack failed", role: "alert" }, h("h2", {}, head), text, h("div", { class: "row" }, act, links.map(link)));
 }
