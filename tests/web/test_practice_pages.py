@@ -158,7 +158,7 @@ def test_ten_questions_are_graded_as_the_solution_says(visit: Any, data: Path) -
 def test_a_chart_is_read_compared_and_kept(visit: Any) -> None:
     page = visit("#charts?source=push:10,10&against=push:4,4&line=J")
     for source in ("push:10,10", "push:4,4"):  # an address starts nothing
-        page.get_by_role("button", name=f"Solve {source}").click()
+        page.get_by_role("button", name=f"Compute {source}").click()
     chart = page.get_by_role("grid", name="Chart", exact=True)
     expect(chart.get_by_role("gridcell", name=re.compile("^AA, pair of aces: all-in 100 %"))).to_be_visible()
     square = charts_of("push:10,10")["J"].grid.frequencies["all-in"]
