@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-
 import riverboat as rb
 from browsing import CHROMIUM, WIDE, add_to_log
 from random_blueprints import random_blueprint
@@ -29,6 +28,7 @@ from riverboat.tournaments.tournament_run import SolvedTournament
 TOKEN = "a-token-of-the-tests"
 PATIENCE = 60_000  # ms that a page may take on a machine where nothing is compiled and everything else runs too
 TURN: dict[str, Any] = {"board": "QsJh2h7c", "pot": 100, "stack": 100, "oop": "AA,KK,T9s", "ip": "QQ,JTs,A5s"}
+
 
 Open = Callable[..., Any]
 

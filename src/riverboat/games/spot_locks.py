@@ -7,8 +7,8 @@ in any other way and play differently contradict each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -123,6 +123,44 @@ def _hands(spot: Spot, lock: Lock, player: int, where: str) -> Array:
     if not (held & (weights > 0)).any():
         raise InputError(f"{where}: {NAMES[player]} acts there and holds none of {_short(lock.hands)!r}")
     return held & (weights > 0)
+
+
+def add_locks(spot: Spot, added: Sequence[Lock]) -> Spot:
+    """Return a spot with more locks. Where an earlier lock speaks of the same hands, the added one holds.
+
+    Hands that an added lock takes over leave earlier locks of the same or fewer cards. Of an earlier lock for more cards it
+    is an exception, in a lock of its own.
+    """
+    for lock in added:
+        new = _reach(spot, lock, f"lock at {shown(lock.line)}")
+        older: list[Lock] = []
+        apart = new.hands
+        exceptions: list[Array] = []
+        for old in spot.locks:
+            known = _reach(spot, old, f"lock at {shown(old.line)}")
+            if known.node == new.node and _within(known.dealt, new.dealt):
+                left = known.hands & ~new.hands
+                older += [replace(old, hands=Range(left.astype(float)))] if left.any() else []
+                continue
+            older.append(old)
+            if known.node == new.node and _within(new.dealt, known.dealt) and (apart & known.hands).any():
+                exceptions.append(apart & known.hands)
+                apart = apart & ~known.hands
+        whole = [lock] if not exceptions else []
+        parts = [replace(lock, hands=Range(hands.astype(float))) for hands in (apart, *exceptions) if hands.any()]
+        spot = replace(spot, locks=(*older, *(whole or parts)))
+    check_locks(spot)
+    return spot
+
+
+def locked_hands(spot: Spot, node: int, dealt: Dealt) -> Array:
+    """Return which hands of the player to act are locked at a node of the betting after some deals. bool [1326]"""
+    out: Array = np.zeros(len(spot.weights[0]), bool)
+    for lock in spot.locks:
+        known = _reach(spot, lock, f"lock at {shown(lock.line)}")
+        if known.node == node and _within(dealt, known.dealt):
+            out |= known.hands
+    return out
 
 
 def unreachable(spot: Spot) -> Iterator[str]:

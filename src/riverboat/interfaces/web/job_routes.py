@@ -14,7 +14,6 @@ from riverboat.errors import InputError, shown
 from riverboat.games import spot_file
 from riverboat.interfaces import many_boards
 from riverboat.interfaces.solve_options import target
-from riverboat.interfaces.spot_estimate import estimate
 from riverboat.interfaces.terminal import duration
 from riverboat.interfaces.web import runs, sources
 from riverboat.interfaces.web.jobs import ALIVE, LIMITS, Job
@@ -43,18 +42,19 @@ def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
     if asked.schedule is not None and asked.schedule.partition(":")[0] not in SCHEDULES:
         raise InputError(f"schedule {shown(asked.schedule)}: one of {', '.join(SCHEDULES)}; no code by its name")
     check_limits(options, spot.scale[0])
-    if asked.boards is not None:
-        options |= {"boards": _boards(asked.boards, server)}
+    where = None if asked.boards is None else sources.boards(asked.boards, server.data)
+    if where is not None:
+        options |= {"boards": where}
         options |= {"line": asked.report} if asked.report else {}
         options |= {"keep": True} if asked.keep else {}
-    sizes = estimate(spot, asked.schedule, threads)
+    sizes = sources.size(spot, asked.schedule, threads, where)
     need = sizes["bytes"][asked.dtype or "compact"] + sizes["bytes_tree"]
     name = asked.name or server.data.free_name(spot.name)
     if "/" in name or (asked.name and server.data.path(name).exists()):
         raise InputError(f"name {name!r}: one word, and nothing of that name in the data folder yet")
     server.data.path(name)
     facts = {"game": spot.name, "board": show_cards(spot.board), "pot": spot.pot, "stack": spot.stack}
-    facts |= {"seconds": sizes["seconds_to_target"], "infosets": sizes["infosets"]}
+    facts |= {"seconds": sizes["seconds_to_target"], "infosets": sizes["infosets"], "solves": sizes["solves"]}
     kind = "spot" if asked.boards is None else "boards"
     return spot_file.dumps(spot), Job(name, kind, options, int(need), facts=facts)
 
@@ -66,13 +66,6 @@ def check_limits(options: dict[str, Any], unit: str) -> None:
     for name in ("time", "checkpoint"):
         if name in options:
             duration(options[name])
-
-
-def _boards(text: str, server: Server) -> str:
-    """`all`, `sample:N`, or a file of the data folder, as the command line takes it."""
-    where = text if text == "all" or text.startswith("sample:") else str(server.data.path(text))
-    many_boards.read(where)
-    return where
 
 
 def told(job: Job, server: Server) -> dict[str, Any]:

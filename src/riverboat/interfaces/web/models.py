@@ -49,6 +49,9 @@ class Source(Asked):
     board: Word | None = None
     floor: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="the least weight of a hand")
     locks: list[dict[str, Any]] | None = Field(None, description="replace the locks of the spot: line, strategy, hands")
+    add_locks: list[dict[str, Any]] | None = Field(
+        None, description="add locks to those of the spot; hands of both play as the added ones"
+    )
 
 
 class Limits(Asked):
@@ -60,9 +63,17 @@ class Limits(Asked):
 
 
 class SizeAsked(Source):
-    """A spot, and how many threads would solve it."""
+    """A spot, how many threads would solve it, and on which boards."""
 
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+    boards: Word | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
+
+
+class ProposalAsked(Source):
+    """A spot, and the time that its solve may take."""
+
+    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+    seconds: Annotated[float, Field(gt=0, le=10**7)] | None = Field(None, description="to the target; 300 by default")
 
 
 class JobAsked(Source, Limits):
@@ -141,6 +152,43 @@ class SpotTold(BaseModel):
     notes: list[str] = Field(description="what of another solver's file was left out; locks that are never reached")
 
 
+class CandidateTold(BaseModel):
+    """A spot with one betting menu, and what its solve takes."""
+
+    spot: dict[str, Any] = Field(description="the entries of its file")
+    dtype: str = Field(description="tables that fit best, for `dtype` of a job")
+    left_out: list[str] = Field(description="what of the spot's own menu is left out")
+    infosets: int | None
+    bytes: int | None = Field(description="null where the tree is too large to be counted")
+    seconds: float | None = Field(description="to the target, about")
+    fits: bool = Field(description="whether it fits into the memory that jobs may take")
+
+
+class ProposalTold(BaseModel):
+    """The menus of a spot, the richest first, and the one that is proposed."""
+
+    name: str
+    board: str
+    pot: int
+    stack: int
+    hands: dict[str, int] = Field(description="hands of oop and ip")
+    memory: int = Field(description="bytes that jobs may take")
+    seconds: float = Field(description="that the proposal was asked to stay within")
+    chosen: int | None = Field(description="place in `candidates`; null where none fits into the memory")
+    candidates: list[CandidateTold]
+    notes: list[str]
+
+
+class Example(BaseModel):
+    """A line that a blueprint plays often."""
+
+    street: str
+    line: str
+    board: str
+    combos: dict[str, float]
+    state: str = Field(description="the same as a table state")
+
+
 class Check(BaseModel):
     """A line of a log: what a check has found."""
 
@@ -197,6 +245,7 @@ class Step(BaseModel):
     player: str | None
     moves: list[str]
     chosen: str | None
+    locked: bool = Field(False, description="whether some hand is locked there")
 
 
 class HandColumns(BaseModel):
@@ -244,6 +293,7 @@ class Node(BaseModel):
     cards: list[str]
     path: list[Step]
     players: dict[str, Side]
+    locked: list[int] = Field([], description="hands of the player to act whose strategy is locked here")
 
 
 class TableColumn(BaseModel):

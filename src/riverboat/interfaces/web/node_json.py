@@ -8,9 +8,12 @@ import numpy as np
 
 from riverboat.arrays import Array
 from riverboat.cards.classes import Classes, classify_all
-from riverboat.cards.deck import card_name
+from riverboat.cards.deck import HANDS, card_name
 from riverboat.cards.notation import show_cards
 from riverboat.games.base import CHANCE
+from riverboat.games.board_game import Dealt
+from riverboat.games.spot import Spot
+from riverboat.games.spot_locks import locked_hands
 from riverboat.report_table import Cell
 from riverboat.strategy import node_report
 from riverboat.strategy.solution import Solution, Spotlight
@@ -54,7 +57,14 @@ def solution_node(solution: Solution, line: str) -> dict[str, Any]:
         "cards": cards_of(node) if cards else [],
         "path": path(node),
         "players": _sides(node, told),
+        "locked": np.flatnonzero(_locked(node, node.place, node.dealt)).tolist(),
     }
+
+
+def _locked(node: Spotlight, place: int, dealt: Dealt) -> Array:
+    """Return which hands of the player to act are locked at a node of the betting. bool [1326]"""
+    game = node.tree.game
+    return locked_hands(game, place, dealt) if isinstance(game, Spot) and game.locks else np.zeros(HANDS, bool)
 
 
 def _move(node: Spotlight, row: dict[str, Any]) -> dict[str, Any]:
@@ -86,6 +96,7 @@ def path(node: Spotlight) -> list[dict[str, Any]]:
     """The way from the root: every decision and deal with what was chosen there and what else could be."""
     betting, joiner, steps = node.tree.betting, node.tree.game.joiner, []
     line, dealt = "", list(node.dealt)
+    seen = 0  # deals so far
     names = node_report.names(node.tree.game)
     way = node.way
     for here, after in zip(way, [*way[1:], None], strict=True):
@@ -93,6 +104,8 @@ def path(node: Spotlight) -> list[dict[str, Any]]:
         step: dict[str, Any] = {"line": line, "player": names[actor] if actor >= 0 else None}
         step |= {"kind": "decision" if actor >= 0 else "deal" if actor == CHANCE else "end"}
         step |= {"moves": list(betting.moves(here)) if actor >= 0 else [], "chosen": None}
+        step["locked"] = actor >= 0 and bool(_locked(node, here, node.dealt[:seen]).any())
+        seen += actor == CHANCE
         if after is not None:
             chosen = betting.label[after] if actor >= 0 else show_cards(dealt.pop(0))
             step["chosen"] = chosen

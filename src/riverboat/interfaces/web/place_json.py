@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from riverboat.arrays import Array
 from riverboat.cards.classes import classify_all
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.notation import parse_board, show_cards
@@ -13,33 +15,48 @@ from riverboat.errors import InputError
 from riverboat.games.acpc import Rules
 from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
-from riverboat.games.menus import SEATS
+from riverboat.games.menus import SEATS, Choices, Menu, menu_from
+from riverboat.games.moves import moves_of, play_move, show_move
 from riverboat.interfaces.web.node_json import number, numbers
 from riverboat.strategy.blueprint import BlueprintStrategy
 from riverboat.strategy.blueprint_report import at_line
 from riverboat.strategy.place_node import PlaceNode, hand_numbers, player_node
 from riverboat.strategy.public_answers import Answering
 
+NO_BETS = menu_from({"preflop": ""})
 KINDS = {"f": "fold", "c": "call", "r": "raise"}
 
 
 def blueprint_node(strategy: BlueprintStrategy, line: str, board: str) -> dict[str, Any]:
-    """A decision of a blueprint's own tree; where a street begins without its cards, the deal."""
-    tree, rules = strategy.tree, strategy.rules
-    node = tree.find(line)
-    if tree.actor[node] >= 0:
-        board = _cut(rules, int(tree.street[node]), board)
-        told = _missing(rules, int(tree.street[node]), line, board) or place_node(at_line(strategy, line, board))
-        return told | {"path": _path(strategy, node)}
-    return {"kind": "end"} | _empty(rules, line, board)
+    """Return a decision of a blueprint's own tree; a deal where the cards of the street are not given."""
+    return _node(strategy.rules, strategy.menu, line, board, lambda cards: at_line(strategy, line, cards))
 
 
 def agent_node(agent: Answering, rules: Rules, line: str, board: str) -> dict[str, Any]:
-    """A decision of an agent, whatever was bet."""
+    """Return a decision of an agent at any line. Actions of its blueprint's tree are listed even if it never plays them."""
+    return _node(rules, own_menu(agent), line, board, lambda cards: player_node(agent, rules, line, cards))
+
+
+def own_menu(agent: Answering) -> Menu | None:
+    """Return the menu of the blueprint that an agent plays or is made of; None where it has none."""
+    parts = (getattr(each, "strategy", None) for each in (agent, *getattr(agent, "made_of", ())))
+    return next((part.menu for part in parts if isinstance(part, BlueprintStrategy)), None)
+
+
+def _node(rules: Rules, menu: Menu | None, line: str, board: str, read: Callable[[str], PlaceNode]) -> dict[str, Any]:
     state = settled(Betting.from_line(rules, line))
-    board = _cut(rules, state.street, board)
-    told = _missing(rules, state.street, line, board) or place_node(player_node(agent, rules, line, board))
-    return told | {"path": []}
+    line, board = state.line, _cut(rules, state.street, board)
+    path = _path(rules, menu, state)
+    if state.actor < 0:
+        return {"kind": "end"} | _empty(rules, line, board) | {"path": path}
+    told = _missing(rules, state.street, line, board)
+    on_tree = all(step["chosen"] in step["menu"] for step in path)
+    own = _moves(rules, menu, state) if on_tree else []
+    if told is None:
+        told = place_node(read(board), own)
+        own = [move["name"] for move in told["moves"]]
+    last = {"line": line, "kind": "decision", "player": SEATS[state.actor], "moves": own, "chosen": None}
+    return told | {"path": [*({key: step[key] for key in last} for step in path), last]}
 
 
 def _cut(rules: Rules, street: int, board: str) -> str:
@@ -70,9 +87,10 @@ def _empty(rules: Rules, line: str, board: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def place_node(node: PlaceNode) -> dict[str, Any]:
-    """A place with what both seats hold there."""
+def place_node(node: PlaceNode, own: Sequence[str] = ()) -> dict[str, Any]:
+    """A place with what both seats hold there; actions of `own` are listed even if no hand plays them."""
     rules = node.rules
+    names = sorted({*node.moves, *own}, key=_size)
     if rules.deck != FULL_DECK:
         raise InputError(f"{rules.name}: hands of another deck than hold'em's have no grid; riverboat show prints them")
     stacks = None
@@ -89,13 +107,24 @@ def place_node(node: PlaceNode) -> dict[str, Any]:
         "played": number(node.chance, 8),
         "names": list(SEATS),
         "joiner": "",
-        "moves": [_move(node, name, k) for k, name in enumerate(node.moves)],
+        "moves": [_move(node, name) for name in names],
         "cards": [],
-        "players": {name: _side(node, seat) for seat, name in enumerate(SEATS)},
+        "players": {name: _side(node, seat, names) for seat, name in enumerate(SEATS)},
     }
 
 
-def _move(node: PlaceNode, name: str, k: int) -> dict[str, Any]:
+def _size(name: str) -> tuple[int, int]:
+    """Order of actions: fold, call, raises upwards; of a span of raises its first total."""
+    return "fcr".index(name[0]), int(name[1:].partition("-")[0] or 0)
+
+
+def _played(node: PlaceNode, name: str) -> Array:
+    """Probability of an action with each hand. float64 [n]"""
+    probabilities: Array = node.played[:, node.moves.index(name)] if name in node.moves else np.zeros(len(node.hands))
+    return probabilities
+
+
+def _move(node: PlaceNode, name: str) -> dict[str, Any]:
     spent, kind = node.spent, KINDS.get(name[:1], "raise")
     to_call = max(spent[1 - node.seat] - spent[node.seat], 0)
     if not to_call:  # a big blind that nobody raised is a bet already
@@ -109,12 +138,13 @@ def _move(node: PlaceNode, name: str, k: int) -> dict[str, Any]:
     return {
         "name": name, "kind": kind, "chips": paid, "share": number(share, 4), "line": node.line + name,
         "allin": total is not None and stacks is not None and total >= stacks[node.seat],
-        "frequency": number(node.frequencies[name]), "combos": number(float(node.reach[node.seat] @ node.played[:, k])),
+        "frequency": number(node.frequencies.get(name, 0.0)),
+        "combos": number(float(node.reach[node.seat] @ _played(node, name))),
         "ev": None, "equity": None, "eqr": None,
     }  # fmt: skip
 
 
-def _side(node: PlaceNode, seat: int) -> dict[str, Any]:
+def _side(node: PlaceNode, seat: int, names: Sequence[str]) -> dict[str, Any]:
     """All hands that are held there; the board's classes where there is one."""
     held = np.flatnonzero(node.reach[seat] > 0)
     index = hand_numbers(node.hands)[held]
@@ -125,7 +155,8 @@ def _side(node: PlaceNode, seat: int) -> dict[str, Any]:
     hands: dict[str, Any] = {
         "index": index.tolist(), "weight": numbers(node.reach[seat][held]),
         "deals": numbers(deals[held] / max(deals.sum(), 1e-300), 7), "ev": nothing, "equity": nothing, "eqr": nothing,
-        "strategy": [numbers(row, 4) for row in node.played[held].T] if node.seat == seat else [], "action_ev": [],
+        "strategy": [numbers(_played(node, name)[held], 4) for name in names] if node.seat == seat else [],
+        "action_ev": [],
     }  # fmt: skip
     if node.board:
         made, draws = classify_all(node.board)
@@ -133,13 +164,17 @@ def _side(node: PlaceNode, seat: int) -> dict[str, Any]:
     return {"combos": number(float(node.reach[seat].sum())), "ev": None, "equity": None, "eqr": None, "hands": hands}
 
 
-def _path(strategy: BlueprintStrategy, place: int) -> list[dict[str, Any]]:
-    """The decisions from the root of the tree to a place of it."""
-    tree, steps = strategy.tree, []
-    after = None
-    while True:
-        step: dict[str, Any] = {"line": tree.line(place), "kind": "decision", "player": SEATS[int(tree.actor[place])]}
-        steps.append(step | {"moves": list(tree.moves(place)), "chosen": None if after is None else tree.label(after)})
-        if place == 0:
-            return steps[::-1]
-        after, place = place, int(tree.parent[place])
+def _path(rules: Rules, menu: Menu | None, end: Betting) -> list[dict[str, Any]]:
+    """Return the decisions before a state: the actions of the menu there, and the one that was chosen."""
+    state, steps = Betting.start(rules), []
+    for move in moves_of(rules, end.line):
+        chosen, own = show_move(move, rules), _moves(rules, menu, state)
+        step = {"line": state.line, "kind": "decision", "player": SEATS[state.actor], "chosen": chosen, "menu": own}
+        steps.append(step | {"moves": sorted({*own, chosen}, key=_size)})
+        state = play_move(state, move)
+    return steps
+
+
+def _moves(rules: Rules, menu: Menu | None, state: Betting) -> list[str]:
+    """Return the labels of the actions that a menu has at a state; without one, fold and call."""
+    return [show_move(move, rules) for move in Choices(rules, menu or NO_BETS).moves(state.at)]

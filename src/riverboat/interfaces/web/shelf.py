@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol, cast
 
 from riverboat import artefact
-from riverboat.agents.registry import DEFAULT, DEMO, demo_folder, make_agent, names_agent
+from riverboat.agents.base import Agent
+from riverboat.agents.registry import DEFAULT, DEMO, default_folder, demo_folder, make_agent, names_agent
 from riverboat.errors import InputError, RiverboatError, shown
 from riverboat.games.base import CHANCE
 from riverboat.interfaces.web.data_folder import DataFolder
+from riverboat.interfaces.web.example_lines import example_lines
 from riverboat.interfaces.web.names import agent_name
 from riverboat.interfaces.web.node_json import cards_of, solution_node
 from riverboat.interfaces.web.place_json import agent_node, blueprint_node
@@ -28,7 +30,19 @@ from riverboat.verbs.seating import rules_for
 
 MOST_BYTES = 128 << 20  # of answers that are kept
 MOST_OPEN = 4  # solutions
+SOLUTION, BLUEPRINT, AGENT = "solution", "blueprint", "agent"
 Mark = tuple[Any, ...]
+
+
+class AnsweringAgent(Agent, Answering, Protocol):
+    """An agent that answers for all hands at public states."""
+
+
+class Resolved(NamedTuple):
+    """What a name from outside means."""
+
+    kind: str  # SOLUTION; BLUEPRINT, whose own tree is read; AGENT, which is asked
+    folder: Path | None  # the artefact; of an agent with options that of its base; None for baseline agents
 
 
 class Answers:
@@ -64,21 +78,51 @@ class Shelf:
         self._open: OrderedDict[Mark, tuple[Solution, threading.RLock]] = OrderedDict()
         self._lock, self._opening = threading.Lock(), threading.Lock()
 
+    def resolve(self, name: str) -> Resolved:
+        """Decide what a name means: `default` is the shipped blueprint, `demo` the demo's, others are runs or agents."""
+        folder = self._folder(name)
+        if folder is None or "?" in name:
+            return Resolved(AGENT, folder)
+        return Resolved(BLUEPRINT if artefact.manifest(folder)["kind"] in blueprint.KINDS else SOLUTION, folder)
+
+    def _folder(self, name: str) -> Path | None:
+        """Return the newest artefact behind a name; None for baseline agents, and for a demo that was never built."""
+        base = name.partition("?")[0]
+        if base in (DEMO, DEFAULT):
+            folder = default_folder() if base == DEFAULT else demo_folder()
+            return place_of(folder) if folder.is_dir() else None
+        if names_agent(base) and ":" not in base:
+            return None
+        return place_of(self.data.run(base))
+
+    def agent(self, name: str | None) -> AnsweringAgent:
+        """Make the agent of a name; it must answer for all hands."""
+        agent = make_agent(agent_name(name, self.data))
+        if not isinstance(agent, Answering):
+            raise InputError(f"agent {shown(name)}: does not say what it plays with all hands")
+        return cast("AnsweringAgent", agent)
+
+    def examples(self, name: str) -> list[dict[str, Any]]:
+        """Return lines that a blueprint plays often, for a start; of what is no blueprint none."""
+        kind, folder = self.resolve(name)
+        if kind != BLUEPRINT or folder is None:
+            return []
+        key = (self.mark(name), "examples")
+        known = self.answers.get(key)
+        if known is None:
+            known = self.answers.put(key, to_bytes(example_lines(blueprint.load_blueprint(folder))))
+        examples: list[dict[str, Any]] = json.loads(known)
+        return examples
+
     def mark(self, name: str) -> Mark:
-        """What changes when a run does: which artefact is its newest, and when that was written. Agents do not change."""
-        return ("agent", name) if self.is_agent(name) else self._place(name)[1]
-
-    def is_agent(self, name: str) -> bool:
-        """Whether a name is an agent's: a yardstick, the demo, or a run with options."""
-        return "?" in name or (names_agent(name) and ":" not in name)
-
-    def _place(self, name: str) -> tuple[Path, Mark]:
-        place = place_of(self.data.run(name))
-        return place, (str(place), *artefact.stamp(place / artefact.MANIFEST))
+        """Return what changes when the artefact behind a name does: its newest folder, and when that was written."""
+        folder = self._folder(name)
+        return (name, str(folder), *(artefact.stamp(folder / artefact.MANIFEST) if folder else ()))
 
     def solution(self, name: str) -> tuple[Solution, threading.RLock]:
         """A solution, opened once, and the lock that its walks need."""
-        place, mark = self._place(name)
+        place = place_of(self.data.run(name))
+        mark = (str(place), *artefact.stamp(place / artefact.MANIFEST))
         with self._opening:
             with self._lock:
                 if mark in self._open:
@@ -109,41 +153,33 @@ class Shelf:
 
     def node(self, name: str, line: str, board: str = "") -> bytes:
         """A node of a solution, or a decision of a blueprint or an agent on a board."""
+        kind, folder = self.resolve(name)
+        if kind == SOLUTION:
+            if board:
+                raise InputError(f"board {shown(board)}: the cards of a spot stand in its lines, such as x-x/8h")
+            return self.read(name, "node", line, board, make=lambda one: solution_node(one, line) | {"run": name})
         key = (self.mark(name), "node", line, board)
-        if name in (DEMO, DEFAULT) and demo_folder().is_dir():  # a blueprint like others, with the moves on the way
-            told = self._of_blueprint(blueprint.load_blueprint(demo_folder()), demo_folder(), line, board)
-        elif self.is_agent(name):
-            agent = make_agent(agent_name(name, self.data))
-            if not isinstance(agent, Answering):
-                raise InputError(f"agent {shown(name)}: does not say what it plays with all hands")
+        told = (
+            self._of_blueprint(blueprint.load_blueprint(folder), line, board) if kind == BLUEPRINT and folder else None
+        )
+        if told is None:
+            agent = self.agent(name)
             told = agent_node(agent, rules_for([agent], None), line, board)
-        else:
-            place = self._place(name)[0]
-            if artefact.manifest(place)["kind"] not in blueprint.KINDS:
-                if board:
-                    raise InputError(f"board {shown(board)}: the cards of a spot stand in its lines, such as x-x/8h")
-                return self.read(name, "node", line, board, make=lambda one: solution_node(one, line) | {"run": name})
-            strategy = blueprint.load_blueprint(place)
-            told = self._of_blueprint(strategy, place, line, board)
         return self.answers.put(key, to_bytes(told | {"run": name}))
 
-    def _of_blueprint(
-        self, strategy: blueprint.BlueprintStrategy, place: Path, line: str, board: str
-    ) -> dict[str, Any]:
-        """A decision of its own tree; where the line leaves that, what it really plays there as an agent."""
+    def _of_blueprint(self, strategy: blueprint.BlueprintStrategy, line: str, board: str) -> dict[str, Any] | None:
+        """Return a decision of a blueprint's own tree; None where the line is not in it, and the agent must be asked."""
         try:
             strategy.tree.find(line)
         except InputError:
-            agent = make_agent(str(place))
-            assert isinstance(agent, Answering)
-            return agent_node(agent, strategy.rules, line, board)
+            return None
         return blueprint_node(strategy, line, board)
 
     def next_nodes(self, name: str, line: str) -> Iterator[Callable[[], object]]:
         """Work that makes the nodes after one quick to read: what its solution's first street shares, each of them, and then
         those behind every card where a card comes next."""
         with suppress(RiverboatError, OSError):  # who asks for them is told
-            if self.is_agent(name) or artefact.manifest(self._place(name)[0])["kind"] in blueprint.KINDS:
+            if self.resolve(name).kind != SOLUTION:
                 return
             solution, lock = self.solution(name)
             with lock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from riverboat.agents.registry import make_agent
 from riverboat.cards.notation import parse_board, show_cards
 from riverboat.errors import InputError, shown
 from riverboat.games import spot_file
@@ -13,14 +12,14 @@ from riverboat.games.betting import Betting
 from riverboat.games.match_state import settled
 from riverboat.games.other_solvers import is_other, loads_other
 from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import check_locks, unreachable
-from riverboat.interfaces import table_states
+from riverboat.games.spot_locks import add_locks, check_locks, unreachable
+from riverboat.interfaces import many_boards, table_states
 from riverboat.interfaces.solve_options import TableFlags
+from riverboat.interfaces.spot_estimate import estimate
 from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.models import Source
 from riverboat.interfaces.web.names import agent_name
 from riverboat.interfaces.web.shelf import Shelf
-from riverboat.strategy.public_answers import Answering
 from riverboat.strategy.table_spot import table_spot
 from riverboat.texts import read_text, read_toml
 from riverboat.verbs.seating import rules_for
@@ -45,15 +44,21 @@ def find(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     if way not in ("state", "line") and (source.agent or source.board or source.floor is not None):
         raise InputError(f"agent, board and floor go with state or line, not with {way}")
     noted = _READERS[way](source, data, shelf)
+    spot = noted.spot
+    for entries in filter(None, (source.locks, source.add_locks)):
+        if len(entries) > MOST_LOCKS:
+            raise InputError(f"{len(entries):,} locks: {MOST_LOCKS:,} are the most; hands that play alike share one")
     if source.locks is not None:
-        if len(source.locks) > MOST_LOCKS:
-            raise InputError(
-                f"{len(source.locks):,} locks: {MOST_LOCKS:,} are the most; hands that play alike share one"
-            )
-        table = spot_file.to_table(replace(noted.spot, locks=())) | {"lock": source.locks}
-        noted = NotedSpot(spot_file.from_table(table, None, noted.spot.name), noted.notes)
-    check_locks(noted.spot)
-    return NotedSpot(noted.spot, [*noted.notes, *unreachable(noted.spot)])
+        spot = _with_locks(spot, source.locks)
+    if source.add_locks is not None:
+        spot = add_locks(spot, _with_locks(spot, source.add_locks).locks)
+    check_locks(spot)
+    return NotedSpot(spot, [*noted.notes, *unreachable(spot)])
+
+
+def _with_locks(spot: Spot, entries: list[dict[str, Any]]) -> Spot:
+    """Return a spot with other locks, from the entries of a spot file."""
+    return spot_file.from_table(spot_file.to_table(replace(spot, locks=())) | {"lock": entries}, None, spot.name)
 
 
 def _entries(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
@@ -94,15 +99,30 @@ def _state(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
 
 def _line(source: Source, data: DataFolder, shelf: Shelf) -> NotedSpot:
     """A line of an agent as a spot: the same as a table state, without a hand at the table."""
-    agent = make_agent(agent_name(source.agent, data))
-    if not isinstance(agent, Answering):
-        raise InputError(f"agent {shown(source.agent)}: does not say what it plays with all hands")
+    agent = shelf.agent(source.agent)
     rules = rules_for([agent], None)
     state = settled(Betting.from_line(rules, source.line or ""))
     menu = table_states.menu_of(agent, rules, None)
     floor = 0.0 if source.floor is None else source.floor
-    spot = table_spot(state, parse_board(source.board or ""), agent, menu=menu, floor=floor, name="line")
+    name = f"{source.agent} {source.line} {source.board}"
+    spot = table_spot(state, parse_board(source.board or ""), agent, menu=menu, floor=floor, name=name)
     return NotedSpot(spot, [])
+
+
+def boards(text: str, data: DataFolder) -> str:
+    """Return `all`, `sample:N`, or a file of the data folder, as the command line takes it; others are refused."""
+    where = text if text == "all" or text.startswith("sample:") else str(data.path(text))
+    many_boards.read(where)
+    return where
+
+
+def size(spot: Spot, schedule: str | None, threads: int, where: str | None) -> dict[str, Any]:
+    """Return the estimate of a solve; on many boards, which are solved one after the other, with the seconds of all."""
+    facts = estimate(spot, schedule, threads)
+    placed = 1 if where is None else len(many_boards.place(spot, many_boards.read(where)))
+    if facts["seconds_to_target"] is not None:
+        facts["seconds_to_target"] *= placed
+    return facts | {"solves": placed}
 
 
 _READERS = {"spot": _entries, "text": _text, "file": _file, "run": _run, "state": _state, "line": _line}

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from math import comb
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from riverboat import __version__
 from riverboat.cards.classes import DRAWS, MADE
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
-from riverboat.cards.notation import parse_board
+from riverboat.cards.notation import parse_board, show_cards
 from riverboat.cards.ranges import Range
 from riverboat.errors import InputError
-from riverboat.interfaces.spot_estimate import estimate
+from riverboat.games import spot_file
+from riverboat.games.menus import SEATS
+from riverboat.interfaces.spot_proposal import SECONDS, Proposal, propose
 from riverboat.interfaces.web import presets, sources
 from riverboat.interfaces.web.door import MOST_BODY
-from riverboat.interfaces.web.models import About, Hands, Preset, RangeAsked, RangeTold, SizeAsked, Source, SpotTold
+from riverboat.interfaces.web.models import (
+    About,
+    CandidateTold,
+    Example,
+    Hands,
+    Preset,
+    ProposalAsked,
+    ProposalTold,
+    RangeAsked,
+    RangeTold,
+    SizeAsked,
+    Source,
+    SpotTold,
+)
 from riverboat.interfaces.web.node_json import numbers
 from riverboat.interfaces.web.server import Server
 from riverboat.strategy.asking import hand_names
@@ -34,6 +49,24 @@ def read_range(asked: RangeAsked) -> Range:
     if asked.text.lstrip().startswith("@"):
         raise InputError("range: no file is read here; write the range itself")
     return Range.parse(asked.text, allow_empty=True)
+
+
+def proposal_told(noted: sources.NotedSpot, made: Proposal, memory: int, seconds: float) -> ProposalTold:
+    """Return a proposal as the page reads it."""
+    spot = noted.spot
+    candidates = [
+        CandidateTold(
+            spot=spot_file.to_table(each.spot), dtype=each.dtype, left_out=list(each.left_out), infosets=each.infosets,
+            bytes=each.bytes, seconds=each.seconds, fits=each.fits,
+        )
+        for each in made.candidates
+    ]  # fmt: skip
+    hands = {name: int((weights > 0).sum()) for name, weights in zip(SEATS, spot.weights, strict=True)}
+    chosen = None if made.chosen is None else made.candidates.index(made.chosen)
+    return ProposalTold(
+        name=spot.name, board=show_cards(spot.board), pot=spot.pot, stack=spot.stack, hands=hands, memory=memory,
+        seconds=seconds, chosen=chosen, candidates=candidates, notes=noted.notes,
+    )  # fmt: skip
 
 
 def routes(server: Server) -> APIRouter:
@@ -80,12 +113,33 @@ def routes(server: Server) -> APIRouter:
 
     @router.post("/spots/size")
     async def size(asked: SizeAsked) -> dict[str, Any]:
-        """Nodes, memory and seconds of a solve, as `riverboat solve --estimate --json` tells them."""
+        """Nodes, memory and seconds of a solve, as `riverboat solve --estimate --json` tells them; with `boards` the seconds
+        of all of them."""
 
         def work() -> dict[str, Any]:
             spot = sources.find(asked, server.data, server.shelf).spot
-            return estimate(spot, None, asked.threads or server.cores)
+            boards = None if asked.boards is None else sources.boards(asked.boards, server.data)
+            return sources.size(spot, None, asked.threads or server.cores, boards)
 
         return await server.compute(work)
+
+    @router.post("/spots/proposal")
+    async def proposal(asked: ProposalAsked) -> ProposalTold:
+        """The spot with leaner and leaner menus, and the richest that fits into the memory and the time."""
+
+        def work() -> ProposalTold:
+            noted = sources.find(asked, server.data, server.shelf)
+            seconds = SECONDS if asked.seconds is None else asked.seconds
+            memory, threads = server.jobs.memory, asked.threads or server.cores
+            return proposal_told(
+                noted, propose(noted.spot, memory=memory, seconds=seconds, threads=threads), memory, seconds
+            )
+
+        return await server.compute(work)
+
+    @router.get("/spots/examples")
+    async def examples(agent: Annotated[str, Query(max_length=200)]) -> list[Example]:
+        """Lines that a blueprint plays often, one for each street from the flop on; of other agents none."""
+        return [Example(**row) for row in await server.compute(lambda: server.shelf.examples(agent))]
 
     return router

@@ -104,6 +104,8 @@ export const presets = once("ranges/presets");
 export const parseRange = (text) => compute("ranges", { text }, "Reading the range");
 export const readSpot = (source) => compute("spots", source, "Reading the spot");
 export const sizeOf = (source, signal) => compute("spots/size", source, "Estimating the size of the tree", [signal]);
+export const proposal = (source) => compute("spots/proposal", source, "Estimating memory and time");
+export const examples = (agent) => get("spots/examples", { agent });
 export const runs = (label = "Listing the runs") => get("runs", {}, label);
 export function node(run, line, more = {}) {
   const [asked, label] = [{ run, line, ...more }, `Computing a node of ${run}`];

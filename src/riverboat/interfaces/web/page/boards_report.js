@@ -9,14 +9,41 @@ import { figureTable } from "./tables.js";
 
 const csv = (table) => [table.columns.map((column) => column.name), ...table.rows].map((row) => row.map((value) => (value === null ? "" : String(value))).join(",")).join("\n");
 
-export async function openBoards(root, params) {
-  const table = await api.aggregate(params.run, params.line);
-  const line = input({ value: params.line ?? "", placeholder: "as it was solved", "aria-label": "Line of the report", on: { keydown: (event) => event.key === "Enter" && show() } });
-  const show = () => go("study", { run: params.run, line: line.value.trim() });
+export async function openBoards(root, first) {
+  let params = first;
+  let table = null; // the last that could be read
   const name = params.run.replaceAll("/", "-");
+  const line = input({ placeholder: "as it was solved", "aria-label": "Line of the report", on: { keydown: (event) => event.key === "Enter" && show() } });
+  const show = () => go("study", { run: params.run, line: line.value.trim() });
+  const title = h("p", { class: "soft" });
+  const wrong = h("p", { class: "bad", role: "alert", hidden: true });
+  const box = h("section", { class: "sheet" }, h("p", { class: "soft", role: "status" }, "Reading…"));
+  const save = (kind, text, type) => button(kind, () => table && download(`${name}.${kind.toLowerCase()}`, text(table), type));
   fill(root, h("div", { class: "stack" },
-    h("div", { class: "spread title" }, h("div", {}, h("h1", {}, params.run), h("p", { class: "soft" }, table.title ?? "Every board, and the means over all of them")),
-      h("div", { class: "row" }, button("CSV", () => download(`${name}.csv`, csv(table), "text/csv")), button("JSON", () => download(`${name}.json`, JSON.stringify(table, null, 1), "application/json")), button("Back", () => go("study", {}), { class: "quiet" }))),
-    h("section", { class: "sheet" }, h("div", { class: "row" }, h("div", { class: "grow" }, field("Line, where solutions were kept; * for any card", line)), button("Report it", show, { class: "small" }))),
-    h("section", { class: "sheet" }, figureTable({ ...table, label: "Boards", first: (board) => (board === "all" ? board : cards(splitBoard(board), true)) }))));
+    h("div", { class: "spread title" }, h("div", {}, h("h1", {}, params.run), title),
+      h("div", { class: "row" }, save("CSV", csv, "text/csv"), save("JSON", (all) => JSON.stringify(all, null, 1), "application/json"), button("Back", () => go("study", {}), { class: "quiet" }))),
+    h("section", { class: "sheet stack" }, h("div", { class: "row" }, h("div", { class: "grow" }, field("Line, where solutions were kept; * for any card", line)), button("Report it", show, { class: "small" })), wrong),
+    box));
+
+  /** The table of a line; where it cannot be read, the one before stays and the reason stands beside the line. */
+  async function update(next) {
+    params = next;
+    line.value = params.line ?? "";
+    try {
+      const read = await api.aggregate(params.run, params.line);
+      if (params !== next) return;
+      table = read;
+      wrong.hidden = true;
+      fill(title, table.title ?? "Every board, and the means over all of them");
+      fill(box, figureTable({ ...table, label: "Boards", first: (board) => (board === "all" ? board : cards(splitBoard(board), true)) }));
+    } catch (error) {
+      if (params !== next) return;
+      wrong.hidden = false;
+      fill(wrong, error.message);
+      if (!table) fill(box, h("p", { class: "empty" }, "There is nothing to report yet."));
+    }
+  }
+
+  await update(params);
+  return { update };
 }

@@ -49,7 +49,7 @@ export class Breadcrumb {
       type: "button", title: moveTitle(label, facts(label)), style: { "--move": colours[k] },
       "aria-current": step.chosen === label ? "true" : null, on: { click: () => this.go(joinLine(step.line, label, node.joiner)) },
     }, h("span", {}, moveWords(label, facts(label)?.kind)), here ? h("span", {}, percent(facts(label).frequency, 0)) : null));
-    const head = h("header", {}, h("b", { class: step.player }, step.player.toUpperCase()), h("span", {}, here ? chips(node.pot, 0) : step.pot ? chips(step.pot, 0) : ""));
+    const head = h("header", {}, h("b", { class: step.player }, step.player.toUpperCase()), step.locked ? h("span", { class: "badge", title: "Some hands are locked here" }, "locked") : null, h("span", {}, here ? chips(node.pot, 0) : step.pot ? chips(step.pot, 0) : ""));
     return h("div", { class: here ? "crumb here" : "crumb", role: "listitem", "aria-label": `${step.player} to act` }, head, moves);
   }
 

@@ -120,7 +120,7 @@ export class Grid {
     if (cell >= 0) this.cells[cell].setAttribute("aria-selected", "true");
   }
 
-  /** `values`: 169 of `{ weight, shares, heat, words, corner, dim }`, `colours`: one for each share. */
+  /** `values`: 169 of `{ weight, shares, heat, words, corner, dim, locked }`, `colours`: one for each share. */
   draw(values, colours) {
     values.forEach((value, number) => {
       const cell = this.cells[number];
@@ -129,7 +129,7 @@ export class Grid {
       bar.style.height = weight ? `${Math.max(6, 100 * weight).toFixed(1)}%` : "0";
       bar.style.background = weight ? (value.heat ?? backdrop(value.shares, colours)) : "none";
       corner.textContent = value.corner ?? "";
-      cell.className = `cell${weight === 0 ? " none" : weight > 0.62 ? " full" : ""}${value.dim ? " dim" : ""}`;
+      cell.className = `cell${weight === 0 ? " none" : weight > 0.62 ? " full" : ""}${value.dim ? " dim" : ""}${value.locked ? " locked" : ""}`;
       cell.setAttribute("aria-label", `${CELL_NAMES[number]}, ${cellWords(CELL_NAMES[number])}: ${value.words ?? "not held"}`);
     });
   }

@@ -1,4 +1,4 @@
-// Jobs that are not done: those that wait, run, were stopped or failed, with what can be done about them.
+// Jobs that are not done: those that wait or run, and apart from them those that were stopped, missed their target or failed.
 
 import * as api from "./api.js";
 import { ALIVE } from "./api.js";
@@ -6,7 +6,7 @@ import { cards } from "./card_parts.js";
 import { splitBoard } from "./cards.js";
 import { attempt, button, fill, h } from "./dom.js";
 import { go } from "./place.js";
-import { jobLine } from "./solve_panel.js";
+import { jobLine, readable } from "./solve_panel.js";
 
 function jobRow(job) {
   const alive = ALIVE.includes(job.state);
@@ -15,20 +15,27 @@ function jobRow(job) {
     h("div", { class: "row" }, h("b", {}, job.name), job.facts.board ? cards(splitBoard(job.facts.board), true) : null),
     h("div", { class: "soft" }, jobLine(job), job.state === "failed" ? h("div", { class: "bad" }, job.message) : null),
     h("div", { class: "row" }, alive ? act("Stop", () => api.stopJob(job.name)) : act("Go on", () => api.resumeJob(job.name)),
-      job.last ? act("Open", () => go("study", { run: job.name })) : null, alive ? null : act("Delete", () => api.removeJob(job.name))));
+      readable(job) ? act("Open", () => go("study", { run: job.name })) : null, alive ? null : act("Delete", () => api.removeJob(job.name))));
 }
 
-/** A list that follows the server; `ended()` when a job is done. Call `close()` when it is no longer shown. */
+/** Lists that follow the server; `changed()` when a job has begun or ended. Call `close()` when they are no longer shown. */
 export class JobList {
-  constructor(ended = () => {}) {
-    this.element = h("section", { class: "sheet", hidden: true, "aria-label": "Jobs" });
+  constructor(changed = () => {}) {
+    const sheet = (name) => h("section", { class: "sheet", hidden: true, "aria-label": name });
+    const running = sheet("Running jobs");
+    const ended = sheet("Jobs that ended early");
+    this.element = h("div", { class: "stack" }, running, ended);
     let before = null;
+    const show = (box, title, jobs) => {
+      box.hidden = !jobs.length;
+      fill(box, h("header", {}, h("h2", {}, title)), jobs.map(jobRow));
+    };
     this.close = api.followAll((jobs) => {
-      const open = jobs.filter((job) => job.state !== "done");
-      this.element.hidden = !open.length;
-      fill(this.element, h("header", {}, h("h2", {}, "Jobs")), open.map(jobRow));
-      if (before !== null && open.length < before) ended();
-      before = open.length;
+      show(running, "Running", jobs.filter((job) => ALIVE.includes(job.state)));
+      show(ended, "Stopped, missed or failed", jobs.filter((job) => !ALIVE.includes(job.state) && job.state !== "done"));
+      const now = jobs.map((job) => `${job.name} ${job.state}`).join();
+      if (before !== null && now !== before) changed();
+      before = now;
     });
   }
 }

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { CELL_NAMES } from "./cards.js";
 import { attempt, button, fill, h, say } from "./dom.js";
 import { moveColours, moveWords, percent } from "./figures.js";
+import { lockList } from "./lock_list.js";
 import { go } from "./place.js";
 import { watchJob } from "./solve_panel.js";
 
@@ -111,19 +112,29 @@ function draw(reader) {
   const where = h("div");
   const again = button("Lock and solve again", () => attempt(async () => {
     if (!lock.cells.some(Boolean)) throw new Error("Paint some cells first: they get the moves of the brush.");
-    const { spot } = await api.readSpot({ run: reader.params.run });
     const line = lock.every ? anyCard(node.line) : node.line;
-    const older = (spot.lock ?? []).filter((entry) => entry.line !== line);
-    const locks = [...older, ...lockEntries(line, node.labels, wholeLock(lock.cells, held))];
-    const job = await api.startJob({ run: reader.params.run, locks, name: await freeName(`${reader.params.run.split("/").at(-1)}-locked`) });
-    watchJob(where, job, { done: (ended) => go("study", { run: ended.name, line: node.line, with: reader.params.run, tab: "compare" }) });
+    await solve({ add_locks: lockEntries(line, node.labels, wholeLock(lock.cells, held)) }); // beside those that are there
   }), { class: "main" });
+  /** Solve the spot of the run again with other locks. */
+  async function solve(locks) {
+    const base = reader.params.run.split("/").at(-1).replace(/-(un)?locked(-\d+)?$/, "");
+    const free = locks.locks?.length === 0;
+    const job = await api.startJob({ run: reader.params.run, ...locks, name: await freeName(`${base}-${free ? "unlocked" : "locked"}`) });
+    watchJob(where, job, { done: (ended) => go("study", { run: ended.name, line: node.line, with: reader.params.run, tab: "compare" }) });
+    where.scrollIntoView({ block: "nearest" });
+  }
+  const list = h("div");
+  attempt(async () => {
+    const locks = (await api.readSpot({ run: reader.params.run })).spot.lock ?? [];
+    const without = (number) => attempt(() => solve({ locks: locks.filter((_, k) => k !== number) }));
+    fill(list, lockList(locks, { unlock: without, open: (at) => reader.jump(at) }));
+  });
   return [h("div", { class: "spread" }, h("h2", {}, "Lock ", h("span", { class: side.name }, side.name.toUpperCase())), count),
-    h("p", { class: "soft" }, `What ${side.name} does with the cells that you paint. Painting a cell again takes it back.`),
+    h("p", { class: "soft" }, `What ${side.name} does with the cells that you paint. Painting a cell again takes it back. Locks that are there stay, except for the cells that are painted now.`),
     sliders(reader, lock),
     h("div", { class: "row" }, button("Paint all", () => all((cell) => (held(cell) ? brush() : null)), { class: "small" }),
       button("All as solved", () => all(kept), { class: "small" }), button("None", () => all(() => null), { class: "small" })),
-    node.line.includes("/") ? h("label", { class: "row" }, any, "whatever card is dealt") : null, again, where];
+    node.line.includes("/") ? h("label", { class: "row" }, any, "whatever card is dealt") : null, again, where, list];
 }
 
 /** Shares to whole per cents that sum to one. */

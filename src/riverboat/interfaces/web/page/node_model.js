@@ -9,8 +9,9 @@ const bucketName = ([low, high]) => `${Math.round(100 * low)}–${Math.round(100
 
 /** One player at a node: columns over hands, and where each hand stands in them. */
 export class Side {
-  constructor(name, told, moves, board, pot) {
+  constructor(name, told, moves, board, pot, locked = []) {
     this.name = name;
+    this.locked = new Set(locked); // hands whose strategy is fixed at the node
     for (const key of ["combos", "ev", "equity", "eqr"]) this[key] = told[key];
     const { index, weight, deals, ev, equity, eqr, strategy, action_ev: worth, made, draws } = told.hands;
     Object.assign(this, { hands: index, weight, deals: deals ?? weight, handEv: ev ?? [], handEquity: equity ?? [], handEqr: eqr ?? [], made, draws });
@@ -64,7 +65,9 @@ export class Side {
       const found = this.figures(places);
       const whole = this.possible[cell] ? all.reduce((sum, k) => sum + this.weight[k], 0) / this.possible[cell] : 0;
       const weight = keeps && places.length ? Math.min(1, found.combos / this.possible[cell]) : Math.min(1, whole);
-      const shown = { weight: this.possible[cell] ? weight : 0, shares: found.shares, words: this.#words(found, whole), dim: Boolean(keeps) && !places.length };
+      const locked = this.locked.size > 0 && all.some((k) => this.locked.has(this.hands[k]));
+      const words = locked ? `locked: ${this.#words(found, whole)}` : this.#words(found, whole);
+      const shown = { weight: this.possible[cell] ? weight : 0, shares: found.shares, words, locked, dim: Boolean(keeps) && !places.length };
       if (view === "weight") shown.shares = null;
       if (values && weight > 0) {
         const value = view === "ev" ? found.ev : found.equity;
@@ -114,7 +117,7 @@ function heat(share) {
 export function readNode(told, names) {
   const cards = splitBoard(told.board);
   const labels = told.moves.map((move) => move.name);
-  const sides = told.names.map((name) => new Side(name, told.players[name], told.moves, cards, told.pot));
+  const sides = told.names.map((name) => new Side(name, told.players[name], told.moves, cards, told.pot, name === told.player ? told.locked : []));
   const joiner = told.joiner ?? "-";
   return { ...told, board: cards, labels, joiner, sides, acting: told.names.indexOf(told.player), made: names.made, draws: names.draws };
 }

@@ -2,7 +2,9 @@
 
 /** `{ page, params }` of the address. */
 export function here() {
-  const [page, rest = ""] = location.hash.replace(/^#/, "").split("?");
+  const hash = location.hash.replace(/^#/, "");
+  const page = hash.split("?", 1)[0];
+  const rest = hash.slice(page.length + 1); // names of agents may have a ? too
   return { page: page || "study", params: Object.fromEntries(new URLSearchParams(rest)) };
 }
 

@@ -8,9 +8,11 @@ import { attempt, button, choice, copy, fill, h, input, say } from "./dom.js";
 import { chips, moveWords, percent } from "./figures.js";
 import { Grid } from "./grid.js";
 import { isDeal, keeper, readNode } from "./node_model.js";
-import { openSpot } from "./opened_spot.js";
 import { go, link } from "./place.js";
+import { drawProposal } from "./proposal_panel.js";
 import { TABS } from "./reader_tabs.js";
+import { Abandoned } from "./scope.js";
+import { problem } from "./study_problem.js";
 import { meansLine, moveBar } from "./summary_parts.js";
 
 const VIEWS = [["strategy", "Strategy"], ["ev", "EV"], ["equity", "Equity"], ["weight", "Range"]];
@@ -36,8 +38,10 @@ export class Reader {
     this.tabs = choice("Beside the grids", this.#shown().map((tab) => [tab.name, tab.title]), this.#tab().name, (name) => this.#open(name));
     const views = choice("Colours of the grids", VIEWS.filter(([name]) => !whole || name === "strategy" || name === "weight"), this.view, (view) => { this.view = view; this.drawGrids(); });
     this.sheets = [0, 1].map((who) => h("section", { class: "sheet hands" }, this.heads[who], this.grids[who].element, this.bars[who]));
-    this.element = h("div", { class: "reader" }, this.title, this.crumbs.element,
+    this.proposal = h("div");
+    this.body = h("div", {}, this.crumbs.element, this.proposal,
       h("div", { class: "spread views" }, views, this.tabs), h("div", { class: "trio" }, this.sheets, h("section", { class: "sheet", "aria-label": "Details" }, this.side)));
+    this.element = h("div", { class: "reader" }, this.title, this.body);
     fill(root, this.element);
     this.keys = (event) => this.#key(event);
     document.addEventListener("keydown", this.keys); // wherever the focus is
@@ -91,10 +95,21 @@ export class Reader {
     const moved = params.run !== this.params.run || params.line !== this.params.line || params.board !== this.params.board;
     this.params = params;
     const begun = performance.now();
-    const node = await this.#ask(params.run, params.line ?? "", { board: params.board });
+    let node;
+    try {
+      node = await this.#ask(params.run, params.line ?? "", { board: params.board });
+    } catch (error) {
+      if (error instanceof Abandoned || error.costly) throw error; // the frame knows what to do
+      this.#failed(error);
+      return;
+    }
     this.node = node;
+    if (!this.body.isConnected) fill(this.element, this.title, this.body);
     this.other = params.with ? await attempt(() => this.#ask(params.with, params.line ?? "", {})) : null;
-    if (moved) this.painted = null; // a lock that was begun belongs to its node
+    if (moved) {
+      this.painted = null; // a lock that was begun belongs to its node
+      fill(this.proposal); // and so does a proposal
+    }
     if (node.acting >= 0 && this.cell < 0) this.who = node.acting;
     this.grids.forEach((grid, who) => grid.paintWith(this.#tab().painter?.(this, who) ?? null));
     this.crumbs.draw(node);
@@ -104,6 +119,16 @@ export class Reader {
     this.drawSide();
     this.drawn = performance.now() - begun; // ms, from the address to the drawing
     say(this.#told());
+  }
+
+  /** The node cannot be read: why, and the ways out of it. */
+  #failed(error) {
+    const { params, node } = this;
+    const acts = [["Try again", () => this.update(params)]];
+    if (params.line || params.board) acts.push(["Go to the root", () => go("study", { run: params.run })]);
+    if (node) acts.push([`Back to ${node.line || "the root"}`, () => go("study", { ...params, line: node.line, board: this.whole ? node.board.join("") : "" })]);
+    fill(this.title, h("h1", {}, params.run));
+    fill(this.element, this.title, problem(error, acts));
   }
 
   #told() {
@@ -118,7 +143,7 @@ export class Reader {
     const files = [["CSV", "csv"], ["JSON", "json"]].map(([text, format]) =>
       h("a", { class: "button", href: api.exportLink({ run: params.run, line: node.line, format }), download: `${name}.${format}` }, text));
     const acts = this.whole
-      ? [this.#boardField(), node.board.length > 2 ? button("Solve from here", () => attempt(async () => openSpot(await api.readSpot({ line: node.line, board: node.board.join(""), agent: params.run, floor: 0.01 })))) : null]
+      ? [this.#boardField(), node.board.length > 2 && node.acting >= 0 ? button("Solve from here", () => attempt(() => drawProposal(this.proposal, { line: node.line, board: node.board.join(""), agent: params.run }))) : null]
       : [files, button("Change the spot", () => go("study", { new: "1", from: params.run }), { class: "quiet" })];
     fill(this.title,
       h("div", {}, h("h1", {}, params.run), h("div", { class: "row" }, cards(node.board), h("span", { class: "soft" },
@@ -152,7 +177,7 @@ export class Reader {
       const keeps = keeper(side, node, this.filters);
       this.grids[who].draw(this.#tab().cells?.(this, side, who) ?? side.cells(this.view, keeps), side.colours);
       const figures = keeps ? side.figures(side.everyPlace().filter(keeps)) : { ...side, shares: (compared ? other : node).moves.map((move) => move.frequency) };
-      fill(this.heads[who], h("h2", { class: side.name }, compared ? `${side.name.toUpperCase()} in ${this.params.with}` : side.name.toUpperCase(), node.acting === who ? h("small", {}, " to act") : ""),
+      fill(this.heads[who], h("h2", { class: side.name }, compared ? `${side.name.toUpperCase()} in ${this.params.with}` : side.name.toUpperCase(), node.acting === who ? h("small", {}, " to act") : "", side.locked.size ? [" ", h("span", { class: "badge" }, `${side.locked.size} hands locked`)] : ""),
         h("small", {}, meansLine(figures)));
       fill(this.bars[who], side.actions.length
         ? moveBar(side.actions, figures.shares, { words: side.words, pick: compared ? null : (label) => this.#go(joinLine(node.line, label, node.joiner)) })

@@ -19,6 +19,9 @@ export function jobLine(job) {
   return parts.join(" · ");
 }
 
+/** Whether a job has something to read: a check, or of many boards what was solved. */
+export const readable = (job) => Boolean(job.last) || (job.kind === "boards" && ["done", "missed", "stopped"].includes(job.state));
+
 /** Draw a job into a box and follow it; `done(job)` when it has ended well. Returns what stops following. */
 export function watchJob(box, first, { done = () => {} } = {}) {
   let job = first;
@@ -33,9 +36,9 @@ export function watchJob(box, first, { done = () => {} } = {}) {
       h("header", {}, h("h2", {}, job.name), h("div", { class: "row" },
         alive ? button("Stop", () => attempt(async () => update(await api.stopJob(job.name))), { class: "small", disabled: job.state === "stopping" }) : null,
         ["stopped", "missed", "failed"].includes(job.state) ? button("Go on", () => attempt(async () => { update(await api.resumeJob(job.name)); begin(); }), { class: "small" }) : null,
-        !alive && job.last ? button("Open", () => done(job), { class: "main small" }) : null)),
+        !alive && readable(job) ? button("Open", () => done(job), { class: "main small" }) : null)),
       h("div", { class: "row soft" }, h("span", { role: "status" }, jobLine(job)), ev),
-      job.state === "failed" && job.message ? h("p", { class: "bad" }, job.message) : alive && job.said ? h("small", {}, job.said) : null,
+      ["failed", "missed"].includes(job.state) && job.message ? h("p", { class: "bad" }, job.message) : alive && job.said ? h("small", {}, job.said) : null,
       points.length > 1 ? lineChart([{ name: "exploitability", points }], { label: "Exploitability", x: "seconds", y: `exploitability, ${unitOf(job.last)}`, logY: true, height: 170 }) : null));
   }
 

@@ -5,7 +5,9 @@ import { BoardPicker } from "./card_parts.js";
 import { splitBoard } from "./cards.js";
 import { attempt, button, download, field, fill, h, input, later } from "./dom.js";
 import { bytes, count, seconds } from "./figures.js";
+import { lockList } from "./lock_list.js";
 import { go } from "./place.js";
+import { drawProposal } from "./proposal_panel.js";
 import { RangePainter } from "./range_painter.js";
 import { Abandoned, wasLeft } from "./scope.js";
 import { SizesForm, streetsFrom } from "./sizes_form.js";
@@ -36,7 +38,7 @@ export class SpotForm {
     this.name = input({ placeholder: "by itself", maxlength: 60 });
     this.until = input({ value: "0.5%", maxlength: 12 });
     this.limit = input({ placeholder: "90s, 10m", maxlength: 12 });
-    this.many = input({ placeholder: "this one", maxlength: 60, "aria-label": "Boards" });
+    this.many = input({ placeholder: "this one", maxlength: 60, "aria-label": "Boards", on: { input: changed } });
     this.report = input({ placeholder: "the root", maxlength: 200 });
     this.sizes = new SizesForm(changed);
     this.ranges = ["oop", "ip"].map((player) => new RangePainter({ label: `Range of ${player}`, change: changed }));
@@ -94,9 +96,13 @@ export class SpotForm {
     this.sizes.show(streetsFrom(names.length));
     ["oop", "ip"].forEach((player, k) => { if (spot.ranges?.[player]) this.ranges[k].read(spot.ranges[player], false); });
     this.lock = spot.lock ?? [];
-    fill(this.locks, this.lock.length ? h("div", { class: "row" }, h("small", {}, `${this.lock.length} locks: ${[...new Set(this.lock.map((one) => one.line || "root"))].join(", ")}`),
-      button("Take off", () => { this.lock = []; fill(this.locks); this.#changed(); }, { class: "small quiet" })) : null);
+    this.#drawLocks();
     this.changed();
+  }
+
+  #drawLocks() {
+    const without = (number) => { this.lock = this.lock.filter((_, k) => k !== number); this.#drawLocks(); this.#changed(); };
+    fill(this.locks, lockList(this.lock, { unlock: without }));
   }
 
   /** What is missing before it can be solved, in words. */
@@ -116,9 +122,13 @@ export class SpotForm {
     this.asked?.abort(new Abandoned()); // the last estimate, of another spot
     const asked = (this.asked = new AbortController());
     try {
-      const told = await api.sizeOf({ spot: this.read() }, asked.signal);
-      const { memory } = await api.about();
-      fill(this.cost, costs(told), told.bytes_32 + told.bytes_tree > memory ? h("p", { class: "bad" }, "This does not fit into the memory that jobs may take here.") : null);
+      const [told, { memory }] = await Promise.all([api.sizeOf({ spot: this.read(), boards: this.many.value.trim() || undefined }, asked.signal), api.about()]);
+      const kinds = this.lock?.length ? ["compact"] : ["compact", "16-bit"]; // locks need exact regrets
+      this.dtype = kinds.find((kind) => told.bytes[kind] + told.bytes_tree <= memory);
+      this.start.disabled = !this.dtype;
+      const large = `This does not fit into the ${bytes(memory)} that jobs may take here: leave out sizes or raises, or begin on a later street.`;
+      fill(this.cost, costs(told, this.dtype ?? kinds.at(-1)), this.dtype ? null : h("p", { class: "bad", role: "alert" }, large),
+        this.dtype ? null : button("Propose fewer sizes", () => attempt(() => drawProposal(this.work, { spot: this.read() })), { class: "small" }));
     } catch (error) {
       if (wasLeft(error)) return;
       this.start.disabled = !error.cancelled; // what is not estimated may be solved, what is wrong may not
@@ -133,7 +143,7 @@ export class SpotForm {
 
   async #solve() {
     const name = this.name.value.trim();
-    const wanted = { spot: this.read(), until: this.until.value.trim() || undefined, time: this.limit.value.trim() || undefined, name: name || undefined };
+    const wanted = { spot: this.read(), until: this.until.value.trim() || undefined, time: this.limit.value.trim() || undefined, name: name || undefined, dtype: this.dtype };
     if (this.many.value.trim()) Object.assign(wanted, { boards: this.many.value.trim(), report: this.report.value.trim() || undefined });
     const job = await api.startJob(wanted);
     this.leave();
@@ -143,9 +153,10 @@ export class SpotForm {
 }
 
 /** Nodes, memory and seconds, before anything is solved. */
-function costs(told) {
+function costs(told, dtype) {
   const nodes = told.streets.reduce((sum, street) => sum + street.nodes * street.boards, 0);
+  const boards = told.solves > 1 ? `${count(told.solves)} boards ` : "";
   const one = (value, name) => h("div", {}, h("b", {}, value), h("small", {}, name));
-  return h("div", { class: "numbers" }, one(count(nodes), "nodes"), one(count(told.infosets), "information sets"), one(bytes(told.bytes_32 + told.bytes_tree), "memory"),
-    one(seconds(told.seconds_to_target), `to ${told.target_pct} %, about`));
+  return h("div", { class: "numbers" }, one(count(nodes), "nodes"), one(count(told.infosets), "information sets"), one(bytes(told.bytes[dtype] + told.bytes_tree), dtype === "16-bit" ? "memory, 16-bit" : "memory"),
+    one(seconds(told.seconds_to_target), `${boards}to ${told.target_pct} %, about`));
 }

@@ -2,13 +2,16 @@
 
 import * as api from "./api.js";
 import { openedSpot } from "./opened_spot.js";
+import { again } from "./place.js";
 
 /** What the address asks for: `start`, `form`, or the kind of reading that fits a run. */
 async function pageOf(params) {
   if (params.new) return "form";
   if (!params.run) return "start";
+  if (params.run.includes("?")) return "agent"; // its options may make it compute: only a click does that
+  if (["demo", "default"].includes(params.run)) return "blueprint"; // of the machine
   const run = (await api.runs()).find((one) => one.name === params.run);
-  if (!run && (params.run.includes("?") || ["demo", "default"].includes(params.run))) return "blueprint"; // an agent of the machine
+  if (run && !run.ready) return "waiting";
   if (run?.kind === "boards") return "boards";
   return run?.kind === "blueprint" ? "blueprint" : "solution";
 }
@@ -37,6 +40,11 @@ const OPEN = {
   form: formOf,
   solution: (root, params, signal) => readerOf(root, params, signal),
   blueprint: (root, params, signal) => readerOf(root, params, signal, true),
+  agent: async (root, params, signal) => (await import("./study_waiting.js")).openAgent(root, params, () => {
+    api.want(params.run); // by a click
+    return readerOf(root, params, signal, true);
+  }),
+  waiting: async (root, params) => (await import("./study_waiting.js")).openWaiting(root, params, again),
   boards: async (root, params) => (await import("./boards_report.js")).openBoards(root, params),
 };
 

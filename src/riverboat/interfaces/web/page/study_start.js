@@ -5,10 +5,11 @@ import { ALIVE } from "./api.js";
 import { cards } from "./card_parts.js";
 import { splitBoard } from "./cards.js";
 import { attempt, button, field, fill, h, input } from "./dom.js";
-import { ago, short } from "./figures.js";
+import { ago, combos, short } from "./figures.js";
 import { JobList } from "./job_list.js";
 import { openSpot } from "./opened_spot.js";
 import { go } from "./place.js";
+import { drawProposal } from "./proposal_panel.js";
 import { WORDS } from "./solve_panel.js";
 
 const MOST = 256 * 1024; // of a spot file
@@ -27,26 +28,52 @@ function fromFile() {
     text, button("Open the text", () => attempt(async () => openSpot(await api.readSpot({ text: text.value }))), { class: "small" }));
 }
 
-function fromTable(blueprints) {
-  const state = input({ placeholder: "MATCHSTATE:1:30:cr300c/cc/:|9s8h/8c8d5c/6s", "aria-label": "Table state" });
+function fromTable(blueprints, box) {
+  const state = input({ placeholder: "MATCHSTATE:…", "aria-label": "Table state" });
   const agent = agents(blueprints);
-  const open = () => attempt(async () => openSpot(await api.readSpot({ state: state.value.trim(), agent: agent.value, floor: 0.02 })));
-  return h("section", { class: "sheet stack" }, h("h2", {}, "A table state"), field("State, as in the ACPC protocol", state), field("Ranges by", agent), button("Open", open, { class: "small" }));
+  const source = () => ({ state: state.value.trim(), agent: agent.value });
+  const open = () => attempt(async () => openSpot(await api.readSpot({ ...source(), floor: 0.02 })));
+  followExamples(agent, (examples) => { if (examples.length) state.placeholder = examples.at(-1).state; });
+  return h("section", { class: "sheet stack" }, h("h2", {}, "A table state"), field("State, as in the ACPC protocol", state), field("Ranges by", agent),
+    h("div", { class: "row" }, button("Open", open, { class: "small" }), button("Solve it", () => attempt(() => drawProposal(box, source())), { class: "small" })));
+}
+
+/** Ask for lines that the chosen agent plays, now and when another is chosen. */
+function followExamples(choice, show) {
+  const ask = () => attempt(async () => {
+    const asked = choice.value;
+    const examples = await api.examples(asked);
+    if (choice.value === asked) show(examples);
+  });
+  choice.addEventListener("change", ask);
+  ask();
 }
 
 function agents(blueprints) {
   return h("select", { "aria-label": "Whose ranges" }, blueprints.map((run) => h("option", { value: run.name }, run.name)), ["rule-based", "random"].map((name) => h("option", { value: name }, name)));
 }
 
-function fromBlueprint(blueprints) {
+function fromBlueprint(blueprints, box) {
   if (!blueprints.length) return h("section", { class: "sheet stack" }, h("h2", {}, "A blueprint's line"), h("p", { class: "soft" }, "There is no blueprint yet: riverboat demo makes one in three minutes, riverboat train others."));
   const which = h("select", { "aria-label": "Blueprint" }, blueprints.map((run) => h("option", { value: run.name }, run.name)));
-  const line = input({ placeholder: "cr300c/", "aria-label": "Line" });
-  const board = input({ placeholder: "8c 8d 5c", "aria-label": "Board of the line" });
+  let taken = { line: "", board: "" }; // the example that was filled in
+  const line = input({ "aria-label": "Line", on: { input: () => { if (board.value === taken.board) board.value = ""; } } }); // another line, another board
+  const board = input({ "aria-label": "Board of the line" });
+  const tags = h("div", { class: "tags", role: "group", "aria-label": "Examples" });
+  const untouched = () => line.value === taken.line && board.value === taken.board;
+  const take = (example) => {
+    taken = { line: example.line, board: splitBoard(example.board).join(" ") };
+    line.value = taken.line;
+    board.value = taken.board;
+  };
+  followExamples(which, (examples) => {
+    fill(tags, examples.map((example) => button(`${example.street}: ${example.line}`, () => take(example), { title: `${example.line} on ${example.board}: ${combos(example.combos.oop)} and ${combos(example.combos.ip)} combos` })));
+    if (untouched()) take(examples[0] ?? { line: "", board: "" });
+  });
   return h("section", { class: "sheet stack" }, h("h2", {}, "A blueprint's line"), field("Blueprint", which),
-    h("div", { class: "fields" }, field("Line", line), field("Board", board)),
+    tags, h("div", { class: "fields" }, field("Line", line), field("Board", board)),
     h("div", { class: "row" }, button("Read", () => go("study", { run: which.value, line: line.value.trim(), board: board.value.replace(/[\s,]/g, "") }), { class: "small" }),
-      button("Solve from there", () => attempt(async () => openSpot(await api.readSpot({ line: line.value.trim(), board: board.value.trim(), agent: which.value, floor: 0.01 }))), { class: "small" })));
+      button("Solve from there", () => attempt(() => drawProposal(box, { line: line.value.trim(), board: board.value.trim(), agent: which.value })), { class: "small" })));
 }
 
 function runCard(run) {
@@ -60,17 +87,22 @@ function runCard(run) {
 
 export async function openStart(root) {
   const list = h("div", { class: "runs" }, h("p", { class: "empty", role: "status" }, "Loading…"));
+  const elsewhere = h("section", { class: "stack", hidden: true, "aria-label": "Runs of terminals" });
   const openers = h("div", { class: "openers" });
+  const box = h("div");
   async function draw() {
     const all = await api.runs();
-    fill(list, all.length ? all.map(runCard) : h("p", { class: "empty" }, "Nothing yet. A new spot is a minute's work."));
-    return all;
+    const running = all.filter((run) => run.running && !run.job); // jobs stand in their own list
+    const solved = all.filter((run) => run.ready && !run.running && ["done", "missed"].includes(run.state));
+    elsewhere.hidden = !running.length;
+    fill(elsewhere, h("h2", {}, "Running in terminals"), h("div", { class: "runs" }, running.map(runCard)));
+    fill(list, solved.length ? solved.map(runCard) : h("p", { class: "empty" }, "Nothing yet. A new spot is a minute's work."));
   }
   const jobs = new JobList(draw);
   fill(root, h("div", { class: "stack" },
     h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "Study"), h("p", { class: "soft" }, "Solve a spot without abstraction, and read it hand by hand.")), button("New spot", () => go("study", { new: "1" }), { class: "main" })),
-    jobs.element, h("h2", {}, "Solved"), list, h("h2", {}, "Open"), openers));
+    jobs.element, elsewhere, h("section", { class: "stack", "aria-label": "Solved" }, h("h2", {}, "Solved"), list), h("h2", {}, "Open"), openers, box));
   await draw();
   const blueprints = ((await attempt(api.opponents)) ?? []).filter((agent) => agent.kind === "blueprint").sort((a, b) => (a.name === "demo") - (b.name === "demo")); // demo too, after those of the data folder
-  fill(openers, fromFile(), fromTable(blueprints), fromBlueprint(blueprints));
+  fill(openers, fromFile(), fromTable(blueprints, box), fromBlueprint(blueprints, box));
 }

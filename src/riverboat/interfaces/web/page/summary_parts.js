@@ -36,7 +36,7 @@ export function moveTable(node, go) {
     h("td", {}, h("button", { type: "button", class: "quiet small", title: moveTitle(move.name, move), on: { click: () => go(move.name) } },
       h("span", { class: "key", style: { "--move": colours[k] } }), moveWords(move.name, move.kind))),
     columns.map(([, key, show]) => h("td", {}, show(move[key])))));
-  return h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Move", ...columns.map(([title]) => title)].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows));
+  return h("div", { class: "scroll" }, h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Move", ...columns.map(([title]) => title)].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows)));
 }
 
 /** Combos, EV and equity in a line, as far as they are known. */

@@ -1,0 +1,10 @@
+// What stands in place of a page that could not be read: why, and what can be done about it.
+
+import { button, h } from "./dom.js";
+import { go } from "./place.js";
+
+/** `acts`: `[text, work]` of the buttons beside the way back to Study. */
+export function problem(error, acts = []) {
+  return h("section", { class: "sheet stack problem", role: "alert" }, h("h2", {}, "This cannot be shown"), h("p", { class: "bad" }, error.message),
+    h("div", { class: "row" }, acts.map(([text, work]) => button(text, work)), button("All of Study", () => go("study", {}), { class: "quiet" })));
+}
