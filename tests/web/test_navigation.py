@@ -156,7 +156,7 @@ BAD = {
     "": ["nosuch", "main"],
     "study": [
         "run=nosuch", "run=../etc", "run=turn&line=zz", "run=turn&line=x-x/9z", "run=trained&line=zz", "run=trained&board=xx",
-        "run=default%3Fnosuch", "new=1&from=nosuch",
+        "new=1&from=nosuch",
     ],
     "watch": ["runs=nosuch"],
     "play": ["sitting=nosuch", "sitting=../x", "history=nosuch"],
