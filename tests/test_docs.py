@@ -31,7 +31,8 @@ from riverboat.solving.sampling import TRAVERSALS
 from riverboat.solving.schedules import SCHEDULES, parse
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ROOT_PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")]
+PAGES = [*ROOT_PAGES, *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCE = Path(rb.__file__).parent
 TEXT = {page: page.read_text() for page in PAGES}
 DOCS = "\n".join(text for page, text in TEXT.items() if (ROOT / "docs") in page.parents)

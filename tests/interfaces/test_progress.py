@@ -1,5 +1,6 @@
 """What a person sees while something runs: exploitability at any width, and no silence where there is no terminal."""
 
+import re
 import sys
 import time
 
@@ -30,7 +31,8 @@ def test_the_exploitability_is_there_at_any_width(live, width):
     live(at(1000, 100.0, 0.01234567))
     line = live.line(width)
     assert len(line) <= width
-    assert line.startswith("exploitability 0.0123 % of pot")
+    assert "exploitability 0.0123 % of pot" in line
+    assert line.startswith("a game with a long name") == (width == 120)  # the title gives way to what is known
     if width >= 40:
         assert sum(line.count(mark) for mark in (progress.FULL, progress.EMPTY)) >= BAR[0]
     if width >= 80:
@@ -61,6 +63,17 @@ def test_targets_out_of_reach_are_no_trouble():
     live.done()
 
 
+def test_bars_say_what_how_much_and_how_long():
+    """The same words in a file and in a terminal of 80 columns, which has a bar as well."""
+    with Bar("Card abstraction, step 1 of 7: turn features") as bar:
+        bar.started -= 9.0
+        bar(0.25)
+        plain, drawn = bar.plain(), bar.line(80)
+    assert plain == "Card abstraction, step 1 of 7: turn features  25 %  27 s left"
+    assert re.sub(f" *[{progress.FULL}{progress.EMPTY}=.]{{{BAR[0]},}}", "", drawn) == plain
+    assert drawn != plain
+
+
 def test_facts_go_from_the_last_on():
     facts = ["first 1.25", "second", "third 3", "fourth"]
     kept = [len([f for f in facts if f in fit(facts, 0.5, width)]) for width in range(10, 80)]
@@ -79,8 +92,8 @@ def test_no_silence_without_a_terminal(capsys, monkeypatch):
         time.sleep(0.2)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) >= 3
-    assert lines[0].startswith("building the tree of x: ")
-    assert "exploitability 0.5 chips, iteration 7, 25 %" in lines[-1]
+    assert re.fullmatch(r"building the tree of x  \d s", lines[0])
+    assert lines[-1] == "building the tree of x  25 %  exploitability 0.5 chips  iteration 7"
     assert progress.FIRST < 2
     time.sleep(0.1)
     assert capsys.readouterr().err == ""  # nothing after the end

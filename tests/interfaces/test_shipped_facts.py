@@ -7,8 +7,10 @@ import json
 import pytest
 
 from riverboat.agents import registry
-from riverboat.evaluation.ledger import read_ledger
+from riverboat.evaluation.ledger import KINDS, read_ledger
 from riverboat.interfaces import cli, shipped_facts
+from riverboat.interfaces.ledgers import measure
+from riverboat.report_table import ReportTable
 
 
 @pytest.mark.slow
@@ -20,24 +22,48 @@ def test_the_command_tells_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["known"] == shipped_facts.lines()
 
 
-def test_default_tells_what_is_on_record_beside_demo() -> None:
+def rows(table: ReportTable) -> list[tuple[str, str]]:
+    return [(str(row["agent"]), str(row["measure"])) for row in table]
+
+
+def test_default_is_measured_as_the_demo_is() -> None:
     """How it was made, matches, and bounds of both: no figure of one stands alone."""
-    known = shipped_facts.lines()
-    assert "core-hours" in known[0]
-    bounds = [line.partition(":")[0] for line in known if "lower bound" in line]
-    mine = [what.removeprefix("default") for what in bounds if what.startswith("default,") or what == "default"]
-    theirs = [what.removeprefix("demo") for what in bounds if what.startswith("demo")]
-    assert sorted(mine) == sorted(theirs)
+    assert "core-hours" in shipped_facts.lines()[0]
+    found = rows(shipped_facts.table()[0])
+    assert len(found) == len(set(found))  # pieces of a measurement are one row
+    mine, theirs = (
+        {what for agent, what in found if agent == name and "won" not in what} for name in ("default", "demo")
+    )
+    assert mine == theirs
     assert len(mine) == 3  # a fitted response, calls alone, bets
-    assert any(line.startswith("default against demo: won") for line in known)
-    searched = [line for line in known if line.startswith("default?search=river")]  # pieces are told as one
-    assert sum("against default: won" in line for line in searched) == 1
-    assert sum("LBR fcpa from the turn" in line for line in searched) == 1
+    assert ("default", "won against demo") in found
+    assert ("default?search=river", "won against default") in found
+    assert ("default?search=river", "LBR fcpa from the turn") in found
+
+
+def test_the_table_has_the_figures_of_the_ledger_and_fits_80_columns() -> None:
+    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    names = ledger.names()
+    known = {(names[e.agents[0]], measure(e, names)): e for kind in KINDS for e in ledger.pooled(kind)}
+    table, notes = shipped_facts.table()
+    assert set(rows(table)) == set(known)
+    assert notes == []
+    for row in table:
+        entry = known[str(row["agent"]), str(row["measure"])]
+        assert float(str(row["mbb/g"]).replace(",", "")) == pytest.approx(entry.mbb_per_game, abs=0.05)
+        assert float(str(row["± 95 %"]).replace(",", "")) == pytest.approx(entry.ci95, abs=0.05)
+        assert row["hands"] == (f"{entry.hands:,}" if entry.hands else "")
+    text = table.text(80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert len(text.splitlines()) == len(table) + 1  # a row is a line, and no column is left out
+    assert len(shipped_facts.HEADING) <= 80
 
 
 def test_figures_of_another_demo_than_the_one_here_say_so() -> None:
-    known = shipped_facts.lines()
     (mark,) = {mark for mark, facts in read_ledger(registry.SHIPPED_LEDGER).agents.items() if facts["name"] == "demo"}
-    assert shipped_facts.lines(mark) == known
-    for line, told in zip(shipped_facts.lines("0123456789ab"), known, strict=True):
-        assert ("another training" in line) == ("demo" in told)
+    same, other = shipped_facts.table(mark), shipped_facts.table("0123456789ab")
+    assert same == shipped_facts.table()
+    assert len(other[1]) == 1
+    assert all(part in other[1][0] for part in (mark[:6], "0123456789ab"))
+    for (agent, what), (told, measured) in zip(rows(same[0]), rows(other[0]), strict=True):
+        assert (mark[:6] in f"{told} {measured}") == ("demo" in f"{agent} {what}")

@@ -29,7 +29,6 @@ TOKEN = "a-token-of-the-tests"
 PATIENCE = 60_000  # ms that a page may take on a machine where nothing is compiled and everything else runs too
 TURN: dict[str, Any] = {"board": "QsJh2h7c", "pot": 100, "stack": 100, "oop": "AA,KK,T9s", "ip": "QQ,JTs,A5s"}
 
-REFUSED, NOTHING = re.compile(r"status of 40[04]"), re.compile(r"(?!)")
 
 Open = Callable[..., Any]
 
@@ -96,8 +95,10 @@ FAILED = pytest.StashKey[bool]()
 
 @pytest.fixture
 def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    """`visit("#study", size, scheme)`: a page of the server in a browser of its own cookies, watched for what goes wrong;
-    `refused` where the test asks for what the server must refuse."""
+    """`visit("#study", size, scheme)`: a page of the server in a browser of its own cookies, watched for what goes wrong.
+
+    With `refused` the server may answer that a request is wrong; the browser logs each of these answers.
+    """
     wrong: list[str] = []
     pages: list[Any] = []
 
@@ -107,11 +108,12 @@ def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: 
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         pages.append(page)
-        allowed = REFUSED if refused else NOTHING
+        # 405 and 409 are answers that the page knows what to do with: costly, or gone on in another window
+        allowed = re.compile(rf"Failed to load resource: .* status of {r'4..' if refused else r'40(5|9)'}")
         page.on(
             "console",
             lambda said: (
-                said.type == "error" and not (expected(said) or allowed.search(said.text)) and wrong.append(said.text)
+                said.type == "error" and not allowed.match(said.text) and wrong.append(f"console: {said.text}")
             ),
         )
         page.on("pageerror", lambda error: wrong.append(f"thrown: {error}"))
@@ -127,11 +129,6 @@ def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: 
             print(f"what was to be seen: {picture}")
         page.context.close()
     assert wrong == []
-
-
-def expected(said: Any) -> bool:
-    """Whether the console tells of an answer that the page knows what to do with: costly, or gone on in another window."""
-    return any(f"responded with a status of {status}" in said.text for status in (405, 409))
 
 
 def foreign(url: str, address: str) -> bool:

@@ -162,9 +162,9 @@ def test_an_address_starts_nothing_costly(visit: Any, data: Path) -> None:
     requests: list[str] = []
     page = visit("#charts?source=push:5,6")
     page.on("request", lambda sent: requests.append(f"{sent.method} {sent.url.rpartition('/api/')[2]}"))
-    expect(page.get_by_role("button", name="Solve push:5,6")).to_be_visible()
+    expect(page.get_by_role("button", name="Compute push:5,6")).to_be_visible()
     page.goto(page.url.partition("#")[0] + "#play?sitting=search-1")
-    expect(page.get_by_role("button", name="Go on with this session")).to_be_visible()
+    expect(page.get_by_role("button", name="Compute search-1")).to_be_visible()
     assert any("search-1" in one for one in requests)
     assert [one for one in requests if one.startswith("POST")] == []
 
@@ -173,7 +173,7 @@ def test_an_address_starts_nothing_costly(visit: Any, data: Path) -> None:
 def test_a_chart_is_read_compared_and_kept(visit: Any) -> None:
     page = visit("#charts?source=push:10,10&against=push:4,4&line=J")
     for source in ("push:10,10", "push:4,4"):  # an address starts nothing
-        page.get_by_role("button", name=f"Solve {source}").click()
+        page.get_by_role("button", name=f"Compute {source}").click()
     chart = page.get_by_role("grid", name="Chart", exact=True)
     expect(chart.get_by_role("gridcell", name=re.compile("^AA, pair of aces: all-in 100 %"))).to_be_visible()
     square = charts_of("push:10,10")["J"].grid.frequencies["all-in"]
@@ -199,7 +199,7 @@ def test_a_tournament_is_clicked_through(visit: Any, data: Path) -> None:
     page.get_by_role("group", name="Sources").get_by_role("button", name="small").click()
     chart, stacks = page.get_by_role("grid", name="Chart", exact=True), page.get_by_label("Stacks", exact=True)
     expect(stacks).to_have_value("3,3")
-    for name, chosen in (("4,2", lambda: page.get_by_role("button", name="The next state").click()), ("1,5", None)):
+    for name, chosen in (("4,2", lambda: page.get_by_role("button", name="Next state").click()), ("1,5", None)):
         stacks.select_option(name) if chosen is None else chosen()
         expect(page.locator("h2", has_text=f"stacks {name}")).to_be_visible()
         book = charts_of(f"{data / 'small'}?state={name}")

@@ -58,7 +58,7 @@ def plan(recipe: Recipe) -> list[Stage]:
 def _table(name: str) -> Stage:
     table = points.TABLES[name]
     seconds = 0.0 if points.have(name) else table.seconds
-    return Stage(name, "table", seconds, int(1.3 * table.bytes), f"features: {name}")
+    return Stage(name, "table", seconds, int(1.3 * table.bytes), f"{name} features")
 
 
 def _street(name: str, street: str, recipe: StreetRecipe, inside: int, about: str) -> Stage:

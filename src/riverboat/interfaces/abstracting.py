@@ -68,7 +68,8 @@ def _build(
         if key not in bars:
             _close(bars)
             place = [f"{s.kind} {s.name}" for s in stages].index(key) + 1
-            bars[key] = Bar(f"{place}/{len(stages)} {stage.name}: {stage.about}")
+            what = stage.about if stage.kind == "table" else f"{stage.name}, {stage.about}"
+            bars[key] = Bar(f"Card abstraction, step {place} of {len(stages)}: {what}")
         if share > 0:
             bars[key](share)
 

@@ -47,8 +47,9 @@ def show(name: str, line: str | None, view: View, json: bool, game: str | None =
     node = player_node(agent, rules, moves, view.board or "")
     known = shipped_facts.lines() if name == DEFAULT and line is None else []
     if known and not json:
-        for each in known:
-            plain_console().print(each, soft_wrap=True)
+        table, _ = shipped_facts.table()
+        for part in (known[0], shipped_facts.HEADING, table, ""):
+            plain_console().print(part)
     facts = {"agent": name, "game": rules.name}
     show_place(node, view, json, facts | ({"known": known} if known else {}))
 

@@ -56,8 +56,11 @@ def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: in
         f"{pairs:,} duplicate pairs against each; the true figure is within ± of the one shown in 95 cases of 100. "
         f"{clock.perf_counter() - started:,.0f} s in all",
     )
-    for line in shipped_facts.lines(identity(registry.make_agent(registry.DEMO))["fingerprint"]):
-        console.print(f"on record, {line}", soft_wrap=True)
+    if shipped_facts.is_shipped():
+        table, notes = shipped_facts.table(identity(registry.make_agent(registry.DEMO))["fingerprint"])
+        for part in ("", shipped_facts.HEADING, table, *notes):
+            console.print(part)
+        console.print("")
     for what, command in (
         ("play against the agent that comes with Riverboat", "riverboat play"),
         ("play against it", f"riverboat play {registry.DEMO}"),
@@ -82,10 +85,10 @@ def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> Bluep
             return strategy
         say(f"{registry.DEMO}: trained for {trained:,.0f} s so far; going on, up to {time}")
     cards = folder.with_name(recipe.abstraction)
-    say(f"1/2 cards: hands into buckets, {load_recipe(recipe.abstraction).about}")
+    say(f"Step 1 of 2, card abstraction: {load_recipe(recipe.abstraction).about}")
     with _advised(cards):
         abstracting.abstract(recipe.abstraction, cards, threads, True, False, CPU, False)
-    say(f"2/2 blueprint: {recipe.about}")
+    say(f"Step 2 of 2, blueprint: {recipe.about}")
     how = TrainOptions(
         abstraction=cards, time=duration(time), threads=threads, seed=seed, resume=begun, check_seconds=NEVER
     )
@@ -128,7 +131,7 @@ def _matches(pairs: int, seed: int) -> list[Match]:
     rules = rules_for([agent], None)
     matches = []
     for name in YARDSTICKS:
-        with watched(f"against {name}") as progress:
+        with watched(f"{registry.DEMO} against {name}") as progress:
             matches.append(
                 play_match(agent, registry.make_agent(name, seed), rules, 2 * pairs, seed, progress=progress)
             )

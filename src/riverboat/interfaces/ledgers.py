@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from riverboat.evaluation.ledger import (
     read_result,
 )
 from riverboat.interfaces.terminal import emit, plain_console, say
-from riverboat.report_table import FIGURE, Column, ReportTable
+from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
 from riverboat.solving.sizing import DEVICE_CORES
 from riverboat.words import quote
 
@@ -92,7 +93,7 @@ def _tables(book: Ledger) -> list[tuple[str, ReportTable]]:
     tables = (
         ("Ratings", _ratings(book)),
         ("Matches", _matches(book)),
-        ("What can be won of them", _bounds(book)),
+        ("Exploitability: exact, or a lower bound", _bounds(book)),
         ("Agents", _agents(book)),
         ("What they cost", _costs(book)),
     )
@@ -147,20 +148,37 @@ def _how(entry: Entry) -> list[str]:
     return words + ([str(entry.more["verdict"])] if "verdict" in entry.more else [])
 
 
+def measure(entry: Entry, names: Mapping[str, str]) -> str:
+    """Name what a result measures: `won against demo`, `LBR fcpa from the turn`, `best response`."""
+    if entry.kind == MATCH:
+        return f"won against {names[entry.agents[1]]}"
+    if entry.kind == EXPLOITABILITY:
+        return "best response" + (" (exact)" if entry.more.get("is") == "exact" else "")
+    start = entry.more.get("from")
+    return f"LBR {entry.more.get('actions', '')}" + (f" from the {start}" if start not in (None, "preflop") else "")
+
+
+def measurement_table(entries: Iterable[Entry], names: Mapping[str, str]) -> ReportTable:
+    """Tabulate results of all kinds: agent, measure, mbb/g, half-width of the 95 % interval, hands."""
+    rows = tuple(
+        (
+            names[entry.agents[0]],
+            measure(entry, names),
+            f"{entry.mbb_per_game:{'+' if entry.kind == MATCH else ''},.1f}",
+            "exact" if entry.more.get("is") == "exact" else f"{entry.ci95:,.1f}",
+            f"{entry.hands:,}" if entry.hands else "",
+        )
+        for entry in entries
+    )
+    columns = (
+        Column("agent"), Column("measure", PROSE), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE),
+        Column("hands", FIGURE, rank=1),
+    )  # fmt: skip
+    return ReportTable("", columns, rows)
+
+
 def _bounds(book: Ledger) -> ReportTable:
-    names, rows = book.names(), []
-    for entry in (*book.pooled(EXPLOITABILITY), *book.pooled(LBR)):
-        exact = entry.kind == EXPLOITABILITY and entry.more.get("is") == "exact"
-        what = "exploitability" if exact else "at least"
-        by = "best response" if entry.kind == EXPLOITABILITY else f"LBR {entry.more.get('actions', '')}"
-        if entry.more.get("from") not in (None, "preflop"):
-            by += f" from the {entry.more['from']}"
-        if "pieces" in entry.more:
-            by += f", {entry.more['pieces']} pieces"
-        width = "exact" if exact else f"{entry.ci95:,.1f}"
-        rows.append((names[entry.agents[0]], what, f"{entry.mbb_per_game:,.1f}", width, by))
-    columns = Column("agent"), Column("what"), Column("mbb/g", FIGURE), Column("± 95 %", FIGURE), Column("by", rank=1)
-    return ReportTable("", columns, tuple(rows))
+    return measurement_table((*book.pooled(EXPLOITABILITY), *book.pooled(LBR)), book.names())
 
 
 def _agents(book: Ledger) -> ReportTable:

@@ -1,7 +1,11 @@
 """What is under way, on stderr: one line that is drawn again and again on a terminal, plain lines now and then elsewhere.
 
-Facts come in the order of their importance. A terminal shows as many of them as it has room for, from the first on, and a
-bar in what is left. A thread of its own draws and speaks, so that nothing is silent while the work itself says nothing.
+    Card abstraction, step 1 of 7: turn features  9 %  15 s left
+
+The title comes first, then the share that is done, then facts in the order of their importance; the time so far where nobody
+knows how much is left. A terminal shows as many of them as it has room for, from the first on, and a bar in what is left; it
+leaves out the title and the share before the first fact. A thread of its own draws and speaks: nothing is silent while
+the work itself says nothing.
 """
 
 from __future__ import annotations
@@ -109,13 +113,15 @@ class ProgressLine:
                 say(self.plain())
                 wait = EVERY if clock.monotonic() - self.started < OFTEN else 2 * EVERY
 
-    def _elapsed(self) -> str:
-        return show_seconds(round(clock.monotonic() - self.started))
+    def _facts(self) -> list[str]:
+        """The share that is done, what is known, and the time so far where no share is."""
+        if self.share is None:
+            return [*self.facts, show_seconds(round(clock.monotonic() - self.started))]
+        return [f"{100 * self.share:.0f} %", *self.facts]
 
     def plain(self) -> str:
         """The whole line, for files and pipes."""
-        share = [] if self.share is None else [f"{100 * self.share:.0f} %"]
-        return f"{self.title}: " + ", ".join([*self.facts, *share, self._elapsed()])
+        return GAP.join([self.title, *self._facts()])
 
     def line(self, width: int) -> str:
         """The line in so many columns."""
@@ -124,7 +130,12 @@ class ProgressLine:
             marks = FULL, EMPTY
         except (UnicodeEncodeError, LookupError):
             marks = "=", "."
-        facts = [*self.facts, self._elapsed(), self.title] if self.facts else [self.title, self._elapsed()]
+        room = width - (0 if self.share is None else BAR[0] + len(GAP))
+        facts = [self.title, *self._facts()]
+        if self.facts and len(GAP.join(facts[:4])) > room:  # the title gives way to the first facts,
+            del facts[0]
+            if self.share is not None and len(GAP.join(facts[:2])) > room:  # and the share to the first of them
+                del facts[0]
         return fit([fact.replace("µ", "u") if marks[0] == "=" else fact for fact in facts], self.share, width, marks)
 
     def _draw(self) -> None:

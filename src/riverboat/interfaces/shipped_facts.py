@@ -1,40 +1,65 @@
-"""What is known of the agent that comes with Riverboat: how it was made, and what matches and bounds have said."""
+"""What is known of the agent that comes with Riverboat: how it was made, and its published measurements."""
 
 from __future__ import annotations
 
 from riverboat.agents import registry
 from riverboat.evaluation.identity import identity
-from riverboat.evaluation.ledger import LBR, MATCH, Entry, read_ledger
+from riverboat.evaluation.ledger import Entry, Ledger, read_ledger
+from riverboat.interfaces.ledgers import measure, measurement_table
+from riverboat.report_table import ReportTable
 from riverboat.solving.sizing import DEVICE_CORES
 from riverboat.strategy.blueprint import load_blueprint
 from riverboat.walks.devices import CUDA
 
+HEADING = "Measurements in mbb/g (LBR and best response: lower bounds on exploitability)"
 
-def lines(demo: str | None = None) -> list[str]:
-    """A line each; none where no agent is shipped. `demo` is the fingerprint of the demo that stands beside them: figures of
-    another say so.
-    """
-    if not registry.SHIPPED_LEDGER.is_file():
-        return []
+
+def is_shipped() -> bool:
+    """Return whether an agent with measurements comes with this installation."""
+    return registry.SHIPPED_LEDGER.is_file()
+
+
+def provenance() -> str:
+    """Describe in one line how the shipped agent was made."""
     known = load_blueprint(registry.SHIPPED).provenance
     made = identity(registry.make_agent(registry.DEFAULT))
     beside = f" (a GPU counts as {DEVICE_CORES} cores)" if known.get("device") == CUDA else ""
-    told = [
+    return (
         f"{registry.DEFAULT}: recipe {known.get('recipe')}, cards {made['cards']}, seed {known.get('seed')}, "
         f"{made.get('core_hours', 0):.2f} core-hours{beside}, fingerprint {made['fingerprint']}"
-    ]
+    )
+
+
+def lines() -> list[str]:
+    """Describe the shipped agent and each measurement in a line, for JSON; no line where no agent is shipped."""
+    if not is_shipped():
+        return []
     ledger = read_ledger(registry.SHIPPED_LEDGER)
     names = ledger.names()
-    if demo is not None:
-        for mark, facts in ledger.agents.items():
-            if facts["name"] == registry.DEMO and mark != demo:
-                names[mark] += f" ({mark}: another training of the same recipe; the one here is {demo})"
-    kinds = dict.fromkeys(entry.kind for entry in ledger.entries)
+    return [
+        provenance(),
+        *(f"{names[entry.agents[0]]}, {measure(entry, names)}: {entry.claim}" for entry in _entries(ledger)),
+    ]
+
+
+def table(demo: str | None = None) -> tuple[ReportTable, list[str]]:
+    """Return the measurements as a table, and notes on it.
+
+    `demo` is the fingerprint of the demo agent on this machine. Measurements of another training of it are marked.
+    """
+    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    names, notes = ledger.names(), []
+    for mark, facts in ledger.agents.items():
+        if facts["name"] == registry.DEMO and demo not in (None, mark):
+            names[mark] = f"{registry.DEMO} ({mark[:6]})"
+            notes.append(f"{names[mark]}: another training of the same recipe; the one here is {demo}")
+    return measurement_table(_entries(ledger), names), notes
+
+
+def _entries(ledger: Ledger) -> list[Entry]:
+    """All results, pieces of a measurement as one; the shipped agents first, and what they won before what they lose."""
+    kinds = dict.fromkeys(
+        sorted((entry.kind for entry in ledger.entries), reverse=True)
+    )  # matches, LBR, exploitability
     entries = [entry for kind in kinds for entry in ledger.pooled(kind)]
-    return told + [f"{names[entry.agents[0]]}{_what(entry, names)}: {entry.claim}" for entry in entries]
-
-
-def _what(entry: Entry, names: dict[str, str]) -> str:
-    if entry.kind == MATCH:
-        return f" against {names[entry.agents[1]]}"
-    return f", LBR {entry.more.get('actions')} from the {entry.more.get('from')}" if entry.kind == LBR else ""
+    return sorted(entries, key=lambda entry: ledger.agents[entry.agents[0]]["name"])

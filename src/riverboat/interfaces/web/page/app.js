@@ -1,29 +1,81 @@
-// The frame: which page is open, the colours, and what goes wrong. A page is a module with `open(root, params)` that
-// draws itself and may return `{ update(params), close() }`; it is listed in pages.js and loaded when it is first needed.
+// The frame: which page is open, the colours, and what goes wrong.
+//
+// A page is a module with `open(root, params, signal)`. It draws itself into `root`, its own element, and ends what it
+// started when `signal` is aborted. It may return `{ update(params) }`, which shows another address for which its
+// `keeps(old, params)` holds; all other addresses open it again. Pages are listed in pages.js.
 
-import { button, complain, fill, h } from "./dom.js";
+import { complain, fill, h } from "./dom.js";
+import { failure } from "./failure.js";
 import { PAGES } from "./pages.js";
 import { here } from "./place.js";
+import { addressSignal, nextAddress, nextPage, wasLeft } from "./scope.js";
 
-let current = null; // { name, held }
+const NOT_FOUND = "Not found";
 
-async function show() {
-  const { page, params } = here();
-  const found = PAGES.find((one) => one.name === page) ?? PAGES[0];
+let current = null; // { page, module, params, root, held }; held once it has been opened
+
+/** Show the address at once, whatever the last one still waits for. */
+function show() {
+  const { page: name, params } = here();
+  const page = PAGES.find((one) => one.name === name) ?? null;
+  const kept = current?.held?.update && current.page === page && current.module.keeps(current.params, params);
+  if (kept) {
+    nextAddress();
+    current.params = params;
+    return watch(current, current.held.update(params));
+  }
+  const first = current === null;
+  const signal = nextPage();
+  const title = page?.title ?? NOT_FOUND;
+  current = { page, params, root: loading(title), held: null };
   for (const link of document.querySelectorAll("#nav a")) {
-    if (link.dataset.page === found.name) link.setAttribute("aria-current", "page");
+    if (link.dataset.page === page?.name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  if (current?.name === found.name && current.held?.update) {
-    await current.held.update(params);
-    return;
+  document.title = `${title} · Riverboat`;
+  fill(document.getElementById("main"), current.root);
+  scrollTo(0, 0);
+  if (!first) current.root.querySelector("h1").focus({ preventScroll: true });
+  return watch(current, open(current, signal), !first);
+}
+
+/** The element of a page until the page draws itself. */
+const loading = (title) => h("div", { class: "page", "aria-busy": "true" }, h("div", { class: "title" }, h("h1", { tabindex: "-1" }, title), h("p", { class: "soft", role: "status" }, "Loading…")));
+
+async function open(visit, signal) {
+  if (!visit.page) throw new Error(`There is no page ${JSON.stringify(here().page)}. Choose one above.`);
+  visit.module = await visit.page.load().catch(() => {
+    throw new Error("The server does not answer. Start riverboat serve again, then reload the page."); // a browser may load a module only once
+  });
+  signal.throwIfAborted();
+  visit.held = (await visit.module.open(visit.root, visit.params, signal)) ?? null;
+}
+
+/** Wait until an address is drawn; show what goes wrong in its place. */
+async function watch(visit, drawn, focus = false) {
+  const signal = addressSignal();
+  visit.root.setAttribute("aria-busy", "true");
+  try {
+    await drawn;
+    if (signal.aborted) return; // another address is shown
+  } catch (error) {
+    if (signal.aborted || wasLeft(error)) return;
+    nextPage(); // nothing of it goes on
+    fail(visit, error);
   }
-  current?.held?.close?.();
-  current = null;
-  document.title = `${found.title} · Riverboat`;
-  const root = fill(document.getElementById("main"));
-  const module = await found.load();
-  current = { name: found.name, held: (await module.open(root, params)) ?? null };
+  visit.root.removeAttribute("aria-busy");
+  if (focus && document.activeElement === document.body) { // the heading that had the focus was replaced
+    const heading = visit.root.querySelector("h1");
+    heading?.setAttribute("tabindex", "-1");
+    heading?.focus({ preventScroll: true });
+  }
+}
+
+/** Show what is wrong with an address, and where to go from here. */
+function fail(visit, error) {
+  visit.held = null; // the next address opens the page anew
+  const links = visit.page ? [[`#${visit.page.name}`, `Back to ${visit.page.title}`]] : PAGES.map((one) => [`#${one.name}`, one.title]);
+  fill(visit.root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, visit.page?.title ?? NOT_FOUND)), failure(error, "This address cannot be shown", links)));
 }
 
 function theme() {
@@ -43,19 +95,19 @@ function theme() {
   apply();
 }
 
-async function start() {
+function start() {
   theme();
   fill(document.getElementById("nav"), PAGES.map(({ name, title }) => h("a", { href: `#${name}`, "data-page": name }, title)));
-  const told = (error) => {
-    complain(error);
-    const root = document.getElementById("main");
-    if (!root.children.length) fill(root, h("div", { class: "empty" }, h("p", {}, error.message), button("Try again", () => location.reload())));
-  };
-  let shown = Promise.resolve(); // one after the other: a page that is being opened is open before the next
-  const safely = () => (shown = shown.then(show).catch(told));
-  addEventListener("hashchange", safely);
-  addEventListener("unhandledrejection", (event) => complain(event.reason));
-  await safely();
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault(); // its address is no page
+    document.getElementById("main").focus();
+  });
+  addEventListener("hashchange", show);
+  addEventListener("unhandledrejection", (event) => {
+    if (wasLeft(event.reason)) event.preventDefault();
+    else complain(event.reason);
+  });
+  show();
 }
 
 start();

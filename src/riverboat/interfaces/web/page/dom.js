@@ -1,6 +1,8 @@
 // Elements are made here and nowhere else. Text is always set as text, never as markup, so that a name of a file or a
 // range that somebody else wrote cannot become part of the page.
 
+import { Abandoned, pageSignal, wasLeft } from "./scope.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function put(element, props, children) {
@@ -79,37 +81,63 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
-/** A message that stays until it is read. */
-export function complain(error) {
-  const text = error instanceof Error ? error.message : String(error);
+const MOST_NOTES = 3;
+const NOTE_TIME = 4000; // ms that a message stays which is no error
+
+/** Show a message in the corner. One that is there already is counted, not repeated; the oldest give way. */
+function note(text, kind) {
   const notes = document.getElementById("notes");
-  const note = h("div", { class: "note" }, h("span", {}, text), button("✕", () => note.remove(), { class: "quiet", "aria-label": "Close" }));
-  notes.append(note);
-  if (notes.children.length > 3) notes.firstChild.remove();
+  let shown = [...notes.children].find((one) => one.dataset.text === text && one.classList.contains(kind));
+  if (shown) {
+    const times = Number(shown.dataset.times) + 1;
+    shown.dataset.times = times;
+    shown.querySelector(".badge").textContent = `${times}×`;
+  } else {
+    shown = h("div", { class: `note ${kind}`, "data-text": text, "data-times": 1 }, h("span", {}, text, " ", h("span", { class: "badge" })),
+      button("✕", () => shown.remove(), { class: "quiet", "aria-label": "Dismiss" }));
+  }
+  notes.append(shown); // the newest is the last
+  while (notes.children.length > MOST_NOTES) (notes.querySelector(".info") ?? notes.firstChild).remove();
+  return shown;
 }
 
-/** Run what a click asks for; what goes wrong is told. */
+/** Show an error until it is dismissed. That a page was left, or work cancelled, is none. */
+export function complain(error) {
+  if (error instanceof Abandoned) return;
+  note(error instanceof Error ? error.message : String(error), "error");
+}
+
+/** Say something that went well; it disappears by itself. */
+export function notify(text) {
+  const shown = note(text, "info");
+  clearTimeout(shown.timer);
+  shown.timer = setTimeout(() => shown.remove(), NOTE_TIME);
+}
+
+/** Run what a click starts, and show its errors. Of a page that was left nothing more is run. */
 export async function attempt(work) {
   try {
     return await work();
   } catch (error) {
+    if (wasLeft(error)) throw error;
     complain(error);
     return undefined;
   }
 }
 
-/** Call once the last of many calls is `wait` ms old. */
+/** Call once the last of many calls is `wait` ms old, if the page is still open then. */
 export function later(call, wait = 250) {
+  const signal = pageSignal();
   let timer;
   return (...values) => {
     clearTimeout(timer);
-    timer = setTimeout(() => call(...values), wait);
+    timer = setTimeout(() => signal.aborted || call(...values), wait);
   };
 }
 
 export async function copy(text, what) {
   await navigator.clipboard.writeText(text);
-  say(`${what} copied`);
+  notify(`${what} copied`);
 }
 
 /** Save a text as a file. */

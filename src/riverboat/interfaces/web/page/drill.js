@@ -12,7 +12,7 @@ const SCOPES = [["one", "One decision"], ["street", "To the end of the street"],
 const SEATS = [["", "Both"], ["oop", "oop"], ["ip", "ip"]];
 
 async function openStart(root, params) {
-  const agents = ((await attempt(api.opponents)) ?? []).filter((agent) => ["spot", "blueprint", "tournament"].includes(agent.kind));
+  const agents = (await api.opponents()).filter((agent) => ["spot", "blueprint", "tournament"].includes(agent.kind));
   const wanted = { only: "all", scope: "one", seat: "", focus: true };
   const line = input({ value: params.line ?? "", placeholder: "every line", "aria-label": "Line" });
   const push = input({ value: "10,10", "aria-label": "Stacks in big blinds" });
@@ -27,10 +27,10 @@ async function openStart(root, params) {
   const pushSource = () => `push:${push.value.replace(/\s/g, "")}${prizes.value.trim() ? `?payouts=${prizes.value.replace(/\s/g, "")}` : ""}`;
   const focus = h("input", { type: "checkbox", checked: true, on: { change: () => { wanted.focus = focus.checked; } } });
   fill(root, h("div", { class: "stack" },
-    h("div", { class: "title" }, h("h1", {}, "Drill"), h("p", { class: "soft" }, "Decisions one after the other, graded by the EV that they cost. What was expensive comes back more often.")),
+    h("div", { class: "title" }, h("h1", {}, "Drill"), h("p", { class: "soft" }, "One decision after another, graded by the EV it loses. Expensive mistakes come back more often.")),
     h("section", { class: "sheet stack" }, h("div", { class: "row" }, choice("Decisions", ONLY, "all", (value) => { wanted.only = value; }), choice("How far", SCOPES, "one", (value) => { wanted.scope = value; }), choice("Seat", SEATS, "", (value) => { wanted.seat = value; })),
-      h("div", { class: "fields" }, field("Line, to ask the same place again", line)), h("label", { class: "row" }, focus, "more of what was expensive")),
-    h("h2", {}, "Of"), h("div", { class: "runs" }, agents.map((agent) => h("button", { type: "button", class: "run", on: { click: () => begin(agent.name) } }, h("b", {}, agent.name), h("small", {}, agent.about)))),
+      h("div", { class: "fields" }, field("Line, to drill one decision", line)), h("label", { class: "row" }, focus, "Repeat expensive decisions more often")),
+    h("h2", {}, "Choose a source"), h("div", { class: "runs", role: "group", "aria-label": "Sources" }, agents.map((agent) => h("button", { type: "button", class: "run", on: { click: () => begin(agent.name) } }, h("b", {}, agent.name), h("small", {}, agent.about)))),
     h("section", { class: "sheet stack" }, h("h2", {}, "Push or fold"), h("div", { class: "fields" }, field("Stacks in big blinds, in the order of action", push), field("Prizes", prizes)), button("Drill this table", () => begin(pushSource()), { class: "main" })),
     new Record("").element));
 }
@@ -58,19 +58,14 @@ class Record {
 }
 
 class Asking {
-  constructor(root, name) {
+  constructor(root, name, signal) {
     Object.assign(this, { root, name, graded: false });
     this.place = h("div", { class: "felt drill" });
     this.moves = h("div", { class: "actions", role: "group", "aria-label": "Your answer" });
     this.grade = h("section", { class: "sheet stack", "aria-label": "Grade", hidden: true });
     this.sum = h("div", { class: "numbers" });
     this.side = h("div", { class: "stack" });
-    this.keys = (event) => this.#key(event);
-    addEventListener("keydown", this.keys);
-  }
-
-  close() {
-    removeEventListener("keydown", this.keys);
+    addEventListener("keydown", (event) => this.#key(event), { signal });
   }
 
   #key(event) {
@@ -81,15 +76,15 @@ class Asking {
     } else if (/^[1-9]$/.test(event.key)) this.moves.querySelectorAll("button.act")[Number(event.key) - 1]?.click();
   }
 
-  /** Draw the question on the table, or with `ask` the next one, which the server may have to solve. */
-  async next(ask = api.nextQuestion) {
-    const told = await attempt(() => ask(this.name));
-    if (!told) {
-      fill(this.root, h("div", { class: "empty" }, h("p", {}, "This drill is over."), button("Another one", () => go("drill", {}))));
-      return;
-    }
+  next() {
+    return attempt(() => this.load(api.nextQuestion));
+  }
+
+  /** Draw the question on the table, or with `ask` the next one, which the server may have to compute. */
+  async load(ask = api.question) {
+    const told = await ask(this.name);
     if (told.question === null) { // answered before a reload
-      fill(this.root, h("div", { class: "empty" }, h("p", {}, `${told.answers} answers so far.`), button("Next question", () => this.next(), { class: "main" })));
+      fill(this.root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Drill"), h("p", { class: "soft" }, `${told.answers} answers so far.`)), button("Next question", () => this.next(), { class: "main" })));
       return;
     }
     this.graded = false;
@@ -139,15 +134,7 @@ class Asking {
   }
 }
 
-export async function open(root, params) {
-  let asking = null;
-  async function update(next) {
-    asking?.close();
-    asking = null;
-    if (!next.drill) return openStart(root, next);
-    asking = new Asking(root, next.drill);
-    return asking.next(api.question);
-  }
-  await update(params);
-  return { update, close: () => asking?.close() };
+export async function open(root, params, signal) {
+  if (!params.drill) return openStart(root, params);
+  return new Asking(root, params.drill, signal).load();
 }

@@ -21,9 +21,12 @@ export function go(page, params, { replace = false } = {}) {
   if (hash === location.hash) return;
   if (replace) {
     history.replaceState(null, "", hash);
-    dispatchEvent(new HashChangeEvent("hashchange"));
+    again();
   } else location.hash = hash;
 }
+
+/** Show the same address again. */
+export const again = () => dispatchEvent(new HashChangeEvent("hashchange"));
 
 /** The whole link, to copy. The token of the server is not in it. */
 export const link = () => location.href;

@@ -10,7 +10,7 @@ import { PlayTable } from "./play_table.js";
 const KINDS = { spot: "Solved spots", search: "With search: the strongest", blueprint: "Blueprints", yardstick: "Simple players" };
 
 async function openStart(root) {
-  const [agents, kept, files] = (await attempt(() => Promise.all([api.opponents(), api.sittings(), api.histories()]))) ?? [[], [], []];
+  const [agents, kept, files] = await Promise.all([api.opponents(), api.sittings(), api.histories()]);
   let seat = "";
   const sit = (agent) => attempt(async () => go("play", { sitting: (await api.sitDown(seat ? { agent, seat } : { agent })).name }));
   const groups = Object.entries(KINDS).map(([kind, title]) => {
@@ -28,16 +28,9 @@ async function openStart(root) {
     groups, fromHistory(files)));
 }
 
-export async function open(root, params) {
-  let table = null;
-  async function update(next) {
-    table?.close();
-    table = null;
-    if (!next.sitting && !next.history) return openStart(root);
-    table = next.history ? new HistoryReview(root, next) : new PlayTable(root, next.sitting, () => go("play", {}));
-    return table.load();
-  }
-  await update(params);
-  return { update, close: () => table?.close() };
+export async function open(root, params, signal) {
+  if (!params.sitting && !params.history) return openStart(root);
+  const table = params.history ? new HistoryReview(root, params) : new PlayTable(root, params.sitting, () => go("play", {}));
+  signal.addEventListener("abort", () => table.close());
+  return table.load();
 }
-

@@ -46,9 +46,7 @@ export class HistoryReview {
 
   async load() {
     const { history: name } = this.params;
-    const told = await attempt(() => Promise.all([api.history(name), api.opponents()]));
-    if (!told) return fill(this.root, h("div", { class: "empty" }, h("p", {}, "These hands are not here."), button("Back to Play", () => go("play", {}))));
-    const [file, agents] = told;
+    const [file, agents] = await Promise.all([api.history(name), api.opponents()]);
     const judges = JUDGES.flatMap((kind) => agents.filter((agent) => agent.kind === kind));
     const seen = file.players.filter((one) => one.seen);
     const player = this.params.player ?? seen.find((one) => one.name === "you")?.name ?? seen[0]?.name ?? "";
@@ -61,13 +59,11 @@ export class HistoryReview {
       h("section", { class: "sheet stack" }, h("div", { class: "fields" }, select("Whose decisions", seen.map((one) => [one.name, `${one.name} (${one.seen})`]), player, "player"), select("Judged by", judges.map((one) => [one.name, one.name]), judge, "judge")),
         refused.length ? h("ul", { class: "soft" }, refused) : null, this.sum),
       seen.length ? this.list : h("p", { class: "empty" }, "Nobody's cards are in this file: decisions are judged with the hand that was held.")));
-    if (seen.length) await this.#hands(name, player, judge);
-    return undefined;
+    if (seen.length) attempt(() => this.#hands(name, player, judge)); // hand by hand, while the page is there
   }
 
   async #hands(name, player, judge) {
-    const told = await attempt(() => api.historyHands(name, player));
-    if (!told) return;
+    const told = await api.historyHands(name, player);
     const reviews = told.hands.map((one) => {
       const review = new HandReview(one.hand, () => api.askHistoryReview(name, player, judge, one.hand), () => api.historyReview(name, player, judge, one.hand));
       review.head(one, h("span", { class: "lost soft" }, "waits to be judged…"));

@@ -3,7 +3,6 @@
 import * as api from "./api.js";
 import { card } from "./card_parts.js";
 import { attempt, button, fill, h, input, say } from "./dom.js";
-import { readOrOffer } from "./offer.js";
 import { HandReview } from "./play_review.js";
 
 const KEYS = "f fold · c check or call · 1–9 a size · b bet it · n next hand";
@@ -30,15 +29,12 @@ export class PlayTable {
   }
 
   async load() {
+    const state = await api.sitting(this.name);
     fill(this.root, h("div", { class: "stack" }, this.head,
       h("div", { class: "playing" }, h("div", { class: "stack" }, this.felt, this.actions, h("p", { class: "soft keys" }, KEYS)),
         h("div", { class: "stack" }, h("section", { class: "sheet" }, h("header", {}, h("h2", {}, "This hand")), this.log),
           h("section", { class: "sheet stack" }, h("header", {}, h("h2", {}, "Results")), this.figures, this.more),
           h("section", { class: "sheet stack", "aria-label": "Review" }, h("header", {}, h("h2", {}, "Review")), this.reviews)))));
-    const state = await attempt(() => readOrOffer(this.actions, () => api.sitting(this.name), {
-      text: "This session is not open: its agent searches, and takes up to a minute to be ready.", action: "Go on with this session",
-      compute: () => api.openSitting(this.name), again: () => this.load() }));
-    if (!state) return;
     this.#draw(state);
     for (let hand = Math.max(0, state.hands - 3); hand < state.hands; hand++) this.#review(hand);
   }

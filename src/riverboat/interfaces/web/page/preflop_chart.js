@@ -12,7 +12,7 @@ export class PreflopChart {
     this.grid = new Grid({ label: "Preflop chart" });
     this.crumbs = new Breadcrumb((line) => { this.line = line; this.#draw(); });
     this.bar = h("div", { class: "below" });
-    this.element = h("section", { class: "sheet", hidden: true }, h("header", {}, h("h2", {}, "Before the flop")), this.crumbs.element, h("div", { class: "preflop" }, this.grid.element, this.bar));
+    this.element = h("section", { class: "sheet", hidden: true }, h("header", {}, h("h2", {}, "Preflop")), this.crumbs.element, h("div", { class: "preflop" }, this.grid.element, this.bar));
     this.line = "";
   }
 
@@ -26,8 +26,15 @@ export class PreflopChart {
   }
 
   async #draw() {
-    const told = await attempt(async () => readNode(await api.node(this.run, this.line), await api.hands()));
-    if (!told) return;
+    const asked = (this.asked = {});
+    let told;
+    try {
+      told = await attempt(async () => readNode(await api.node(this.run, this.line), await api.hands()));
+    } catch (error) {
+      if (this.asked === asked) this.iteration = null; // abandoned: the next look asks again
+      throw error;
+    }
+    if (!told || this.asked !== asked) return;
     const side = told.sides[Math.max(told.acting, 0)];
     this.crumbs.draw(told);
     this.grid.draw(side.cells(), side.colours);

@@ -11,6 +11,7 @@ import { isDeal, keeper, readNode } from "./node_model.js";
 import { go, link } from "./place.js";
 import { drawProposal } from "./proposal_panel.js";
 import { TABS } from "./reader_tabs.js";
+import { Abandoned } from "./scope.js";
 import { problem } from "./study_problem.js";
 import { meansLine, moveBar } from "./summary_parts.js";
 
@@ -81,10 +82,9 @@ export class Reader {
 
   async #ask(run, line, extra) {
     const key = JSON.stringify([run, line, extra]);
-    if (!this.seen.has(key)) {
-      const asked = Promise.all([api.node(run, line, extra), api.hands()]).then(([told, names]) => readNode(told, names));
-      asked.catch(() => this.seen.delete(key));
-      this.seen.set(key, asked);
+    if (!this.seen.has(key)) { // answers are kept, not requests: these end with their address
+      const [told, names] = await Promise.all([api.node(run, line, extra), api.hands()]);
+      this.seen.set(key, readNode(told, names));
       if (this.seen.size > KEPT) this.seen.delete(this.seen.keys().next().value);
     }
     return this.seen.get(key);
@@ -99,10 +99,10 @@ export class Reader {
     try {
       node = await this.#ask(params.run, params.line ?? "", { board: params.board });
     } catch (error) {
-      if (this.params === params) this.#failed(error);
+      if (error instanceof Abandoned || error.costly) throw error; // the frame knows what to do
+      this.#failed(error);
       return;
     }
-    if (this.params !== params) return;
     this.node = node;
     if (!this.body.isConnected) fill(this.element, this.title, this.body);
     this.other = params.with ? await attempt(() => this.#ask(params.with, params.line ?? "", {})) : null;

@@ -9,6 +9,7 @@ import { lockList } from "./lock_list.js";
 import { go } from "./place.js";
 import { drawProposal } from "./proposal_panel.js";
 import { RangePainter } from "./range_painter.js";
+import { Abandoned, wasLeft } from "./scope.js";
 import { SizesForm, streetsFrom } from "./sizes_form.js";
 import { watchJob } from "./solve_panel.js";
 
@@ -26,7 +27,7 @@ export class SpotForm {
   constructor(root) {
     this.more = {}; // entries of the spot that the form has no field for; they stay
     this.leave = () => {};
-    const changed = later(() => this.#changed(), 350);
+    const changed = (this.changed = later(() => this.#changed(), 350));
     const number = (value, props = {}) => input({ type: "number", min: 0, step: 1, value, on: { input: changed }, ...props });
     this.board = new BoardPicker({ change: (names) => { this.sizes.show(streetsFrom(names.length)); changed(); } });
     this.pot = number(START.pot, { min: 1 });
@@ -96,7 +97,7 @@ export class SpotForm {
     ["oop", "ip"].forEach((player, k) => { if (spot.ranges?.[player]) this.ranges[k].read(spot.ranges[player], false); });
     this.lock = spot.lock ?? [];
     this.#drawLocks();
-    setTimeout(() => this.#changed(), 400);
+    this.changed();
   }
 
   #drawLocks() {
@@ -118,10 +119,10 @@ export class SpotForm {
       fill(this.cost, h("p", { class: "soft" }, missing));
       return;
     }
-    const asked = (this.asked = {});
+    this.asked?.abort(new Abandoned()); // the last estimate, of another spot
+    const asked = (this.asked = new AbortController());
     try {
-      const [told, { memory }] = await Promise.all([api.sizeOf({ spot: this.read(), boards: this.many.value.trim() || undefined }), api.about()]);
-      if (this.asked !== asked) return;
+      const [told, { memory }] = await Promise.all([api.sizeOf({ spot: this.read(), boards: this.many.value.trim() || undefined }, asked.signal), api.about()]);
       const kinds = this.lock?.length ? ["compact"] : ["compact", "16-bit"]; // locks need exact regrets
       this.dtype = kinds.find((kind) => told.bytes[kind] + told.bytes_tree <= memory);
       this.start.disabled = !this.dtype;
@@ -129,8 +130,9 @@ export class SpotForm {
       fill(this.cost, costs(told, this.dtype ?? kinds.at(-1)), this.dtype ? null : h("p", { class: "bad", role: "alert" }, large),
         this.dtype ? null : this.#fewer());
     } catch (error) {
-      if (this.asked !== asked) return;
-      fill(this.cost, h("p", { class: "bad", role: "alert" }, error.message), this.#fewer());
+      if (wasLeft(error) || this.asked !== asked) return;
+      this.start.disabled = !error.cancelled; // what is not estimated may be solved, what is wrong may not
+      fill(this.cost, h("p", { class: error.cancelled ? "soft" : "bad", role: "alert" }, error.message), error.cancelled ? null : this.#fewer());
     }
   }
 
@@ -152,10 +154,6 @@ export class SpotForm {
     this.leave();
     this.leave = watchJob(this.work, job, { done: (ended) => go("study", { run: ended.name }) });
     this.work.scrollIntoView({ block: "nearest" });
-  }
-
-  close() {
-    this.leave();
   }
 }
 

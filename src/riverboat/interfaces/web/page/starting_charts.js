@@ -1,17 +1,22 @@
-// Charts: what is done with each starting hand, decision by decision; two sources side by side; one picture to keep.
+// Charts: what is done with each starting hand, decision by decision; two sources side by side; one picture to save.
 
 import * as api from "./api.js";
 import { CELL_NAMES } from "./cards.js";
-import { attempt, button, field, fill, h, input } from "./dom.js";
+import { isEmpty, named } from "./chart_names.js";
+import { button, field, fill, h, input } from "./dom.js";
+import { failure } from "./failure.js";
 import { Grid } from "./grid.js";
-import { readOrOffer } from "./offer.js";
 import { go } from "./place.js";
+import { wasLeft } from "./scope.js";
+
+const PUSH = ["push:10,10", "push:10,10,15?payouts=50,30,20"]; // examples of push-or-fold tables
+const FIRST = "default"; // shown where the address names no source
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0)} %`;
+const status = (text) => h("p", { class: "empty", role: "status" }, text);
 
 class Charts {
-  constructor(root, agents) {
-    this.root = root;
+  constructor(root) {
     this.lines = h("div", { class: "runs", role: "group", "aria-label": "Decisions" });
     this.grid = new Grid({ label: "Chart", pick: (cell) => this.#cell(cell) });
     this.other = new Grid({ label: "Chart of the other source", pick: (cell) => this.#cell(cell) });
@@ -19,51 +24,77 @@ class Charts {
     this.title = h("h2", {}, "");
     this.facts = h("div", { class: "stack", "aria-live": "polite" });
     this.beside = h("section", { class: "sheet", hidden: true });
-    this.spots = new Set(agents.filter((one) => one.kind === "spot").map((one) => one.name));
-    const known = agents.filter((one) => ["blueprint", "spot", "tournament"].includes(one.kind)).map((one) => one.name);
     this.stacks = h("div", { class: "row" });
-    const list = h("datalist", { id: "chart-sources" }, [...known, "push:10,10", "push:10,10,15?payouts=50,30,20"].map((value) => h("option", { value })));
-    this.source = input({ list: "chart-sources", "aria-label": "Source", placeholder: "demo, a run, push:10,10" });
-    this.against = input({ list: "chart-sources", "aria-label": "Compare with", placeholder: "nothing" });
-    const show = () => go("charts", { source: this.source.value.trim(), against: this.against.value.trim() });
     this.keep = h("div", { class: "row" });
+    this.list = h("datalist", { id: "chart-sources" });
+    this.offers = h("div", { class: "row tags", role: "group", "aria-label": "Sources" });
+    this.source = input({ list: "chart-sources", "aria-label": "Source", placeholder: "default, a run, push:10,10" });
+    this.against = input({ list: "chart-sources", "aria-label": "Compare with", placeholder: "nothing" });
+    const show = () => this.#want({ source: this.source.value.trim(), against: this.against.value.trim() });
     for (const box of [this.source, this.against]) box.addEventListener("keydown", (event) => event.key === "Enter" && show());
-    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Charts"), h("p", { class: "soft" }, "Preflop ranges of blueprints, decisions of solved spots, tournaments, and push or fold tables: stacks in the order of action, such as push:10,10,15?payouts=50,30,20&ante=0.1.")),
-      h("section", { class: "sheet stack asks" }, list, h("div", { class: "row" }, h("div", { class: "grow" }, field("Source", this.source)), h("div", { class: "grow" }, field("Compare with", this.against)), button("Show", show, { class: "main" })), this.#offers(known), this.stacks),
-      h("div", { class: "charting" }, this.lines, h("section", { class: "sheet stack" }, h("header", {}, this.title, this.keep), this.grid.element, this.legend, this.facts), this.beside)));
+    this.charting = h("div", { class: "charting" }, this.lines, h("section", { class: "sheet stack" }, h("header", {}, this.title, this.keep), this.grid.element, this.legend, this.facts), this.beside);
+    this.area = h("div", {}, status("Loading…"));
+    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Charts"), h("p", { class: "soft" }, "Preflop ranges of blueprints, decisions of solved spots and tournaments, and push-or-fold tables: stacks in the order of action, such as push:10,10,15?payouts=50,30,20&ante=0.1.")),
+      h("section", { class: "sheet stack asks" }, this.list, h("div", { class: "row" }, h("div", { class: "grow" }, field("Source", this.source)), h("div", { class: "grow" }, field("Compare with", this.against)), button("Show", show, { class: "main" })), this.offers, this.stacks), this.area));
   }
 
-  async update(params) {
-    this.params = params;
-    this.source.value = params.source ?? this.source.value;
+  /** Learn which sources there are. */
+  async load() {
+    const agents = await api.opponents();
+    const known = agents.filter((one) => ["blueprint", "spot", "tournament"].includes(one.kind)).map((one) => one.name);
+    this.spots = new Set(agents.filter((one) => one.kind === "spot").map((one) => one.name));
+    this.first = known.includes(FIRST) ? FIRST : "";
+    fill(this.list, [...known, ...PUSH].map((value) => h("option", { value })));
+    fill(this.offers, [...known, ...PUSH].slice(0, 12).map((source) => button(source, () => this.#want({ source }), { class: "small" })));
+  }
+
+  /** Show sources that the reader has chosen. */
+  #want(params) {
+    Object.values(params).forEach(api.want);
+    go("charts", params);
+  }
+
+  /** Show an address. The form stays whatever happens; below it stand the charts, or what is wrong. */
+  async update(address) {
+    const params = { ...address, source: address.source ?? this.first };
+    this.source.value = params.source;
     this.against.value = params.against ?? "";
-    if (!params.source) return;
     const root = this.spots.has(params.source) ? (params.line ?? "") : ""; // a solved spot has more decisions than one list
-    if (this.book?.source !== params.source || this.book.root !== root) {
-      fill(this.title, `${params.source} is being read…`);
-      const book = await attempt(() => this.#offered(params.source, () => api.chartBook(params.source, root), () => this.update(params)));
-      fill(this.title, book ? "" : `No charts of ${params.source} yet`);
-      if (!book) return;
-      this.book = { ...book, root };
+    const other = this.book?.source !== params.source || this.book.root !== root;
+    if (!params.source) return fill(this.area, status("Choose a source."));
+    if (other || !this.charting.isConnected) fill(this.area, status(`Loading the charts of ${params.source}…`));
+    try {
+      if (other) this.book = { ...(await api.chartBook(params.source, root)), root };
+      await this.#show(params);
+    } catch (error) {
+      if (wasLeft(error)) throw error;
+      fill(this.area, failure(error, `${params.source} cannot be shown`, [["#charts", "Back to Charts"]]));
     }
+    return undefined;
+  }
+
+  /** Draw one chart of the book, all at once: the title, the list and the grid belong together. */
+  async #show(params) {
+    const groups = named(this.book.charts);
+    const all = groups.flatMap((group) => group.charts);
+    const chosen = params.line === undefined ? all[0] : all.find((one) => one.chart.line === params.line);
+    if (!chosen) throw new Error(`${params.source} has no chart of the line ${JSON.stringify(params.line ?? "")}.`);
+    const { line } = chosen.chart;
+    const chart = await api.chart(params.source, line);
+    this.chart = { ...chart, words: Object.fromEntries(chart.moves.map((move, k) => [move, chosen.words[k]])) };
     this.#states(params);
-    const chosen = this.book.charts.find((one) => one.line === (params.line ?? "")) ?? this.book.charts[0];
-    fill(this.lines, this.book.charts.map((one) => h("button", { type: "button", class: "run", "aria-pressed": one === chosen, on: { click: () => go("charts", { ...params, line: one.line }) } },
-      h("div", { class: "spread" }, h("b", {}, one.line || "first decision"), h("span", { class: "badge" }, one.who)), this.#bar(one))));
-    await this.#show(chosen, params);
-  }
-
-  /** Read charts; a push or fold table that is not solved yet is solved after a click. */
-  #offered(source, read, again) {
-    return readOrOffer(this.facts, read, {
-      text: `${source} is not solved yet. That takes minutes the first time on a machine, seconds later.`, action: `Solve ${source}`,
-      compute: () => api.solveCharts(source, ""), again });
-  }
-
-  /** What there is to begin with, where nothing is shown yet. */
-  #offers(known) {
-    const offers = [...known, "push:10,10", "push:10,10,15?payouts=50,30,20"];
-    return h("div", { class: "row tags", role: "group", "aria-label": "Sources" }, offers.slice(0, 12).map((source) => button(source, () => go("charts", { source }), { class: "small" })));
+    fill(this.lines, groups.map((group) => [group.title && groups.length > 1 ? h("h3", {}, group.title) : null, group.charts.map((one) =>
+      h("button", { type: "button", class: "run", "aria-pressed": one === chosen, title: one.chart.line, on: { click: () => go("charts", { ...params, line: one.chart.line }) } },
+        h("div", { class: "spread" }, h("b", {}, one.name), h("span", { class: "badge" }, one.seat)), this.#bar(one)))]));
+    fill(this.title, chosen.title ?? chart.title);
+    fill(this.keep, ["png", "svg"].map((kind) => h("a", { class: "button small", href: api.pictureLink(params.source, [line], kind), target: "_blank", rel: "noopener" }, kind.toUpperCase())),
+      h("a", { class: "button small", href: api.pictureLink(params.source, all.slice(0, 12).map((one) => one.chart.line), "png"), target: "_blank", rel: "noopener" }, "All in one"), button("Print", () => print(), { class: "small" }));
+    this.#draw(this.grid, this.chart);
+    fill(this.legend, chart.moves.map((move) => h("span", {}, h("span", { class: "key", style: { "--move": chart.colours[move] } }), `${this.chart.words[move]} ${percent(chart.totals[move])}`)));
+    fill(this.facts, h("small", { class: "soft" }, isEmpty(chart) ? "This decision is never reached, so there is no strategy for it." : "Choose a hand for its figures."));
+    this.beside.hidden = true;
+    if (!this.charting.isConnected) fill(this.area, this.charting);
+    await this.#compare(params, line);
   }
 
   /** Of a tournament: the stacks that the charts are for. */
@@ -75,48 +106,36 @@ class Charts {
     const at = states.indexOf(state);
     const select = h("select", { "aria-label": "Stacks", on: { change: (event) => to(event.target.value) } }, states.map((one) => h("option", { value: one, selected: one === state }, one)));
     return fill(this.stacks, field("Stacks in units, in the order of action", select),
-      button("◂", () => to(states[at - 1]), { class: "small", disabled: at <= 0, "aria-label": "The state before" }), button("▸", () => to(states[at + 1]), { class: "small", disabled: at >= states.length - 1, "aria-label": "The next state" }));
+      button("◂", () => to(states[at - 1]), { class: "small", disabled: at <= 0, "aria-label": "Previous state" }), button("▸", () => to(states[at + 1]), { class: "small", disabled: at >= states.length - 1, "aria-label": "Next state" }));
   }
 
-  #bar(chart) {
-    return h("div", { class: "bar thin", role: "img", "aria-label": chart.moves.map((move) => `${move} ${percent(chart.totals[move])}`).join(", ") },
+  #bar({ chart, words }) {
+    return h("div", { class: "bar thin", role: "img", "aria-label": chart.moves.map((move, k) => `${words[k]} ${percent(chart.totals[move])}`).join(", ") },
       [...chart.moves].reverse().map((move) => h("div", { style: { flex: `${chart.totals[move]} 1 0`, background: chart.colours[move] } })));
-  }
-
-  async #show(about, params) {
-    if (!about) return;
-    const chart = await attempt(() => api.chart(params.source, about.line));
-    if (!chart) return;
-    this.chart = chart;
-    fill(this.title, chart.title);
-    fill(this.keep, ["png", "svg"].map((kind) => h("a", { class: "button small", href: api.pictureLink(params.source, [about.line], kind), target: "_blank", rel: "noopener" }, kind.toUpperCase())),
-      h("a", { class: "button small", href: api.pictureLink(params.source, this.book.charts.slice(0, 12).map((one) => one.line), "png"), target: "_blank", rel: "noopener" }, "All in one"), button("Print", () => print(), { class: "small" }));
-    this.#draw(this.grid, chart);
-    fill(this.legend, chart.moves.map((move) => h("span", {}, h("span", { class: "key", style: { "--move": chart.colours[move] } }), `${move} ${percent(chart.totals[move])}`)));
-    fill(this.facts, h("small", { class: "soft" }, "Choose a hand for its figures."));
-    await this.#compare(params, about.line);
   }
 
   #draw(grid, chart) {
     const moves = [...chart.moves].reverse();
     grid.draw(CELL_NAMES.map((_, cell) => ({ weight: chart.weight[cell], shares: moves.map((move) => chart.strategy[move][cell]),
-      words: moves.filter((move) => chart.strategy[move][cell] > 0.0005).map((move) => `${move} ${percent(chart.strategy[move][cell])}`).join(", ") })), moves.map((move) => chart.colours[move]));
+      words: moves.filter((move) => chart.strategy[move][cell] > 0.0005).map((move) => `${chart.words?.[move] ?? move} ${percent(chart.strategy[move][cell])}`).join(", ") })), moves.map((move) => chart.colours[move]));
   }
 
   async #compare(params, line) {
     this.beside.hidden = !params.against;
     this.change = null;
     if (!params.against) return;
-    fill(this.beside, h("p", { class: "soft" }, `${params.against} is being worked out…`));
-    const found = await attempt(() => this.#offered(params.against, () => Promise.all([api.chart(params.against, line), api.chartDifference(params.source, params.against, line)]), () => this.#compare(params, line)));
-    this.beside.hidden = !found;
-    if (!found) return;
-    const [chart, change] = found;
-    this.change = change;
-    this.#draw(this.other, chart);
-    const widest = [...change.apart.keys()].sort((a, b) => change.apart[b] - change.apart[a]).slice(0, 8).filter((cell) => change.apart[cell] > 0.005);
-    fill(this.beside, h("header", {}, h("h2", {}, params.against), h("span", { class: "soft" }, `${percent(change.mean)} of hands are played otherwise`)), this.other.element,
-      h("div", { class: "legend" }, widest.map((cell) => h("span", {}, `${CELL_NAMES[cell]} ${percent(change.apart[cell])}`))));
+    fill(this.beside, status(`Comparing with ${params.against}…`));
+    try {
+      const [chart, change] = [await api.chart(params.against, line), await api.chartDifference(params.source, params.against, line)];
+      this.change = change;
+      this.#draw(this.other, chart);
+      const widest = [...change.apart.keys()].sort((a, b) => change.apart[b] - change.apart[a]).slice(0, 8).filter((cell) => change.apart[cell] > 0.005);
+      fill(this.beside, h("header", {}, h("h2", {}, params.against), h("span", { class: "soft" }, `${percent(change.mean)} of hands are played otherwise`)), this.other.element,
+        h("div", { class: "legend" }, widest.map((cell) => h("span", {}, `${CELL_NAMES[cell]} ${percent(change.apart[cell])}`))));
+    } catch (error) {
+      if (wasLeft(error)) throw error;
+      fill(this.beside, failure(error, `${params.against} cannot be shown`, []));
+    }
   }
 
   #cell(cell) {
@@ -125,12 +144,15 @@ class Charts {
     const { chart, change } = this;
     if (!chart) return;
     fill(this.facts, h("h3", {}, CELL_NAMES[cell]), h("table", { class: "figures" }, h("tbody", {}, chart.moves.map((move) =>
-      h("tr", {}, h("td", {}, move), h("td", {}, percent(chart.strategy[move][cell])), change ? h("td", {}, `${change.change[move]?.[cell] > 0 ? "+" : ""}${((change.change[move]?.[cell] ?? 0) * 100).toFixed(0)}`) : null)))));
+      h("tr", {}, h("td", {}, chart.words[move]), h("td", {}, percent(chart.strategy[move][cell])), change ? h("td", {}, `${change.change[move]?.[cell] > 0 ? "+" : ""}${((change.change[move]?.[cell] ?? 0) * 100).toFixed(0)}`) : null)))));
   }
 }
 
+export const keeps = () => true;
+
 export async function open(root, params) {
-  const page = new Charts(root, (await attempt(api.opponents)) ?? []);
+  const page = new Charts(root);
+  await page.load();
   await page.update(params);
-  return { update: (next) => page.update(next) };
+  return page;
 }

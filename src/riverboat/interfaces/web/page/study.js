@@ -1,9 +1,8 @@
 // Study: begin, build a spot, or read what was solved, by what the address says.
 
 import * as api from "./api.js";
-import { attempt, fill, h } from "./dom.js";
 import { openedSpot } from "./opened_spot.js";
-import { problem } from "./study_problem.js";
+import { again } from "./place.js";
 
 /** What the address asks for: `start`, `form`, or the kind of reading that fits a run. */
 async function pageOf(params) {
@@ -17,19 +16,21 @@ async function pageOf(params) {
   return run?.kind === "blueprint" ? "blueprint" : "solution";
 }
 
-async function formOf(root, params) {
+async function formOf(root, params, signal) {
   const { SpotForm } = await import("./spot_form.js");
+  signal.throwIfAborted();
   const form = new SpotForm(root);
   if (params.from === "opened") {
     const spot = openedSpot();
     if (spot) form.write(spot);
-  } else if (params.from) await attempt(async () => form.write((await api.readSpot({ run: params.from })).spot));
-  return { close: () => form.close() };
+  } else if (params.from) form.write((await api.readSpot({ run: params.from })).spot);
 }
 
-async function readerOf(root, params, whole = false) {
+async function readerOf(root, params, signal, whole = false) {
   const { Reader } = await import("./reader.js");
+  signal.throwIfAborted();
   const reader = new Reader(root, params, whole);
+  signal.addEventListener("abort", () => reader.close());
   await reader.update(params);
   return reader;
 }
@@ -37,40 +38,19 @@ async function readerOf(root, params, whole = false) {
 const OPEN = {
   start: async (root) => (await import("./study_start.js")).openStart(root),
   form: formOf,
-  solution: (root, params) => readerOf(root, params),
-  blueprint: (root, params) => readerOf(root, params, true),
-  agent: async (root, params) => (await import("./study_waiting.js")).openAgent(root, params, () => readerOf(root, params, true)),
-  waiting: async (root, params, again) => (await import("./study_waiting.js")).openWaiting(root, params, again),
+  solution: (root, params, signal) => readerOf(root, params, signal),
+  blueprint: (root, params, signal) => readerOf(root, params, signal, true),
+  agent: async (root, params, signal) => (await import("./study_waiting.js")).openAgent(root, params, () => {
+    api.want(params.run); // by a click
+    return readerOf(root, params, signal, true);
+  }),
+  waiting: async (root, params) => (await import("./study_waiting.js")).openWaiting(root, params, again),
   boards: async (root, params) => (await import("./boards_report.js")).openBoards(root, params),
 };
 
 /** Whether an open page can show other parameters itself: another node of the same run. */
-const same = (old, params) => old.run === params.run && Boolean(old.new) === Boolean(params.new) && !params.new;
+export const keeps = (old, params) => old.run === params.run && Boolean(old.new) === Boolean(params.new) && !params.new;
 
-export async function open(root, first) {
-  let params = first;
-  let held = null;
-  async function draw() {
-    held?.close?.();
-    held = null;
-    fill(root, h("p", { class: "empty" }, "…"));
-    const asked = params;
-    try {
-      const opened = await OPEN[await pageOf(asked)](root, asked, draw);
-      if (asked === params) held = opened;
-      else opened?.close?.();
-    } catch (error) {
-      if (asked === params) fill(root, problem(error, [["Try again", draw]]));
-    }
-  }
-  await draw();
-  return {
-    async update(next) {
-      const old = params;
-      params = next;
-      if (same(old, next) && held?.update) await held.update(next);
-      else await draw();
-    },
-    close: () => held?.close?.(),
-  };
+export async function open(root, params, signal) {
+  return OPEN[await pageOf(params)](root, params, signal);
 }

@@ -86,12 +86,12 @@ function runCard(run) {
 }
 
 export async function openStart(root) {
-  const list = h("div", { class: "runs" });
+  const list = h("div", { class: "runs" }, h("p", { class: "empty", role: "status" }, "Loading…"));
   const elsewhere = h("section", { class: "stack", hidden: true, "aria-label": "Runs of terminals" });
   const openers = h("div", { class: "openers" });
   const box = h("div");
   async function draw() {
-    const all = (await attempt(api.runs)) ?? [];
+    const all = await api.runs();
     const running = all.filter((run) => run.running && !run.job); // jobs stand in their own list
     const solved = all.filter((run) => run.ready && !run.running && ["done", "missed"].includes(run.state));
     elsewhere.hidden = !running.length;
@@ -105,5 +105,4 @@ export async function openStart(root) {
   await draw();
   const blueprints = ((await attempt(api.opponents)) ?? []).filter((agent) => agent.kind === "blueprint").sort((a, b) => (a.name === "demo") - (b.name === "demo")); // demo too, after those of the data folder
   fill(openers, fromFile(), fromTable(blueprints, box), fromBlueprint(blueprints, box));
-  return { close: jobs.close };
 }

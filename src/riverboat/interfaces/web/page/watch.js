@@ -6,6 +6,7 @@ import { attempt, button, fill, h } from "./dom.js";
 import { ago, bytes, count, seconds, short } from "./figures.js";
 import { go } from "./place.js";
 import { PreflopChart } from "./preflop_chart.js";
+import { wasLeft } from "./scope.js";
 import { WORDS } from "./solve_panel.js";
 
 const EVERY = 2000; // ms between two looks
@@ -23,15 +24,17 @@ function unlike(lines) {
 }
 
 class Watch {
-  constructor(root, params) {
-    this.params = params;
-    this.list = h("div", { class: "runs", role: "group", "aria-label": "Runs" });
+  constructor(root, signal) {
+    this.params = {};
+    this.list = h("div", { class: "runs", role: "group", "aria-label": "Runs" }, h("p", { class: "empty", role: "status" }, "Loading…"));
+    this.problem = h("p", { class: "bad", role: "alert" });
     this.charts = h("div", { class: "charts" });
     this.facts = h("div", { class: "stack" });
     this.preflop = new PreflopChart();
-    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Watch"), h("p", { class: "soft" }, "Runs of this server and of terminals that write into the data folder. Choose one, or several for one picture.")),
-      h("div", { class: "watching" }, this.list, h("div", { class: "stack" }, this.facts, this.charts, this.preflop.element))));
-    this.timer = setInterval(() => { if (!document.hidden) this.look(); }, EVERY);
+    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Watch"), h("p", { class: "soft" }, "Runs of this server, and of terminals that write into its data folder. Choose one, or several to compare.")),
+      h("div", { class: "watching" }, this.list, h("div", { class: "stack" }, this.problem, this.facts, this.charts, this.preflop.element))));
+    const timer = setInterval(() => this.#poll(), EVERY);
+    signal.addEventListener("abort", () => clearInterval(timer));
   }
 
   get chosen() {
@@ -40,36 +43,46 @@ class Watch {
 
   async update(params) {
     this.params = params;
-    await this.look();
+    await this.look("Listing the runs");
   }
 
-  /** Ask again for all that may have changed. */
-  async look() {
-    if (this.looking) return;
-    this.looking = true;
+  /** Ask again for all that may have changed; what goes wrong is said beside what is known. */
+  async #poll() {
+    if (document.hidden || this.polling) return;
+    this.polling = true;
     try {
-      this.runs = await api.runs();
-      if (!this.chosen.length) {
-        const first = this.runs.find((run) => run.running) ?? this.runs.find((run) => run.kind !== "other");
-        if (first) this.params = { ...this.params, runs: first.name };
-      }
-      const known = this.chosen.filter((name) => this.runs.some((run) => run.name === name));
-      const told = await Promise.all(known.map(async (name) => ({ name, ...(await api.series(name)) })));
-      this.#draw(told);
+      await this.look();
     } catch (error) {
-      fill(this.facts, h("p", { class: "bad" }, error.message));
+      if (!wasLeft(error)) fill(this.problem, error.message);
     } finally {
-      this.looking = false;
+      this.polling = false;
     }
   }
 
+  async look(label = "") {
+    const asked = (this.asked = {});
+    const runs = await api.runs(label);
+    if (!this.chosen.length) {
+      const first = runs.find((run) => run.running) ?? runs.find((run) => run.kind !== "other");
+      if (first) this.params = { ...this.params, runs: first.name };
+    }
+    const [known, unknown] = [true, false].map((there) => this.chosen.filter((name) => runs.some((run) => run.name === name) === there));
+    const told = await Promise.all(known.map(async (name) => ({ name, ...(await api.series(name)) })));
+    if (this.asked !== asked) return; // asked again meanwhile
+    this.runs = runs;
+    const problem = unknown.length ? `There is no run ${unknown.join(", ")} in the data folder. Choose one of the list.` : "";
+    if (this.problem.textContent !== problem) fill(this.problem, problem);
+    this.#draw(told);
+  }
+
   #toggle(name) {
-    const chosen = this.chosen.includes(name) ? this.chosen.filter((one) => one !== name) : [...this.chosen, name];
+    const there = this.chosen.filter((one) => this.runs.some((run) => run.name === one));
+    const chosen = there.includes(name) ? there.filter((one) => one !== name) : [...there, name];
     go("watch", { runs: chosen.join(",") }, { replace: true });
   }
 
   #draw(told) {
-    fill(this.list, this.runs.length ? this.runs.map((run) => this.#card(run)) : h("p", { class: "empty" }, "No run lies in the data folder yet."));
+    fill(this.list, this.runs.length ? this.runs.map((run) => this.#card(run)) : h("p", { class: "empty" }, "There are no runs in the data folder yet."));
     fill(this.facts, told.map((one, k) => this.#told(one, k)));
     const drawn = CHARTS.map((chart) => {
       const lines = told.map((one, k) => ({ name: one.name, colour: LINES[k % LINES.length], points: one.rows.filter((row) => Number.isFinite(row[chart.key])).map((row) => [row.seconds, row[chart.key]]) })).filter((line) => line.points.length > 1);
@@ -99,14 +112,12 @@ class Watch {
       h("div", { class: "numbers" }, figure("iterations", count(last.iteration)), figure("so far", seconds(last.seconds)), figure(one.units?.exploitability ? `exploitability, ${one.units.exploitability}` : "exploitability", short(last.exploitability)),
         figure("visits", short(last.visits)), figure("memory", bytes(one.memory ?? last.memory)), figure("left", seconds(one.seconds_left))));
   }
-
-  close() {
-    clearInterval(this.timer);
-  }
 }
 
-export async function open(root, params) {
-  const page = new Watch(root, params);
-  await page.look();
+export const keeps = () => true;
+
+export async function open(root, params, signal) {
+  const page = new Watch(root, signal);
+  await page.update(params);
   return page;
 }
