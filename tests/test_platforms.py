@@ -16,6 +16,7 @@ import sys
 import types as python_types
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,7 @@ from riverboat.words import quote, split_command
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(riverboat.__file__).parent
+CODE = import_module("riverboat.code_files" if (SOURCE / "code_files.py").is_file() else "riverboat.jit")
 ABSENT = {"fcntl", "resource", "pwd", "grp", "pty", "termios", "tty", "syslog", "msvcrt", "winreg", "winsound"}
 SYSTEM = {"os", "signal", "socket", "mmap", "resource", "fcntl", "msvcrt", "select", "subprocess", "multiprocessing"}
 
@@ -70,7 +72,7 @@ def text_calls(tree: ast.Module) -> Iterator[ast.Call]:
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         as_text = given.get("text", given.get("universal_newlines"))
         if (
-            (name in ("read_text", "write_text") and owner not in ("disk", "texts"))
+            (name in ("read_text", "write_text") and len(node.args) == (name == "write_text") and owner != "texts")
             or (name == "builtin open" and not (isinstance(mode, str) and "b" in mode))
             or (name == "open" and isinstance(mode, str) and re.fullmatch("[rwax]?[+t]?", mode))
             or (isinstance(as_text, ast.Constant) and as_text.value is True)
@@ -89,7 +91,9 @@ def test_texts_are_read_and_written_with_an_encoding() -> None:
     [
         ("path.read_text()", 1),
         ("path.read_text(encoding='utf-8')", 0),
+        ("path.read_text('utf-8', 'replace')", 0),
         ("path.write_text('x')", 1),
+        ("path.write_text('x', 'utf-8')", 0),
         ("disk.write_text(path, 'x')", 0),
         ("open('x')", 1),
         ("open('x', 'rb')", 0),
@@ -270,7 +274,7 @@ def test_names_of_runs_are_names_of_files_everywhere(text: str) -> None:
 
 @pytest.mark.usefixtures("compiled_code_without_locks")
 def test_compiled_code_without_locks(tmp_path: Path) -> None:
-    files = jit.CodeFiles(tmp_path, "m.f-1.py311", "0" * 16)
+    files = CODE.CodeFiles(tmp_path, "m.f-1.py311", "0" * 16)
     with files.turn("signature") as mine:
         assert not mine  # others may compile the same at once
         files.save("key", "code")
@@ -279,7 +283,7 @@ def test_compiled_code_without_locks(tmp_path: Path) -> None:
 
 @pytest.fixture
 def compiled_code_without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[jit.CodeFiles.__module__], "fcntl", None)
+    monkeypatch.setattr(CODE, "fcntl", None)
 
 
 # --- commands on Windows --------------------------------------------------------------------------------
