@@ -17,7 +17,7 @@ _NO_LIMIT = 1 << 60  # version 1 writes a number near 2^63 where there is none
 
 def cpu_quota(root: Path = ROOT) -> float | None:
     """Return how many processors the groups of this process may use, None without a limit."""
-    found = []
+    quotas = []
     for folder in _groups("cpu", root):
         with suppress(OSError, ValueError, ZeroDivisionError):
             if (folder / "cpu.max").exists():
@@ -25,8 +25,8 @@ def cpu_quota(root: Path = ROOT) -> float | None:
             else:
                 quota, period = (_text(folder / f"cpu.cfs_{part}_us") for part in ("quota", "period"))
             if int(quota) > 0:  # -1: no limit
-                found.append(int(quota) / int(period))
-    return min(found, default=None)
+                quotas.append(int(quota) / int(period))
+    return min(quotas, default=None)
 
 
 def memory_left(root: Path = ROOT) -> int | None:
@@ -34,7 +34,7 @@ def memory_left(root: Path = ROOT) -> int | None:
 
     What the system keeps of files and nobody has used lately can be taken back, so it counts as free.
     """
-    found = []
+    left = []
     for folder in _groups("memory", root):
         for limit, usage, cached in (
             ("memory.max", "memory.current", "inactive_file"),
@@ -44,8 +44,8 @@ def memory_left(root: Path = ROOT) -> int | None:
                 most = int(_text(folder / limit))  # "max" is no number
                 if most < _NO_LIMIT:
                     used = int(_text(folder / usage)) - _entry(folder / "memory.stat", cached)
-                    found.append(max(0, most - max(0, used)))
-    return min(found, default=None)
+                    left.append(max(0, most - max(0, used)))
+    return min(left, default=None)
 
 
 @cache

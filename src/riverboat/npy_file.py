@@ -75,13 +75,13 @@ def _header(path: Path, start: bytes) -> tuple[np.dtype[np.generic], tuple[int, 
     length = int.from_bytes(start[len(_MAGIC) + 2 : begin], "little")
     if length > _LONGEST:
         raise _corrupt(path, f"a header of {length:,} bytes, where {_LONGEST:,} are the most")
-    found = _HEADER.fullmatch(start[begin : begin + length])
-    if found is None or found[1] not in _DTYPES:
+    said = _HEADER.fullmatch(start[begin : begin + length])
+    if said is None or said[1] not in _DTYPES:
         raise _corrupt(path, "its header must say booleans, integers or floats, little-endian and row by row")
-    shape = tuple(int(number) for number in found[2].replace(b",", b" ").split())
+    shape = tuple(int(number) for number in said[2].replace(b",", b" ").split())
     if len(shape) > _DIMENSIONS or any(count >= 1 << 48 for count in shape):
         raise _corrupt(path, f"a shape of {shape}")
-    return _DTYPES[found[1]], shape, begin + length
+    return _DTYPES[said[1]], shape, begin + length
 
 
 def _corrupt(path: Path, why: str) -> CorruptError:

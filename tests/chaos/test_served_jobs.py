@@ -68,6 +68,7 @@ def test_a_job_survives(whom: str, processes: Processes, tmp_path: Path, judge: 
             os.kill(process, which)
             found.killed[which.name] += 1
             if whom == "server":
+                server.client.close()
                 server.process.wait(60)
                 end = time.monotonic() + 60
                 while disk.is_held(data / name) and time.monotonic() < end:
