@@ -37,7 +37,7 @@ tests: .venv/.dev
 
 # Less than a minute, with nothing compiled. Other versions of Numba: `make test-smoke NUMBA=0.61.0`, which stays installed, or
 # `make test-smoke BIN=folder/bin` with an environment that has them.
-test-smoke: $(if $(filter .venv/bin,$(BIN)),.venv/.dev)
+test-smoke: $(if $(filter .venv/%,$(BIN)),.venv/.dev)
 	$(if $(NUMBA),$(PIP) "numba==$(NUMBA)")
 	$(BIN)/python -c "import llvmlite, numba, numpy; print('numba', numba.__version__, 'llvmlite', llvmlite.__version__, 'numpy', numpy.__version__)"
 	$(BIN)/python -m pytest -q -m "smoke and not slow" $$(grep -rl --include='test_*.py' 'mark\.smoke' tests)

@@ -20,7 +20,7 @@ from riverboat.agents.searching import SearchingAgent
 from riverboat.agents.spec import AgentSpec
 from riverboat.evaluation import value_tables
 from riverboat.games.hand_files import phhs_text
-from riverboat.interfaces.web import play_routes, practice_desk, shelf, sources
+from riverboat.interfaces.web import play_routes, practice_desk, shelf
 from riverboat.interfaces.web.application import application
 from riverboat.interfaces.web.request_costs import is_cheap
 from riverboat.interfaces.web.server import Server
@@ -36,6 +36,7 @@ READS: dict[str, list[dict[str, Any]]] = {
     "/api/about": [{}],
     "/api/hands": [{}],
     "/api/ranges/presets": [{}],
+    "/api/spots/examples": [{"agent": "default"}, {"agent": "rule-based"}, {"agent": SEARCH}],
     "/api/node": [{"run": "river"}, {"run": "rule-based"}, {"run": SEARCH}, {"run": "default?exploit=dbbr"}],
     "/api/table": [{"run": "river"}, {"run": SEARCH}],
     "/api/graph": [{"run": "river"}],
@@ -119,7 +120,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             return forbid("agent")(text)
         return registry.make_agent(spec, seed)
 
-    for module in (practice_desk, shelf, sources):
+    for module in (practice_desk, shelf):
         monkeypatch.setattr(module, "make_agent", cheap_agent)
     for module, name in (
         (push_charts, "solve"), (judging, "solve_many"), (batches, "solve_many"), (value_tables, "value_tables"),

@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from riverboat.cancellation import CancelledError, is_polled, poll
-from riverboat.interfaces.web import serving, spot_routes
+from riverboat.interfaces.web import serving, sources
 from riverboat.interfaces.web.connections import DeadlineProtocol, listener
 from riverboat.interfaces.web.door import Door
 from riverboat.interfaces.web.server import MOST_WAITING, THREADS
@@ -175,7 +175,7 @@ def test_abandoned_estimates_are_not_computed(running: Running, monkeypatch: pyt
     server = running.inside.server
     assert server is not None
     with monkeypatch.context() as patch:
-        patch.setattr(spot_routes, "estimate", endless)
+        patch.setattr(sources, "estimate", endless)
         body = json.dumps({"spot": SPOT})
         head = running.head("POST", "/api/spots/size", "Content-Type: application/json", f"Content-Length: {len(body)}")
         for _ in range(4):
