@@ -36,6 +36,7 @@ def gone(process: int, seconds: float = 30) -> bool:
     return False
 
 
+@pytest.mark.posix
 def test_the_whole_group_ends_with_the_test() -> None:
     with Processes() as started:
         process = started.python("-c", PARENT, stdout=subprocess.PIPE, text=True)

@@ -21,7 +21,7 @@ def cpu_quota(root: Path = ROOT) -> float | None:
     for folder in _groups("cpu", root):
         with suppress(OSError, ValueError, ZeroDivisionError):
             if (folder / "cpu.max").exists():
-                quota, period = (folder / "cpu.max").read_text().split()  # "max" is no number
+                quota, period = (folder / "cpu.max").read_text(encoding="utf-8").split()  # "max" is no number
             else:
                 quota, period = (_text(folder / f"cpu.cfs_{part}_us") for part in ("quota", "period"))
             if int(quota) > 0:  # -1: no limit
@@ -57,7 +57,7 @@ def _groups(controller: str, root: Path) -> tuple[Path, ...]:
 def _folders(controller: str, root: Path) -> Iterator[Path]:
     """List the folders of groups, from the process's own to the root, in both versions."""
     try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
+        lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return
     tree = root / "sys/fs/cgroup"

@@ -419,7 +419,7 @@ def test_what_third_parties_offer_must_be_a_game(third_party: str, name: str, me
         make(f"{third_party}:{name}")
 
 
-OTHERS = ("open_spiel:NAME", "FILE.efg", "FILE.nfg", "FILE.toml", "module:object")
+OTHERS = ("open_spiel:NAME", "FILE.efg", "FILE.nfg", "FILE.toml", "module:object", "spot")
 KNOWN = f"(known: {', '.join(sorted([*registry.GAMES, *OTHERS]))})"
 
 

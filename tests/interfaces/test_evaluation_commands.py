@@ -113,7 +113,7 @@ def test_results_go_into_a_ledger(
     assert told == {"match": ["learnt", "always-call"], "lbr": ["learnt"], "exploitability": ["learnt?purify"]}
     assert {rating["name"] for rating in found["ratings"]} == {"learnt", "always-call"}
     assert found["game"]["name"] == "leduc"
-    assert "| learnt?purify | exploitability |" in (tmp_path / "page.md").read_text()
+    assert "| learnt?purify | best response (exact) |" in (tmp_path / "page.md").read_text()
     assert run("ledger") == 0
     shown = capsys.readouterr().out
     assert "ratings are about the mean of all" in shown

@@ -240,14 +240,14 @@ def test_an_artefact_that_cannot_take_its_place_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = artefact.write(tmp_path / "thing", "test", {"x": np.zeros(3)}, {})
-    real = Path.rename
+    real = disk.replace
 
-    def rename(path: Path, target: Path) -> Path:
-        if path.suffix == ".tmp":
+    def replace(source: Path, target: Path) -> None:
+        if source.suffix == ".tmp":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(path, target)
+        real(source, target)
 
-    monkeypatch.setattr(Path, "rename", rename)
+    monkeypatch.setattr(disk, "replace", replace)
     with pytest.raises(DiskError, match="the disk is full"):
         artefact.write(place, "test", {"x": np.ones(3)}, {})
     assert artefact.read(place)[1]["x"].sum() == 0
@@ -261,10 +261,10 @@ OTHERWISE = {
     "artefact.py": "files of a folder that is renamed as a whole; errors name them",
     "npy_file.py": "arrays, for artefacts",
     "kept.py": "inside disk.beside",
-    "jit.py": "compiled code, by Numba's rules",
+    "code_files.py": "compiled code, by Numba's rules",
     "acpc_dealer.py": "a log that others read while a match is played; errors name it",
     "jobs.py": "output of another process; errors name it",
-    "run.py": "a log that is tried before the work",
+    "solver_run.py": "a log that is tried before the work",
 }
 WRITERS = {"write_text", "write_bytes", "save", "savez", "savez_compressed", "tofile", "dump", "copyfile", "savefig"}
 

@@ -165,7 +165,7 @@ def test_growth_is_a_line_of_progress_that_is_taken_away(capsys, monkeypatch):
     told(Grown("building the tree of x", "histories", 4000, 2.5e6, 1.0))
     while not (said := capsys.readouterr().err):
         clock.sleep(0.01)
-    assert said.startswith("building the tree of x: 4,000 of about 2.5e+06 histories, 0 %")
+    assert said.startswith("building the tree of x  0 %  4,000 of about 2.5e+06 histories")
     told(Grown("building the tree of x", "histories", 240_000, None, 60.0, "interrupted"))
     assert told.line is None
     assert told.interrupted == " while building the tree of x, at 240,000 histories"
@@ -181,7 +181,7 @@ def test_ctrl_c_has_a_word(processes):
         process.send_signal(signal.SIGINT)
         *_, last = process.stderr
     assert process.returncode == 130
-    assert re.match(r"building the tree of open_spiel:dots_and_boxes: [0-9,]+", first)
+    assert re.match(r"building the tree of open_spiel:dots_and_boxes  .*[0-9,]+ of about", first)
     assert re.match(r"interrupted while building the tree of open_spiel:dots_and_boxes, at [0-9,]+ histories", last)
 
 

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
+from processes import Processes
 from riverboat.cancellation import CancelledError, is_polled, poll
 from riverboat.interfaces.web import serving, sources
 from riverboat.interfaces.web.connections import DeadlineProtocol, listener
@@ -269,6 +269,7 @@ def test_urgent_work_goes_first_and_work_that_writes_is_finished() -> None:
 # --- the end --------------------------------------------------------------------------------------
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("how", "fresh"),
     [
@@ -276,14 +277,14 @@ def test_urgent_work_goes_first_and_work_that_writes_is_finished() -> None:
         pytest.param(signal.SIGINT, True, marks=pytest.mark.slow),
     ],
 )  # fmt: skip
-def test_a_server_that_computes_a_chart_ends_at_once(tmp_path: Path, how: signal.Signals, fresh: bool) -> None:
+def test_a_server_that_computes_a_chart_ends_at_once(
+    processes: Processes, tmp_path: Path, how: signal.Signals, fresh: bool
+) -> None:
     """Nine players take minutes to solve. On a machine with a fresh cache two do, and loops are being compiled; a job that
     runs beside that writes its checkpoint."""
     environment = os.environ | ({"XDG_CACHE_HOME": str(tmp_path / "cache")} if fresh else {})
-    command = [sys.executable, "-m", "riverboat.interfaces.cli", "serve", "--port", "0", "--no-open"]
-    process = subprocess.Popen(
-        [*command, "--data", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
+    command = "serve", "--port", "0", "--no-open", "--data", tmp_path
+    process = processes.riverboat(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stdout is not None
     base, _, token = process.stdout.readline().split()[1].partition("/?token=")
     headers = {"authorization": f"Bearer {token}"}

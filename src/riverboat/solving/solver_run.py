@@ -48,7 +48,7 @@ class SolverRun(RunLoop[Progress]):
         if self.log is not None:
             with disk.told(self.log):  # a log that cannot be written is told before the work, not after it
                 self.log.parent.mkdir(parents=True, exist_ok=True)
-                self.log.open("a").close()
+                self.log.open("ab").close()
         super().go(stoppers, callback)
 
     def advance(self, iterations: int) -> None:

@@ -60,7 +60,8 @@ function fromBlueprint(blueprints, box) {
   const line = input({ "aria-label": "Line", on: { input: () => { if (board.value === taken.board) board.value = ""; } } }); // another line, another board
   const board = input({ "aria-label": "Board of the line" });
   const tags = h("div", { class: "tags", role: "group", "aria-label": "Examples" });
-  const untouched = () => line.value === taken.line && board.value === taken.board;
+  // Nothing is written into a field that the reader is in: a letter typed at that moment would be added to it.
+  const untouched = () => ![line, board].includes(document.activeElement) && line.value === taken.line && board.value === taken.board;
   const take = (example) => {
     taken = { line: example.line, board: splitBoard(example.board).join(" ") };
     line.value = taken.line;
