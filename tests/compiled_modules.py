@@ -49,8 +49,9 @@ class Modules:
         for name in list(sys.modules):
             if name.split(".")[0] in self._names:
                 del sys.modules[name]
-        for remembered in (code_sources._read, code_sources.stamp):
-            remembered.cache_clear()
+        for remembered in vars(code_sources).values():
+            if hasattr(remembered, "cache_clear"):
+                remembered.cache_clear()
 
     @staticmethod
     def was_compiled(loop: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import shutil
 from pathlib import Path
@@ -11,6 +12,7 @@ from numba.core.dispatcher import Dispatcher
 
 import riverboat
 from compiled_modules import Modules
+from riverboat import code_sources
 from riverboat.code_sources import sources, stamp
 
 SOURCE = Path(riverboat.__file__).parent
@@ -79,6 +81,41 @@ def test_the_stamp_changes_with_every_source_and_with_nothing_else(package: Path
     with (changed / name).open("a") as file:
         file.write("# changed\n")
     assert (stamp(changed / "room" / "_kernels.py", changed) != before) == (name in USED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import a.b; import c",
+        "if x: import a.b",
+        "from a import \\\n    b",
+        "from a import (  # (of b)\n    b,\n    c,\n)",
+        "from a import (b,  # c)\n    d)",
+        "from a import b  # import c",
+        "'import'\nfrom .a import b as c, d",
+        "def f():\n    from a import (\n        b,\n        c,\n    )  # late",
+        "import typing\nif typing.TYPE_CHECKING:\n    import a\nelse:\n    import b",
+        "class A:\n\timport a.b as c",
+        "try:\n    import a\nexcept* ImportError:\n    import b\nfinally:\n    import c",
+        "match 1:\n    case 1:\n        import a",
+        "import a  ;import b",
+        "from ... import a",
+        "from .b import *",
+    ],
+)
+def test_imports_on_lines_of_their_own_are_read_as_all_others(text: str) -> None:
+    whole, quick = (
+        sorted(map(repr, code_sources._imports(statements, ("x", "y", "z"))))
+        for statements in (ast.parse(text).body, code_sources._statements(text.encode()))
+    )
+    assert quick == whole != []
+
+
+def test_imports_of_all_modules_are_found() -> None:
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_bytes()
+        found = {repr(one) for one in code_sources._imports(code_sources._statements(text), ("a", "b", "c"))}
+        assert found >= {repr(one) for one in code_sources._imports(ast.parse(text).body, ("a", "b", "c"))}, path
 
 
 def test_every_kernel_of_a_module_stands_on_what_is_inlined_into_it() -> None:

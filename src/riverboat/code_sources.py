@@ -11,6 +11,7 @@ only one of its modules is imported. Names that a module loads by text (`importl
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 INSTALLED = {"site-packages", "dist-packages"}  # folders whose packages have nothing to do with each other
+_WORD = re.compile(rb"\bimport\b")
+_LINE = re.compile(
+    rb"^[ \t]*((?:from[ \t]+[.\w]+[ \t]+)?import[ \t]+(?:\([^)]*\)|[^\n;\\(]*))[ \t]*(?:#.*)?$", re.MULTILINE
+)
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
@@ -41,18 +46,26 @@ def stamp(module: Path, package: Path = PACKAGE) -> str:
     return digest.hexdigest()[:16]
 
 
+def _statements(text: bytes) -> list[ast.stmt]:
+    """Parse a module, or only its imports where each stands on a line of its own, which is many times faster."""
+    lines = _LINE.findall(text)
+    if len(lines) == len(_WORD.findall(text)) and b"TYPE_CHECKING" not in text:
+        with contextlib.suppress(SyntaxError):
+            return ast.parse(b"\n".join(lines)).body
+    try:
+        return ast.parse(text).body
+    except SyntaxError:  # never loaded by this Python
+        return []
+
+
 @cache
 def _read(module: Path, package: Path) -> tuple[bytes, frozenset[Path]]:
     """Read a module's text, and find the files that it takes names from."""
     text = module.read_bytes()
-    home = _home(module)
+    home = _home(module.parent)
     inside = module.relative_to(home).with_suffix("").parts
     used: set[Path] = set()
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:  # never loaded by this Python
-        return text, frozenset()
-    for base, names in _imports(tree.body, inside):
+    for base, names in _imports(_statements(text), inside):
         if not base:
             continue
         if base[0] == package.name:
@@ -65,9 +78,9 @@ def _read(module: Path, package: Path) -> tuple[bytes, frozenset[Path]]:
     return text, frozenset(used)
 
 
-def _home(module: Path) -> Path:
-    """Find the folder that a module is imported from: above its outermost package, or its own."""
-    folder = module.parent
+@cache
+def _home(folder: Path) -> Path:
+    """Find the folder that a folder's modules are imported from: above its outermost package, or itself."""
     while (folder / "__init__.py").is_file():
         folder = folder.parent
     return folder
@@ -109,10 +122,17 @@ def _named(root: Path, base: tuple[str, ...], names: list[str]) -> Iterator[Path
         inner = _file(root, (*base, name)) if is_package else None
         if inner is not None:
             yield inner
-        if module is not None and (inner is None or re.search(rf"\b{name}\b", module.read_text("utf-8", "replace"))):
+        if module is not None and (inner is None or name in _words(module)):  # it may hide its module of that name
             yield module
 
 
+@cache
+def _words(module: Path) -> frozenset[str]:
+    """Find the words of a module's text."""
+    return frozenset(re.findall(r"\w+", module.read_text("utf-8", "replace")))
+
+
+@cache
 def _file(root: Path, name: tuple[str, ...]) -> Path | None:
     """Find the file of a module or a package by its full name."""
     place = root.joinpath(*name)
