@@ -174,7 +174,7 @@ def test_growth_is_a_line_of_progress_that_is_taken_away(capsys, monkeypatch):
 @pytest.mark.posix
 def test_ctrl_c_has_a_word(processes):
     pytest.importorskip("pyspiel")
-    command = "solve", "open_spiel:dots_and_boxes", *BRIEFLY
+    command = "solve", "open_spiel:dots_and_boxes", "--memory", "900000GB"  # or it is refused before the first line
     with processes.riverboat(*command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
