@@ -1,0 +1,125 @@
+"""Loops with a Numba whose inner names are others: they run, are not stored, and a warning says so."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import riverboat
+from riverboat import code_linking
+
+SOURCE = Path(riverboat.__file__).parent
+
+# Renames one name in all of Numba, as a new version might, and then uses every kind of loop.
+RENAMED = r"""
+import importlib.abc, importlib.machinery, importlib.util, re, sys, warnings
+from pathlib import Path
+
+name = sys.argv[1]
+folder = Path(importlib.util.find_spec("numba").origin).parent
+used = re.compile(rf"\b{name}\b")
+
+class Renaming(importlib.abc.MetaPathFinder):
+    def find_spec(self, module, path, target=None):
+        if not module.startswith("numba."):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(module, path)
+        if spec and spec.origin and spec.origin.endswith(".py") and used.search(Path(spec.origin).read_text()):
+            spec.loader = Loader(module, spec.origin)
+        return spec
+
+class Loader(importlib.machinery.SourceFileLoader):
+    def get_code(self, module):
+        return compile(used.sub(name + "_renamed", Path(self.path).read_text()), self.path, "exec", dont_inherit=True)
+
+if name != "nothing":
+    sys.meta_path.insert(0, Renaming())
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always", RuntimeWarning)
+    import numpy as np
+    import loops
+    from riverboat.jit import on_disk
+    values = loops.first(20.0), loops.second(np.arange(5.0)), loops.made(3).tolist()
+warned = any("is not supported" in str(w.message) for w in caught)
+print(values == (41.0, 61.0, [0.0, 1.0, 2.0]), warned, any(map(on_disk, (loops.first, loops.second, loops.made))))
+"""
+LOOPS = """
+import numpy as np
+from riverboat.jit import kernel, maker, part, walked_part
+@part
+def inner(x):
+    return 2 * x
+@walked_part
+def outer(x):
+    return inner(x) + 1
+@kernel
+def first(x):
+    return outer(x)
+@kernel
+def second(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += inner(x[i])
+    return first(total)  + inner(x[0]) + inner(total - 10)
+@maker
+def made(n):
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = i
+    return out
+"""
+# Those that stop nothing are names of Numba's options for speed, which are left out.
+OPTIONS = {"_nrt", "forceinline", "no_cpython_wrapper", "no_cfunc_wrapper"}
+NAMES = {
+    "JITCodeLibrary", "_optimize_final_module", "_finalize_final_module", "_get_module_for_linking", "_final_module",
+    "_shared_module", "_codegen", "_module_pass_manager", "_finalize_dynamic_globals", "_verify_declare_only_symbols",
+    "_create_empty_module", "_add_module", "_engine", "_finalized", "__library", "enable_object_caching",
+    "_compile_bytecode", "func_id", "unique_id", "unique_name", "modname", "func_qualname", "firstlineno",
+    "FunctionCache", "load_overload", "save_overload", "_cache", "_cache_file", "_impl", "cache_path", "filename_base",
+    "enable_caching", "global_compiler_lock", "targetctx",
+}  # fmt: skip
+QUICK = [
+    "_optimize_final_module",
+    "_shared_module",
+    "_cache",
+]  # at the import, in a compilation, where a loop is marked
+
+
+def outcome(folder: Path, name: str) -> list[str]:
+    (folder / "loops.py").write_text(LOOPS)
+    place = os.environ | {"NUMBA_CACHE_DIR": str(folder / "code"), "PYTHONPATH": f"{folder}:{SOURCE.parent}"}
+    command = [sys.executable, "-c", RENAMED, name]
+    done = subprocess.run(command, env=place, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_without_an_inner_name_loops_run_and_are_not_stored(tmp_path: Path, name: str) -> None:
+    assert outcome(tmp_path, name) == ["True", "True", "False"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_without_any_inner_name_loops_run_and_are_not_stored(tmp_path: Path, name: str) -> None:
+    assert outcome(tmp_path, name) == ["True", "True", "False"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nothing", *sorted(OPTIONS)])
+def test_with_all_inner_names_loops_are_stored(tmp_path: Path, name: str) -> None:
+    assert outcome(tmp_path, name) == ["True", "False", "True"]
+
+
+def test_every_private_name_is_tried() -> None:
+    """What the text of the module takes from Numba, and begins with a line."""
+    text = Path(code_linking.__file__).read_text()
+    text = re.sub(r'"""(.|\n)*?"""', "", text)
+    private = {name for name in re.findall(r"\.(_[a-z]\w+)|\"(_[a-z]\w+)\"", text) for name in name if name}
+    own = {"_place"}
+    assert private - own <= NAMES
