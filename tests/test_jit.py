@@ -118,7 +118,7 @@ def test_with_all_inner_names_loops_are_stored(tmp_path: Path, name: str) -> Non
 
 def test_every_private_name_is_tried() -> None:
     """What the text of the module takes from Numba, and begins with a line."""
-    text = Path(code_linking.__file__).read_text()
+    text = Path(code_linking.__file__).read_text(encoding="utf-8")
     text = re.sub(r'"""(.|\n)*?"""', "", text)
     private = {name for name in re.findall(r"\.(_[a-z]\w+)|\"(_[a-z]\w+)\"", text) for name in name if name}
     own = {"_place"}

@@ -171,10 +171,10 @@ def _trial(
         if sitting >= kills:
             break
         allowed = {-signal.SIGKILL} if which == signal.SIGKILL else {INTERRUPTED[which], -which}
-        assert code in allowed, f"exit code {code} after {which.name}: {nursery.output[-300:]}"
+        assert code in allowed, f"exit code {code} after {which.name}: {nursery.output[-3000:]}"
         assert "Traceback" not in nursery.output, nursery.output[-1000:]
         found.killed[which.name] += 1
         whole(folder)
         case.check(folder)
         words = case.resume(folder, draws)
-    raise AssertionError(f"exit code {code} without a kill: {nursery.output[-300:]}")
+    raise AssertionError(f"exit code {code} without a kill: {nursery.output[-3000:]}")

@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 
 from riverboat.interfaces import cli
 
@@ -48,6 +49,11 @@ def main() -> None:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 code = work(words)
                 sys.stdout.flush()
+                sys.stderr.flush()
+            except KeyboardInterrupt:  # before the command began, or after its end
+                code = 130 if code == 70 else code
+            except BaseException:
+                traceback.print_exc()
                 sys.stderr.flush()
             finally:
                 if not here:

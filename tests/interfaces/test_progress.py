@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 import time
 
 import pytest
@@ -162,3 +163,17 @@ def test_terminals_that_know_no_lines(monkeypatch):
     with Bar("x") as bar:
         bar(0.5)
         assert bar.line(60).isascii()
+
+
+def test_an_interrupt_before_the_line_is_shown_leaves_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C between the making of the thread and its start, which ended commands with exit code 70."""
+
+    def interrupted(thread: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ProgressLine("work")
+    ProgressLine.stop()
+    assert ProgressLine._open is None

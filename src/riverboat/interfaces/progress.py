@@ -85,8 +85,8 @@ class ProgressLine:
     def done(self) -> None:
         """Take the line away."""
         self._over.set()
-        if self._thread is not threading.current_thread():
-            self._thread.join()
+        if self._thread.ident is not None and self._thread is not threading.current_thread():
+            self._thread.join()  # an interrupt may come before it is started
         with Speech.lock:
             self._wipe()
             if ProgressLine._open is self:
