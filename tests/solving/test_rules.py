@@ -63,17 +63,6 @@ def assert_equal_runs(tree: Tree, rule: str | Rule, schedule: str, traversal: st
 
 
 @pytest.mark.slow
-def test_regret_matching_is_vanilla() -> None:
-    """Written again by a user, it gives the same tables to the last bit."""
-    for tree in kuhn_and_leduc()[:2]:
-        own, built_in = CFR(tree, MATCHING, "external", seed=5), CFR(tree, "vanilla", "external", seed=5)
-        own.step(300)
-        built_in.step(300)
-        np.testing.assert_array_equal(own.regret, built_in.regret)
-        np.testing.assert_array_equal(own.average_sums, built_in.average_sums)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("traversal", ["full", "chance", "external", "outcome", "pcs", "opcs", "spcs"])
 def test_regret_matching_is_vanilla_everywhere(traversal: str) -> None:
     for tree in kuhn_and_leduc():

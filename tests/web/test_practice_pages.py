@@ -171,12 +171,12 @@ def test_an_address_starts_nothing_costly(visit: Any, data: Path) -> None:
 
 @pytest.mark.slow  # two push or fold tables
 def test_a_chart_is_read_compared_and_kept(visit: Any) -> None:
-    page = visit("#charts?source=push:10,10&against=push:4,4&line=J")
-    for source in ("push:10,10", "push:4,4"):  # an address starts nothing
+    page = visit("#charts?source=push:9,9&against=push:4,4&line=J")
+    for source in ("push:9,9", "push:4,4"):  # an address starts nothing
         page.get_by_role("button", name=f"Compute {source}").click()
     chart = page.get_by_role("grid", name="Chart", exact=True)
     expect(chart.get_by_role("gridcell", name=re.compile("^AA, pair of aces: all-in 100 %"))).to_be_visible()
-    square = charts_of("push:10,10")["J"].grid.frequencies["all-in"]
+    square = charts_of("push:9,9")["J"].grid.frequencies["all-in"]
     for cell, name in ((0, "AA"), (13 * 12 + 7, "72o"), (12, "A2s")):
         label = chart.locator(f"[data-cell='{cell}']").get_attribute("aria-label")
         assert label.startswith(name)
