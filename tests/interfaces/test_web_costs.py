@@ -12,21 +12,26 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 import riverboat as rb
+from riverboat import artefact
 from riverboat.agents import registry
 from riverboat.agents.searching import SearchingAgent
-from riverboat.agents.spec import AgentSpec
+from riverboat.agents.spec import AgentSpec, parse_agent
+from riverboat.errors import InputError
 from riverboat.evaluation import value_tables
 from riverboat.games.hand_files import phhs_text
 from riverboat.interfaces.web import play_routes, practice_desk, shelf
 from riverboat.interfaces.web.application import application
+from riverboat.interfaces.web.data_folder import DataFolder
 from riverboat.interfaces.web.request_costs import is_cheap
 from riverboat.interfaces.web.server import Server
 from riverboat.practice import judging, push_charts, reviews
 from riverboat.practice.sitting import Sitting
 from riverboat.solving import batches
+from riverboat.tournaments.tournament_run import KIND
 
 SEARCH = "default?search=river"
 PUSH = "push:7,7"
@@ -115,9 +120,9 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return call
 
     def cheap_agent(spec: str | AgentSpec, seed: int = 0) -> Any:
-        text = spec.text if isinstance(spec, AgentSpec) else spec
-        if not is_cheap(text):
-            return forbid("agent")(text)
+        spec = parse_agent(spec) if isinstance(spec, str) else spec
+        if spec.computes:
+            return forbid("agent")(spec.text)
         return registry.make_agent(spec, seed)
 
     for module in (practice_desk, shelf):
@@ -201,15 +206,38 @@ def test_a_solved_table_is_read_by_gets(data: Path, monkeypatch: pytest.MonkeyPa
     assert solves == ["push:6,7", "push:6"]
 
 
+@pytest.fixture
+def small(tmp_path: Path) -> DataFolder:
+    """A data folder with a solved river and a tournament, as far as their names go."""
+    rb.solve(rb.Spot.make(**RIVER), iterations=1, out=tmp_path / "river")
+    artefact.write(tmp_path / "small", KIND, {"x": np.zeros(1)}, {})
+    return DataFolder(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("source", "cheap"),
     [
         ("river", True), ("default", True), ("default?purify", True), ("default?new=0.2&seed=3", True),
         ("small?state=5,5,5", True), ("default?search=turn", False), ("default?seed=1&search=turn", False),
-        ("default?exploit=known&opponent=x", False), ("default?endgames=x", False), ("default?unheard-of=1", False),
-        ("push:9,9", False), ("push:9,9?ante=0.1", False), ("switch:a,b", False), ("hedge:a,b", False),
+        ("default?exploit=dbbr", False), ("push:9,9", False), ("push:9,9?ante=0.1", False),
     ],
 )  # fmt: skip
-def test_what_is_cheap(source: str, cheap: bool) -> None:
-    """Options that nobody has called cheap are costly."""
-    assert is_cheap(source) == cheap
+def test_what_is_cheap(source: str, cheap: bool, small: DataFolder) -> None:
+    assert is_cheap(source, small) == cheap
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "default?exploit=known&opponent=x",
+        "default?endgames=x",
+        "default?unheard-of=1",
+        "switch:a,b",
+        "hedge:a,b",
+        "os:abort",
+    ],
+)
+def test_what_a_request_may_not_name_is_no_question_of_cost(source: str, small: DataFolder) -> None:
+    """It is refused by the function that parses specs, before anything is called cheap or costly."""
+    with pytest.raises(InputError):
+        is_cheap(source, small)

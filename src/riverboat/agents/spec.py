@@ -112,6 +112,12 @@ class AgentSpec:
     parts: tuple[AgentSpec, ...] = ()  # of switch and hedge; the known opponent of exploit=known
     number: int = 0  # deals of switch, hands of hedge
 
+    @property
+    def computes(self) -> bool:
+        """Whether the agent solves, learns or loads something large before it answers, or may do so by its parts."""
+        plays = self.blueprint
+        return bool(self.parts) or not (plays.search is None and plays.learn is None and plays.endgames is None)
+
 
 def known_agents() -> str:
     """List what an agent may be, for messages."""

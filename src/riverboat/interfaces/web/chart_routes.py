@@ -43,7 +43,7 @@ def routes(server: Server) -> APIRouter:
     async def book(source: Source, root: Line = "") -> dict[str, Any]:
         """All decisions of a source, without their cells; of a solved spot those on the way to `root`, and behind it. Of a
         tournament those of one state, and the names of all: `small?state=5,5,5`."""
-        require_cheap(source)
+        require_cheap(desk.data, source)
         return await server.compute(lambda: book_of(source, root))
 
     @router.post("")
@@ -55,13 +55,13 @@ def routes(server: Server) -> APIRouter:
     @router.get("/chart")
     async def chart(source: Source, line: Line = "", root: Line = "") -> dict[str, Any]:
         """One chart with the 169 cells."""
-        require_cheap(source)
+        require_cheap(desk.data, source)
         return await server.compute(lambda: {"source": source, **desk.book(source, root or line)[line].to_dict()})
 
     @router.get("/difference")
     async def compared(source: Source, against: Source, line: Line = "") -> dict[str, Any]:
         """The second source's chart at a line less the first's."""
-        require_cheap(source, against)
+        require_cheap(desk.data, source, against)
         return await server.compute(lambda: difference(desk.book(source, line)[line], desk.book(against, line)[line]))
 
     @router.get("/picture", response_class=Response)
@@ -69,7 +69,7 @@ def routes(server: Server) -> APIRouter:
         source: Source, line: Lines = None, root: Line = "", kind: Literal["png", "svg", "pdf"] = "png"
     ) -> Response:
         """Charts side by side in one picture; the first six where no lines are named."""
-        require_cheap(source)
+        require_cheap(desk.data, source)
 
         def work() -> bytes:
             charts = desk.book(source, root)

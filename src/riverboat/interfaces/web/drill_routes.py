@@ -47,7 +47,7 @@ def routes(server: Server) -> APIRouter:
             held = desk.drill(asked.source, options, asked.seed)
             return _question(desk, held.name)
 
-        if not is_cheap(asked.source):  # a push or fold table is solved first, and play goes on meanwhile
+        if not is_cheap(asked.source, desk.data):  # a push or fold table is solved first, and play goes on meanwhile
             await server.compute_costly(lambda: desk.source(asked.source))
         return await server.play(work)
 

@@ -84,7 +84,7 @@ def routes(server: Server) -> APIRouter:
         begun = clock.perf_counter()
         known = shelf.kept(run, "node", line, board)
         if known is None:
-            require_cheap(run)
+            require_cheap(server.data, run)
             known = await server.compute(lambda: shelf.node(run, line, board))
         if server.last != (run, line):
             server.look_ahead(run, line)

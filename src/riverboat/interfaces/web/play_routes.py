@@ -87,7 +87,7 @@ def routes(server: Server) -> APIRouter:
         """The session as it is open now. A GET opens it where that is `cheap`: a link cannot start a search."""
         while (held := desk.opened(name)) is None or not held.state:  # its first state is on its way
             if cheap and held is None:
-                require_cheap(desk.named(name))
+                require_cheap(desk.data, desk.named(name))
             await server.play(lambda: published(desk.sitting(name)))
         return held
 

@@ -7,31 +7,31 @@ it, after somebody has clicked.
 
 from __future__ import annotations
 
-from riverboat.agents.spec import COMPOSITES
 from riverboat.errors import RiverboatError, shown
+from riverboat.interfaces.web.data_folder import DataFolder
+from riverboat.interfaces.web.names import agent_spec, push_spec
 from riverboat.practice.push_charts import PREFIX, is_solved
-
-# Options of agents that change how a blueprint is read, and cost nothing. Others may search, learn or load what is large.
-CHEAP_OPTIONS = frozenset({"purify", "threshold", "new", "spare-first", "translation", "tie", "seed", "state"})
 
 
 class CostlyError(RiverboatError):
     """A GET would have to compute for long; the POST of the same path does."""
 
 
-def is_cheap(source: str) -> bool:
-    """Return whether an agent, a run or a push or fold table is only read: nothing is solved, searched or learnt for it."""
-    if source.startswith(PREFIX):
-        return is_solved(source)
-    base, _, options = source.partition("?")
-    names = {part.partition("=")[0] for part in options.split("&") if part}
-    return base.partition(":")[0] not in COMPOSITES and names <= CHEAP_OPTIONS
+def is_cheap(source: str, data: DataFolder) -> bool:
+    """Return whether an agent, a run or a push or fold table is only read: nothing is solved, searched or learnt for it.
+
+    Raises for what a request may not name at all.
+    """
+    push = push_spec(source, data)
+    if push is not None:
+        return not push.startswith(PREFIX) or is_solved(push)
+    return not agent_spec(source, data).computes
 
 
-def require_cheap(*sources: str) -> None:
+def require_cheap(data: DataFolder, *sources: str) -> None:
     """Raise `CostlyError` for sources that a GET may not compute."""
     for source in sources:
-        if not is_cheap(source):
+        if not is_cheap(source, data):
             raise CostlyError(
                 f"{shown(source)}: is not computed yet, and a link alone computes nothing; the POST of this path does"
             )

@@ -68,7 +68,7 @@ class Server:
 
     async def compute_from(self, source: str | None, work: Callable[[], T]) -> T:
         """Compute something with an agent or a run: as costly where that searches or must be solved; for POSTs alone."""
-        return await (self.compute if source is None or is_cheap(source) else self.compute_costly)(work)
+        return await (self.compute if source is None or is_cheap(source, self.data) else self.compute_costly)(work)
 
     async def write(self, work: Callable[[], T]) -> T:
         """Write to the data folder: not begun once the client has gone, and never stopped half-way."""
