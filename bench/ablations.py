@@ -20,17 +20,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from riverboat.abstraction.actions.translation import MAPPINGS
 from riverboat.abstraction.build import build
 from riverboat.abstraction.recipe import PublicRecipe, Recipe, StreetRecipe, load_recipe
-from riverboat.abstraction.translation import MAPPINGS
-from riverboat.evaluation.duel import duel
+from riverboat.api.match import match
+from riverboat.api.train import train
 from riverboat.evaluation.ledger import read_ledger
-from riverboat.games.menus import parse_menu
-from riverboat.solving.blueprint_tables import Pruning, Weighting
-from riverboat.solving.train_recipe import load_train_recipe
-from riverboat.strategy.blueprint import load_blueprint
-from riverboat.verbs.matching import match
-from riverboat.verbs.training import train
+from riverboat.evaluation.matches.duel import duel
+from riverboat.games.holdem.menus import parse_menu
+from riverboat.solvers.mccfr.recipe import load_train_recipe
+from riverboat.solvers.mccfr.tables import Pruning, Weighting
+from riverboat.strategies.blueprint import load_blueprint
 
 BEGIN = 0.1  # of the time that goes to coarse cards, where a variant begins with them
 DUEL_HANDS = 1_000_000

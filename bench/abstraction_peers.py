@@ -25,11 +25,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.abstraction import kmeans
-from riverboat.abstraction.board_features import board_features
-from riverboat.arrays import Array
+from riverboat.abstraction.clustering import kmeans
+from riverboat.abstraction.clustering.board_features import board_features
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.isomorphism import canonical_boards
+from riverboat.core.arrays import Array
 
 Peer: TypeAlias = Callable[[Array, Array], Array | None]
 ITERATIONS = 30
@@ -83,7 +83,7 @@ def iterate(
 
 
 def ours(points: Array, start: Array) -> Array:
-    """`riverboat.abstraction.kmeans`."""
+    """`riverboat.abstraction.clustering.kmeans`."""
     return kmeans.cluster(points, None, len(start), "emd", start=start, iterations=ITERATIONS, medians=True).centres
 
 

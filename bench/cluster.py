@@ -15,12 +15,12 @@ import argparse
 import statistics
 import time
 
-from riverboat.abstraction.card_abstraction import load_abstraction
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import menu_from
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.cluster import Distributed
+from riverboat.abstraction.cards.card_abstraction import load_abstraction
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import menu_from
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.cluster.distributed import Distributed
+from riverboat.solvers.mccfr.trainer import Blueprint
 
 MENUS = {
     "small": {"preflop": ["100%"], "flop": ["100%"], "turn": ["100%"], "river": ["100%"]},

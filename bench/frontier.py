@@ -4,7 +4,7 @@
     python bench/frontier.py --core-minutes 120 --threads 1 --out runs/frontier    # one step, others are found there
     python bench/frontier.py --core-minutes 2,10,40,120,960 --device cuda --out runs/frontier    # 8 hours of two cores
 
-With --device a step has as many deals as cores make in its time (`solving.sizing` has their rates): equal deals are equally
+With --device a step has as many deals as cores make in its time (`solvers.mccfr.sizing` has their rates): equal deals are equally
 strong on either, and ten minutes of an H200 are enough for all steps.
 
 A step is what the command makes of that time, size of cards included; cards are made before and count no time. Steps are
@@ -21,12 +21,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from riverboat.evaluation.duel import duel
-from riverboat.interfaces.cli import main as command
-from riverboat.solving.sizing import SHARE, SIZES, size_for
-from riverboat.strategy.blueprint import load_blueprint
-from riverboat.verbs.matching import match
-from riverboat.walks.devices import CPU
+from riverboat.api.match import match
+from riverboat.cli.main import main as command
+from riverboat.engines.devices import CPU
+from riverboat.evaluation.matches.duel import duel
+from riverboat.solvers.mccfr.sizing import SHARE, SIZES, size_for
+from riverboat.strategies.blueprint import load_blueprint
 
 BEGUN = ".begin"  # of the folder that a larger size begins with
 FACTOR = 10.0  # in time, that must be seen in a duel

@@ -17,11 +17,11 @@ from pathlib import Path
 from riverboat.abstraction.build import build
 from riverboat.abstraction.recipe import load_recipe
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.evaluation.best_response import quality
-from riverboat.evaluation.lower_bound import lower_bound
-from riverboat.solving.train_recipe import load_train_recipe
-from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint
-from riverboat.verbs.training import train
+from riverboat.api.train import train
+from riverboat.evaluation.best_response.exact import quality
+from riverboat.evaluation.best_response.lower_bound import lower_bound
+from riverboat.solvers.mccfr.recipe import load_train_recipe
+from riverboat.strategies.blueprint import BlueprintStrategy, load_blueprint
 
 RECIPE = "limit"
 

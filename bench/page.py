@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("run")
     parser.add_argument("--clicks", type=int, default=30)
     options = parser.parse_args()
-    command = [sys.executable, "-m", "riverboat.interfaces.cli", "serve", "--port", "0", "--no-open"]
+    command = [sys.executable, "-m", "riverboat.cli.main", "serve", "--port", "0", "--no-open"]
     server = subprocess.Popen(
         [*command, "--data", str(options.data)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

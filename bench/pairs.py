@@ -33,7 +33,7 @@ def small_games() -> Iterator[Work]:
 
     from riverboat.cards.ranking import rank_batch
     from riverboat.games import registry
-    from riverboat.solving.cfr import CFR
+    from riverboat.solvers.tabular.cfr import CFR
     from riverboat.trees.compile import compile_game
 
     for game, traversal, count in (("leduc", "full", 2000), ("leduc", "external", 20_000), ("bluff:1,1", "full", 300)):
@@ -46,7 +46,7 @@ def small_games() -> Iterator[Work]:
 def spots() -> Iterator[Work]:
     """Trees, iterations and best responses of spots."""
     from riverboat.games import registry
-    from riverboat.solving.boards import BoardCFR
+    from riverboat.solvers.boards.cfr import BoardCFR
     from riverboat.trees.boards import BoardTree
 
     for name, dtype, steps, checks in (
@@ -71,15 +71,15 @@ def blueprints() -> Iterator[Work]:
     """Trees of betting, sampled iterations, best responses, matches."""
     import numpy as np
 
-    from riverboat.abstraction.card_abstraction import lossless
+    from riverboat.abstraction.cards.card_abstraction import lossless
     from riverboat.agents.registry import make_agent
-    from riverboat.evaluation.best_response import quality
-    from riverboat.evaluation.matches import play_match
-    from riverboat.games.acpc import Rules, read_game
-    from riverboat.games.action_tree import compile_actions
-    from riverboat.games.menus import one_size
-    from riverboat.solving.bucket_sampling import make_blueprint
-    from riverboat.strategy.blueprint import BlueprintStrategy
+    from riverboat.evaluation.best_response.exact import quality
+    from riverboat.evaluation.matches.match import play_match
+    from riverboat.games.holdem.action_tree import compile_actions
+    from riverboat.games.holdem.menus import one_size
+    from riverboat.games.holdem.rules import Rules, read_game
+    from riverboat.solvers.mccfr.samplers import make_blueprint
+    from riverboat.strategies.blueprint import BlueprintStrategy
 
     rules = Rules(stacks=(2000, 2000), ranks=5, board=(0, 3, 1), name="small")
     deep = Rules(stacks=(20_000, 20_000), name="deep")

@@ -23,12 +23,12 @@ import numpy as np
 
 import riverboat as rb
 from riverboat.agents.registry import make_agent
+from riverboat.api.seating import rules_for
 from riverboat.cards.deck import hand_index
-from riverboat.games.betting import Betting
-from riverboat.practice.judging import judge_of
+from riverboat.games.holdem.betting import Betting
+from riverboat.practice.evaluators import judge_of
 from riverboat.practice.reviews import ev_lost
-from riverboat.practice.sitting import Sitting
-from riverboat.verbs.seating import rules_for
+from riverboat.practice.session import Sitting
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from serve import cpu, start

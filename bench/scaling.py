@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import time
 
-from riverboat.abstraction.card_abstraction import load_abstraction, lossless
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import one_size
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.train_recipe import load_train_recipe
+from riverboat.abstraction.cards.card_abstraction import load_abstraction, lossless
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.mccfr.recipe import load_train_recipe
+from riverboat.solvers.mccfr.trainer import Blueprint
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--recipe")

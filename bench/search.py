@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.registry import make_agent
-from riverboat.agents.searching import SearchingAgent
+from riverboat.agents.search import SearchingAgent
 from riverboat.evaluation.cost import TimedAgent
-from riverboat.evaluation.matches import play_match
+from riverboat.evaluation.matches.match import play_match
 
 
 def facts(timed: TimedAgent, first: int) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def start(data: Path) -> tuple[subprocess.Popen[str], str, str, float]:
     command = [
         sys.executable,
         "-m",
-        "riverboat.interfaces.cli",
+        "riverboat.cli.main",
         "serve",
         "--port",
         "0",

@@ -7,7 +7,7 @@ import math
 
 from numba import njit
 
-from riverboat.solving.schedules import Rule
+from riverboat.solvers.schedules import Rule
 
 RATE = 30.0  # how sharply Hedge reacts to regrets, which are counterfactual: in the game's unit, times a probability
 

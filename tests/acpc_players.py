@@ -8,17 +8,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.match_state import MatchState, parse_match_state
-from riverboat.interfaces.acpc_client import Decide, Played, play
-from riverboat.interfaces.acpc_dealer import (
-    LOOPBACK,
-    Limits,
-    MatchResult,
-    listen,
-    port_of,
-    run_match,
-)
+from riverboat.acpc.client import Decide, Played, play
+from riverboat.acpc.dealer import LOOPBACK, Limits, MatchResult, listen, port_of, run_match
+from riverboat.games.holdem.match_state import MatchState, parse_match_state
+from riverboat.games.holdem.rules import Rules, read_game
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")
 SHORT = Limits(start=10, answer=10)  # a test that is wrong must not wait ten minutes

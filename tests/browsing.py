@@ -7,8 +7,8 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-from riverboat import disk
-from riverboat.solving.training import Progress
+from riverboat.core import atomic_io
+from riverboat.solvers.mccfr.training import Progress
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 LEFT_OUT = "tests in the browser are left out: there is no Chromium here (Debian: apt install chromium)"
@@ -21,4 +21,4 @@ def add_to_log(run: Path, iteration: int) -> None:
     now = Progress(
         iteration, iteration / 100, 100.0, 5e4, 0.5, 60.0, touched=2 * iteration, regret=9.0, strength=strength
     )
-    disk.append(run / "log.jsonl", json.dumps(asdict(now)))
+    atomic_io.append(run / "log.jsonl", json.dumps(asdict(now)))

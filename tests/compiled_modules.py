@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import pytest
 
-from riverboat import code_sources
+from riverboat.compiled import code_sources
 
 
 class Modules:

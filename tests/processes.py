@@ -51,7 +51,7 @@ class Processes:
 
     def riverboat(self, *arguments: object, **options: Any) -> subprocess.Popen[Any]:
         """Start a command of Riverboat."""
-        return self.python("-m", "riverboat.interfaces.cli", *arguments, **options)
+        return self.python("-m", "riverboat.cli.main", *arguments, **options)
 
     def end(self) -> None:
         """End all groups, close all pipes."""

@@ -5,11 +5,11 @@ from functools import cache
 
 import numpy as np
 
-from riverboat.abstraction.card_abstraction import lossless
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import menu_from, one_size
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import menu_from, one_size
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.strategies.blueprint import BlueprintStrategy
 
 
 def random_blueprint(game, seed=0, cards=None, dtype=np.float32, **more):

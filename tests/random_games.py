@@ -15,18 +15,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from riverboat.games.base import (
-    CHANCE,
-    TERMINAL,
-    Compare,
-    Constant,
-    Deal,
-    HistoryGame,
-    Matrix,
-    Outcome,
-    Payoff,
-    State,
-)
+from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, Deal, HistoryGame, Matrix, Outcome, Payoff, State
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
-from riverboat.cancellation import CancelledError, is_polled, poll, polled
-from riverboat.cards.equity import spread
-from riverboat.evaluation import value_tables
-from riverboat.games.spot import Spot
-from riverboat.growth import Growth
-from riverboat.solving.batches import solve_many
+from riverboat.cards.equity.equities import spread
+from riverboat.core.budget import Growth
+from riverboat.core.cancellation import CancelledError, is_polled, poll, polled
+from riverboat.evaluation.matches import value_tables
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.batches import solve_many
 from riverboat.tournaments.equilibrium import solve
 from riverboat.tournaments.push_fold import PushFold
 from riverboat.tournaments.stage import Stage
@@ -90,7 +90,7 @@ def test_push_or_fold_and_work_in_parts() -> None:
 
 
 def test_trees_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riverboat.growth.BEAT", -1.0)  # look at once
+    monkeypatch.setattr("riverboat.core.budget.BEAT", -1.0)  # look at once
 
     def work() -> None:
         with Growth("a game", "building", "nodes", 1) as grown:

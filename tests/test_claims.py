@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import riverboat as rb
 from riverboat.agents.registry import make_agent
-from riverboat.claims import ESTIMATE, EXACT, KINDS, LOWER, UPPER, Claim, to_dicts
-from riverboat.errors import InputError
+from riverboat.core.claims import ESTIMATE, EXACT, KINDS, LOWER, UPPER, Claim, to_dicts
+from riverboat.core.errors import InputError
 from riverboat.evaluation.ledger import EXPLOITABILITY, LBR, MATCH, Entry
-from riverboat.evaluation.local_best_response import local_best_response
-from riverboat.evaluation.matches import play_match
-from riverboat.games.acpc import read_game
-from riverboat.reproduce.rows import new, printed
+from riverboat.evaluation.local_best_response.estimate import local_best_response
+from riverboat.evaluation.matches.match import play_match
+from riverboat.games.holdem.rules import read_game
+from riverboat.papers.rows import new, printed
 
 
 def claims() -> st.SearchStrategy[Claim]:

@@ -18,9 +18,9 @@ from numba.core.codegen import JITCPUCodegen
 import riverboat
 from compiled_modules import Modules
 from processes import Processes
-from riverboat import code_files
-from riverboat.code_files import CodeFiles
-from riverboat.jit import on_disk
+from riverboat.compiled import code_files
+from riverboat.compiled.code_files import CodeFiles
+from riverboat.compiled.jit import on_disk
 
 pytestmark = pytest.mark.smoke
 
@@ -42,7 +42,7 @@ def test_code_is_kept_and_that_of_other_sources_forgotten(tmp_path: Path) -> Non
     assert len(list(tmp_path.iterdir())) == 3
 
 
-LOOP_MODULE = {"loops.py": "from riverboat.jit import kernel\n@kernel\ndef loop(x):\n    return 2 * x\n"}
+LOOP_MODULE = {"loops.py": "from riverboat.compiled.jit import kernel\n@kernel\ndef loop(x):\n    return 2 * x\n"}
 
 
 def damaged(whole: bytes) -> list[bytes]:
@@ -132,7 +132,7 @@ def test_without_a_place_for_code_loops_run(modules: Modules, monkeypatch: pytes
 
 def test_processes_that_save_at_once_find_each_others_code(processes: Processes, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from riverboat.code_files import CodeFiles\n"
+        "import sys; from pathlib import Path; from riverboat.compiled.code_files import CodeFiles\n"
         "files = CodeFiles(Path(sys.argv[1]), 'm.f-1.py311', 's')\n"
         "for k in range(200): files.save((sys.argv[2], k), f'{sys.argv[2]} {k}')"
     )
@@ -191,7 +191,7 @@ HOUSE = {
     "house/limits.py": "LIMIT = 10\n",
     "house/more/__init__.py": "",
     "house/more/loops.py": (
-        "from house import DEPTH\nfrom house.limits import LIMIT\nfrom riverboat.jit import kernel\n"
+        "from house import DEPTH\nfrom house.limits import LIMIT\nfrom riverboat.compiled.jit import kernel\n"
         "@kernel\ndef loop(x):\n    return x * LIMIT + DEPTH\n"
     ),
 }
@@ -224,7 +224,7 @@ def test_checkouts_with_one_cache_folder_keep_their_code(tmp_path: Path) -> None
 def test_parts_are_loaded_from_disk_into_new_kernels(tmp_path: Path) -> None:
     """A kernel that is compiled in one process inlines what another has left: parts with parts of their own, and errors."""
     (tmp_path / "loops.py").write_text(
-        "from riverboat.jit import kernel, part\n"
+        "from riverboat.compiled.jit import kernel, part\n"
         "@part\n"
         "def inner(x):\n"
         "    if x < 0:\n"

@@ -19,7 +19,7 @@ from numba.core.bytecode import FunctionIdentity
 import riverboat
 from compiled_modules import Modules
 from processes import Processes
-from riverboat.jit import OPTIONS
+from riverboat.compiled.jit import OPTIONS
 
 pytestmark = pytest.mark.smoke
 

@@ -12,8 +12,8 @@ from numba.core.dispatcher import Dispatcher
 
 import riverboat
 from compiled_modules import Modules
-from riverboat import code_sources
-from riverboat.code_sources import sources, stamp
+from riverboat.compiled import code_sources
+from riverboat.compiled.code_sources import sources, stamp
 
 SOURCE = Path(riverboat.__file__).parent
 
@@ -139,7 +139,7 @@ def test_packages_that_are_installed_side_by_side_do_not_stand_on_each_other(tmp
     for name, text in {
         "plugin/__init__.py": "",
         "plugin/limits.py": "",
-        "plugin/loops.py": "import plugin.limits as limits\nimport numpy as np\nfrom riverboat.rng import random\n",
+        "plugin/loops.py": "import plugin.limits as limits\nimport numpy as np\nfrom riverboat.compiled.rng import random\n",
         "numpy/__init__.py": "",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +157,7 @@ HOUSE = {
     "house/more/__init__.py": "",
     "house/more/loops.py": (
         "from house import DEPTH\nfrom house.limits import LIMIT\nfrom ..shop import PRICE\n"
-        "from riverboat.jit import kernel\n"
+        "from riverboat.compiled.jit import kernel\n"
         "@kernel\ndef loop(x):\n    return x * LIMIT + DEPTH + PRICE\n"
     ),
 }

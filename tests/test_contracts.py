@@ -16,12 +16,12 @@ from playthrough import SPECS
 from random_games import random_history_game, random_public_game
 from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, Deal, Matrix, Outcome, Payoff
-from riverboat.games.bluff import Bluff
 from riverboat.games.layout import Layout, from_states
-from riverboat.games.normal_form import NormalForm
-from riverboat.games.small_poker import kuhn, leduc
-from riverboat.solving.schedules import SCHEDULES, Rule, Schedule, Step, dcfr, pcfr_plus, vanilla
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.bluff import Bluff
+from riverboat.games.small.normal_form import NormalForm
+from riverboat.games.small.poker import kuhn, leduc
+from riverboat.solvers.schedules import SCHEDULES, Rule, Schedule, Step, dcfr, pcfr_plus, vanilla
+from riverboat.strategies.tabular import Strategy
 from riverboat.testing import GameReport, check_game, check_schedule, check_strategy
 from riverboat.trees.compile import compile_game, histories
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from riverboat import cgroups, cores, memory
+from riverboat.core import cgroups, cores, resources
 
 SOURCES = sorted((Path(__file__).parent.parent / "src" / "riverboat").rglob("*.py"))
 
@@ -117,13 +117,13 @@ def test_memory_of_containers(tmp_path: Path, name: str) -> None:
 
 
 def test_free_memory_is_the_smaller_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_free", lambda: 1000)
+    monkeypatch.setattr(resources, "_free", lambda: 1000)
     for left, expected in ((None, 1000), (300, 300), (5000, 1000)):
         monkeypatch.setattr(cgroups, "memory_left", lambda left=left: left)
-        assert memory._ask() == expected
-    monkeypatch.setattr(memory, "_free", lambda: None)
+        assert resources._ask() == expected
+    monkeypatch.setattr(resources, "_free", lambda: None)
     monkeypatch.setattr(cgroups, "memory_left", lambda: None)
-    assert memory._ask() is None
+    assert resources._ask() is None
 
 
 def test_nobody_else_asks_how_many_processors_there_are() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat import artefact, disk
-from riverboat.errors import DiskError, InputError
-from riverboat.strategy import files
+from riverboat.core import artifacts, atomic_io
+from riverboat.core.errors import DiskError, InputError
+from riverboat.strategies import files
 
 HOLDER = """
 import sys, time
@@ -26,9 +26,9 @@ with disk.held(sys.argv[1]):
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
     path = tmp_path / "deep" / "a.csv"
-    disk.write_text(path, "old\r\n")
+    atomic_io.write_text(path, "old\r\n")
     assert path.read_bytes() == b"old\r\n"
-    with contextlib.suppress(RuntimeError), disk.beside(path) as draft:
+    with contextlib.suppress(RuntimeError), atomic_io.beside(path) as draft:
         draft.write_text("half of the n")
         raise RuntimeError
     assert path.read_bytes() == b"old\r\n"
@@ -39,9 +39,9 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
 @pytest.mark.parametrize(
     "write",
     [
-        lambda path: disk.write_text(path, "text"),
-        lambda path: disk.append(path, "line"),
-        lambda path: artefact.write(path, "test", {"a": np.zeros(3)}, {}),
+        lambda path: atomic_io.write_text(path, "text"),
+        lambda path: atomic_io.append(path, "line"),
+        lambda path: artifacts.write(path, "test", {"a": np.zeros(3)}, {}),
     ],
 )
 def test_errors_of_the_system_name_the_place(write, tmp_path):
@@ -60,25 +60,25 @@ def test_errors_of_the_system_name_the_place(write, tmp_path):
 def test_a_folder_does_not_take_the_place_of_a_file(tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(DiskError, match="is a file"):
-        artefact.write(tmp_path / "file", "test", {}, {})
+        artifacts.write(tmp_path / "file", "test", {}, {})
     assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
-    place = artefact.write(tmp_path / "a", "test", {"a": np.zeros(3)}, {})
+    place = artifacts.write(tmp_path / "a", "test", {"a": np.zeros(3)}, {})
     log = tmp_path / "log"
-    disk.append(log, "one")
+    atomic_io.append(log, "one")
 
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(artefact, "write_numbers", full)
+    monkeypatch.setattr(artifacts, "write_numbers", full)
     with pytest.raises(DiskError, match="no space left on device"):
-        artefact.write(place, "test", {"a": np.ones(3)}, {})
-    assert artefact.read(place)[1]["a"].sum() == 0
+        artifacts.write(place, "test", {"a": np.ones(3)}, {})
+    assert artifacts.read(place)[1]["a"].sum() == 0
     monkeypatch.setattr(os, "write", lambda handle, body: 1)  # only a part of it fits
     with pytest.raises(DiskError, match="no space left on device"):
-        disk.append(log, "two")
+        atomic_io.append(log, "two")
     assert log.read_text() == "one\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "log"]
 
@@ -93,18 +93,18 @@ def hold(processes, folder):
 def test_the_second_writer_is_refused_by_the_name_of_the_first(processes, tmp_path):
     folder = tmp_path / "run"
     first = hold(processes, folder)
-    with pytest.raises(InputError, match=rf"process {first.pid} on ") as found, disk.held(folder):
+    with pytest.raises(InputError, match=rf"process {first.pid} on ") as found, atomic_io.held(folder):
         pass
     assert str(found.value).startswith(str(folder))
     first.kill()
     first.wait()
-    with disk.held(folder):  # a dead process keeps no lock
+    with atomic_io.held(folder):  # a dead process keeps no lock
         (folder / "work").touch()
     assert [p.name for p in folder.iterdir()] == ["work"]
 
 
 def test_a_folder_in_which_nothing_was_done_is_not_left(tmp_path):
-    with disk.held(tmp_path / "new"):
+    with atomic_io.held(tmp_path / "new"):
         assert (tmp_path / "new").is_dir()
     assert not (tmp_path / "new").exists()
 
@@ -131,7 +131,7 @@ while done < 20:
     workers = [processes.python("-c", code, tmp_path) for _ in range(3)]
     assert [w.wait(timeout=60) for w in workers] == [0, 0, 0], time.monotonic() - started
     assert (tmp_path / "count").read_text() == "60"
-    assert not Path(tmp_path / disk.LOCK).exists()
+    assert not Path(tmp_path / atomic_io.LOCK).exists()
 
 
 def test_drafts_of_processes_that_were_killed_go_with_the_next_writer(processes, tmp_path):
@@ -148,7 +148,7 @@ def test_drafts_of_processes_that_were_killed_go_with_the_next_writer(processes,
     dead.kill()
     dead.wait()
     assert len(list(tmp_path.iterdir())) == 2
-    disk.write_text(tmp_path / "log.jsonl", "mine")
+    atomic_io.write_text(tmp_path / "log.jsonl", "mine")
     left, written = sorted(path.name for path in tmp_path.iterdir())
     assert left.startswith(f".log.{alive.pid}-")
     assert written == "log.jsonl"
@@ -163,7 +163,7 @@ def test_a_pipe_or_a_device_stays_what_it_is(processes, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = processes.python("-c", f"print(open({str(pipe)!r}).read())", stdout=subprocess.PIPE)
-    with disk.text_file(pipe) as file:
+    with atomic_io.text_file(pipe) as file:
         file.write("said")
     assert reader.communicate(timeout=60)[0].strip() == b"said"
     assert pipe.is_fifo()
@@ -172,11 +172,11 @@ def test_a_pipe_or_a_device_stays_what_it_is(processes, tmp_path):
 
 def test_an_artefact_replaces_its_own_kind_alone(tmp_path):
     folder = tmp_path / "made"
-    artefact.write(folder, "blueprint", {"x": np.zeros(2)}, {})
-    artefact.write(folder, "blueprint", {"x": np.ones(2)}, {})
+    artifacts.write(folder, "blueprint", {"x": np.zeros(2)}, {})
+    artifacts.write(folder, "blueprint", {"x": np.ones(2)}, {})
     with pytest.raises(InputError, match="holds a blueprint, which would be lost"):
-        artefact.write(folder, "strategy", {"x": np.ones(3)}, {})
-    assert artefact.manifest(folder)["kind"] == "blueprint"
+        artifacts.write(folder, "strategy", {"x": np.ones(3)}, {})
+    assert artifacts.manifest(folder)["kind"] == "blueprint"
 
 
 @pytest.mark.parametrize("inside", ["manifest.json", "strategy/manifest.json", "checkpoint-000000000001/manifest.json"])
@@ -190,7 +190,7 @@ def test_a_folder_that_holds_something_is_not_free(inside, tmp_path):
 
 
 def test_pictures_go_by_their_names(tmp_path):
-    assert disk.check_picture("a/B.PNG").name == "B.PNG"
+    assert atomic_io.check_picture("a/B.PNG").name == "B.PNG"
     for name in ("picture", "x.", "x.doc", ".png", ""):
         with pytest.raises(InputError, match=r"use \.png, \.svg or \.pdf"):
-            disk.check_picture(name)
+            atomic_io.check_picture(name)

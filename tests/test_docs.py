@@ -23,12 +23,12 @@ import pytest
 import typer
 
 import riverboat as rb
-from riverboat import artefact, errors
+from riverboat.cli import main
+from riverboat.core import artifacts, errors
 from riverboat.games import registry
-from riverboat.interfaces import cli
-from riverboat.solving.run import Run
-from riverboat.solving.sampling import TRAVERSALS
-from riverboat.solving.schedules import SCHEDULES, parse
+from riverboat.solvers.run import Run
+from riverboat.solvers.schedules import SCHEDULES, parse
+from riverboat.solvers.traversals import TRAVERSALS
 
 ROOT = Path(__file__).parent.parent
 ROOT_PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")]
@@ -120,7 +120,7 @@ def names(cells: list[list[str]], column: int = 0) -> list[str]:
 
 def run_command(text: str) -> int:
     try:
-        cli.main(shlex.split(text)[1:])
+        main.main(shlex.split(text)[1:])
     except SystemExit as end:
         return int(end.code or 0)
     raise AssertionError("main always exits")
@@ -130,7 +130,7 @@ def run_command(text: str) -> int:
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, and nobody's cache."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("riverboat.solving.values.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("riverboat.solvers.game_values.cache_folder", lambda: tmp_path / "cache")
     return tmp_path
 
 
@@ -138,7 +138,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def with_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder in which `riverboat demo` has built its agent, in seconds."""
     folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "riverboat.interfaces.cli", "demo", "--time", "5s", "--pairs", "50"]
+    command = [sys.executable, "-m", "riverboat.cli.main", "demo", "--time", "5s", "--pairs", "50"]
     subprocess.run(command, cwd=folder, env=os.environ | {"XDG_DATA_HOME": str(folder)}, check=True)
     return folder
 
@@ -208,7 +208,7 @@ def test_what_is_not_tried_is_there_and_tried_elsewhere() -> None:
 
 def test_a_game_of_ones_own_is_found_by_pythonpath(tmp_path: Path) -> None:
     """As the page says: in the checkout's folder with PYTHONPATH=. and not without."""
-    command = [sys.executable, "-P", "-m", "riverboat.interfaces.cli", "solve", "examples.own_game:AKQ", "--json"]
+    command = [sys.executable, "-P", "-m", "riverboat.cli.main", "solve", "examples.own_game:AKQ", "--json"]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     found = subprocess.run(command, cwd=ROOT, env=environment | {"PYTHONPATH": "."}, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
@@ -278,9 +278,9 @@ def test_words_of_the_command_line() -> None:
     told = "\n".join(re.findall(r"`[^`\n]+`", DOCS))
     for name in [*SCHEDULES, *TRAVERSALS, *registry.GAMES]:
         assert f"`{name}`" in told, name
-    commands = [c for c in cli.app.registered_commands if c.callback]
+    commands = [c for c in main.app.registered_commands if c.callback]
     known = {c.name or c.callback.__name__ for c in commands if c.callback}
-    known |= {group.name for group in cli.app.registered_groups}
+    known |= {group.name for group in main.app.registered_groups}
     assert set(re.findall(r"`riverboat (\w+)", DOCS)) == known
     assert set(names(rows("docs/formats.md", "name"))) >= set(registry.GAMES)
 
@@ -296,7 +296,7 @@ def commands_below(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def test_all_options_are_listed_and_explained() -> None:
     known: dict[str, set[str]] = {}
-    for name, command in commands_below(typer.main.get_command(cli.app)):
+    for name, command in commands_below(typer.main.get_command(main.app)):
         assert command.help, name
         assert all(p.help for p in command.params if getattr(p, "opts", [""])[0].startswith("--")), name
         known[name] = {option for p in command.params for option in p.opts if option.startswith("--")}
@@ -378,8 +378,8 @@ def test_fields_of_json_log_and_manifest(elsewhere: Path) -> None:
     assert set(names(rows("docs/formats.md", "field", "## Log"))) == set(lines[0])
 
     table = {row[0].strip("`"): row[1] for row in rows("docs/formats.md", "field of the manifest")}
-    saved = artefact.manifest(rb.save(result.strategy, "strategy"))
-    checkpoint = artefact.manifest(next(Path("run").iterdir()))
+    saved = artifacts.manifest(rb.save(result.strategy, "strategy"))
+    checkpoint = artifacts.manifest(next(Path("run").iterdir()))
     assert set(saved) | {"game_file", "matrix", "unrolled", "values", "state", "history"} == set(table)
     assert set(checkpoint) == set(saved) | {"state", "history"}
     assert set(re.findall(r"`(\w+)`", table["state"])) - {"best"} == set(checkpoint["state"]) - {"best"}

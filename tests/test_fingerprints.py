@@ -14,13 +14,13 @@ import pytest
 import riverboat as rb
 from random_blueprints import random_blueprint
 from riverboat import agents
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import SHIPPED, SHIPPED_LEDGER, make_agent
-from riverboat.agents.yardsticks import Yardstick
 from riverboat.evaluation.identity import KINDS, identity
 from riverboat.evaluation.ledger import read_ledger
 from riverboat.games.registry import make
-from riverboat.strategy.blueprint import load_blueprint
+from riverboat.strategies.blueprint import load_blueprint
 from riverboat.trees.compile import compile_game, histories
 
 SPOT = {"pot": 200, "stack": 900, "oop": "66+,AK", "ip": "QQ-22,AQ", "bets": "60%, a"}

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from riverboat import growth
-from riverboat.errors import InputError, MemoryLimitError, ZeroSumError
-from riverboat.games import probe
+from riverboat.core import budget
+from riverboat.core.budget import Grown, Growth, heard, require
+from riverboat.core.errors import InputError, MemoryLimitError, ZeroSumError
+from riverboat.games import tree_size
 from riverboat.games.base import TERMINAL, Constant, Deal, Outcome
 from riverboat.games.registry import make
-from riverboat.growth import Grown, Growth, heard, require
 from riverboat.trees.compile import compile_game, histories
 
 
@@ -80,9 +80,9 @@ SHAPES = [Deep, DeepPublic]
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look around at every count."""
-    monkeypatch.setattr(growth, "BEAT", 0.0)
-    monkeypatch.setattr(growth, "PATIENCE", 0.02)
-    monkeypatch.setattr(growth, "GUESSING", 0.02)
+    monkeypatch.setattr(budget, "BEAT", 0.0)
+    monkeypatch.setattr(budget, "PATIENCE", 0.02)
+    monkeypatch.setattr(budget, "GUESSING", 0.02)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -114,7 +114,7 @@ def test_growth_is_told_to_the_end(hasty: None, shape: Any) -> None:
 
 
 def test_without_a_word_half_of_the_free_memory_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "available_memory", lambda: 1_000_000)
+    monkeypatch.setattr(budget, "available_memory", lambda: 1_000_000)
     require("small", 500_000)
     with pytest.raises(MemoryLimitError, match=r"^big: needs 501 kB, and 500 kB, half of what is free, are allowed"):
         require("big", 501_000)
@@ -122,8 +122,8 @@ def test_without_a_word_half_of_the_free_memory_is_allowed(monkeypatch: pytest.M
         require("big", 501_000)
         with heard(), pytest.raises(MemoryLimitError, match=r"bigger: needs 700 kB, and 600 kB are allowed"):
             require("bigger", 700_000)
-    monkeypatch.setattr(growth, "available_memory", lambda: None)
-    assert growth.allowed() == growth.UNKNOWN
+    monkeypatch.setattr(budget, "available_memory", lambda: None)
+    assert budget.allowed() == budget.UNKNOWN
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -162,15 +162,15 @@ def test_nodes_are_numbered_in_32_bits(hasty: None) -> None:
 @pytest.mark.parametrize(("depth", "width"), [(0, 1), (3, 2), (5, 3)])
 def test_the_guess_is_exact_where_all_lines_are_alike(depth: int, width: int) -> None:
     nodes = sum(width**k for k in range(depth + 1))
-    assert probe.size(Deep(depth, width).root(), 1.0) == nodes
+    assert tree_size.size(Deep(depth, width).root(), 1.0) == nodes
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "bluff:1,1", "rpst"])
 def test_the_guess_is_unbiased(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Over many lines it comes near the count of the compiled tree."""
-    monkeypatch.setattr(probe, "LINES", 20_000)
+    monkeypatch.setattr(tree_size, "LINES", 20_000)
     game = make(name)
-    guess = probe.size(game.root(), 60.0)
+    guess = tree_size.size(game.root(), 60.0)
     assert guess == pytest.approx(len(compile_game(game).nodes.actor), rel=0.2)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import riverboat
-from riverboat import code_linking
+from riverboat.compiled import code_linking
 
 SOURCE = Path(riverboat.__file__).parent
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from riverboat import kept as module
-from riverboat.kept import kept
+from riverboat.core import cache as module
+from riverboat.core.cache import kept
 
 
 @pytest.fixture

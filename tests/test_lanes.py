@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from riverboat.arrays import Array
-from riverboat.counter import take
-from riverboat.lanes import (
+from riverboat.compiled.atomics import take
+from riverboat.compiled.simd import (
     LANES,
     decode,
     fetch,
@@ -28,6 +27,7 @@ from riverboat.lanes import (
     transpose,
     where_above,
 )
+from riverboat.core.arrays import Array
 
 pytestmark = pytest.mark.smoke
 

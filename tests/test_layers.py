@@ -49,45 +49,45 @@ MOST_NAMES = 25
 # Loops are inlined into loops of higher rooms, so kernel modules may use each other's public names. Python code may
 # not; what does so still is listed here until the rooms are rebuilt. Nothing is added.
 PRIVATE = {
-    "abstraction/board_features.py": {"cards._showdown_kernels"},
-    "abstraction/potential.py": {"cards._isomorphism_kernels"},
-    "endgame/values.py": {"solving._kernels", "trees._kernels"},
-    "endgame/vectors.py": {"solving._kernels"},
-    "solving/blueprint_tables.py": {"abstraction._lookup_kernels"},
-    "solving/response.py": {"trees._kernels"},
-    "solving/sequence.py": {"trees._kernels"},
+    "abstraction/clustering/board_features.py": {"cards._showdown_kernels"},
+    "abstraction/clustering/potential_aware.py": {"cards._isomorphism_kernels"},
+    "subgames/values.py": {"solving._kernels", "trees._kernels"},
+    "subgames/maxmargin.py": {"solving._kernels"},
+    "solvers/mccfr/tables.py": {"abstraction._lookup_kernels"},
+    "solvers/tabular/best_response.py": {"trees._kernels"},
+    "solvers/exact/sequence_form.py": {"trees._kernels"},
 }
 # Modules of one room that import one of the same room inside a function, and why.
 LATER = {
-    "evaluation/response_pieces.py": {"evaluation.response_cuda": "brings numba.cuda along"},
+    "evaluation/best_response/pieces.py": {"evaluation.response_cuda": "brings numba.cuda along"},
     "games/registry.py": {"games.open_spiel": "an optional library"},
-    "interfaces/cli.py": {"*": "a command loads what it needs, so that --help is quick"},
-    "interfaces/endgames_cli.py": {"*": "as cli.py"},
-    "interfaces/evaluation_cli.py": {"*": "as cli.py"},
-    "interfaces/explain_cli.py": {"*": "as cli.py"},
-    "interfaces/files_cli.py": {"*": "as cli.py"},
-    "interfaces/explaining.py": {"interfaces.explain_plots": "loads matplotlib"},
-    "interfaces/hands_cli.py": {"*": "as cli.py"},
-    "interfaces/hand_facts.py": {"interfaces.hand_plots": "loads matplotlib"},
-    "interfaces/player_models.py": {"interfaces.hand_plots": "loads matplotlib"},
-    "interfaces/match_cli.py": {"*": "as cli.py"},
-    "interfaces/models_cli.py": {"*": "as cli.py"},
-    "interfaces/practice_cli.py": {"*": "as cli.py"},
-    "interfaces/ledgers.py": {"interfaces.plots": "loads matplotlib"},
-    "interfaces/matching.py": {"interfaces.plots": "loads matplotlib"},
-    "interfaces/serve_cli.py": {"*": "as cli.py"},
-    "interfaces/solving.py": {"interfaces.plots": "loads matplotlib"},
-    "interfaces/spots.py": {"interfaces.many_boards": "solves each of its boards by this module"},
-    "interfaces/web/job_process.py": {"interfaces.cli": "listens to its server before anything is loaded"},
-    "interfaces/web/serving.py": {"*": "the page is there before what computes is loaded"},
-    "interfaces/training.py": {"interfaces.reproducing": "only after a long run"},
-    "solving/values.py": {"solving.lp": "brings SciPy and HiGHS along"},
-    "solving/run.py": {"solving.exact": "`solve` is the one door to all methods"},
-    "strategy/files.py": {"strategy.blueprint": "finds its folders by this module"},
-    "strategy/table.py": {"strategy.open_spiel": "an optional library, and it makes strategies"},
+    "cli/main.py": {"*": "a command loads what it needs, so that --help is quick"},
+    "cli/endgames/commands.py": {"*": "as cli.py"},
+    "cli/evaluation/commands.py": {"*": "as cli.py"},
+    "cli/explain/commands.py": {"*": "as cli.py"},
+    "cli/files/commands.py": {"*": "as cli.py"},
+    "cli/explain/explain.py": {"interfaces.explain_plots": "loads matplotlib"},
+    "cli/hands/commands.py": {"*": "as cli.py"},
+    "cli/hands/statistics.py": {"interfaces.hand_plots": "loads matplotlib"},
+    "cli/hands/player_models.py": {"interfaces.hand_plots": "loads matplotlib"},
+    "cli/matches/commands.py": {"*": "as cli.py"},
+    "cli/models/commands.py": {"*": "as cli.py"},
+    "cli/practice/commands.py": {"*": "as cli.py"},
+    "cli/matches/ledger.py": {"interfaces.plots": "loads matplotlib"},
+    "cli/matches/match.py": {"interfaces.plots": "loads matplotlib"},
+    "cli/serve.py": {"*": "as cli.py"},
+    "cli/solve/solve.py": {"interfaces.plots": "loads matplotlib"},
+    "cli/solve/spots.py": {"interfaces.many_boards": "solves each of its boards by this module"},
+    "web/jobs/process.py": {"interfaces.cli": "listens to its server before anything is loaded"},
+    "web/serve.py": {"*": "the page is there before what computes is loaded"},
+    "cli/train.py": {"interfaces.reproducing": "only after a long run"},
+    "solvers/game_values.py": {"solving.lp": "brings SciPy and HiGHS along"},
+    "solvers/run.py": {"solving.exact": "`solve` is the one door to all methods"},
+    "strategies/files.py": {"strategy.blueprint": "finds its folders by this module"},
+    "strategies/tabular.py": {"strategy.open_spiel": "an optional library, and it makes strategies"},
     "trees/history.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
     "trees/public.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
-    "walks/devices.py": {
+    "engines/devices.py": {
         "walks.cuda_code": "loads CUDA",
         "walks.cuda_walk": "loads CUDA",
         "walks.cuda_points": "loads CUDA",
@@ -192,10 +192,10 @@ def test_imports_go_down(module: Path) -> None:
         ("from .base import Game", ["games"], "games"),
         ("from .. import games", ["trees"], "games"),
         ("from ..games.base import Game", ["trees"], "games"),
-        ("from riverboat.errors import InputError", [], GROUND),
+        ("from riverboat.core.errors import InputError", [], GROUND),
         ("import riverboats", [], None),
-        ("if TYPE_CHECKING:\n    from riverboat.solving import cfr", [], None),
-        ("if TYPE_CHECKING:\n    pass\nelse:\n    from riverboat.solving import cfr", [], "solving"),
+        ("if TYPE_CHECKING:\n    from riverboat.solvers import cfr", [], None),
+        ("if TYPE_CHECKING:\n    pass\nelse:\n    from riverboat.solvers import cfr", [], "solving"),
         ("from riverboat import __version__", [], None),
     ],
 )
@@ -294,7 +294,7 @@ def test_rooms_use_each_other_by_public_names() -> None:
         ("b._kernels", "from riverboat.a._kernels import loop", set()),
         ("b._kernels", "from riverboat.a._kernels import _loop", {"a._kernels"}),
         ("b._loops", "from riverboat.a._other import loop", {"a._other"}),
-        ("b.x", "from riverboat.jit import kernel", set()),
+        ("b.x", "from riverboat.compiled.jit import kernel", set()),
     ],
 )
 def test_private_imports_are_seen(module: str, source: str, expected: set[str]) -> None:
@@ -363,7 +363,7 @@ def test_the_front_door_is_light() -> None:
 
 def test_help_waits_for_nothing_heavy() -> None:
     """`--help` is read by people who wait; what takes long to import is imported by the commands that need it."""
-    code = "import sys; import riverboat.interfaces.cli; print(*sys.modules)"
+    code = "import sys; import riverboat.cli.main; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     heavy = {"numpy", "scipy", "numba", "matplotlib", "pandas", "ray", "highspy"}
     assert not heavy & set(found)

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from riverboat import artefact
-from riverboat.arrays import Array
-from riverboat.errors import CorruptError
-from riverboat.npy_file import map_numbers
+from riverboat.core import artifacts
+from riverboat.core.arrays import Array
+from riverboat.core.errors import CorruptError
+from riverboat.core.npy_file import map_numbers
 
 MOST = 4 << 20  # bytes that reading a small file may allocate
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
@@ -42,26 +42,26 @@ def said(descr: str = "'<f8'", order: str = "False", shape: str = "(3, 4)", end:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An artefact to be forged."""
-    return artefact.write(tmp_path_factory.mktemp("npy") / "thing", "test", {"numbers": NUMBERS}, {})
+    return artifacts.write(tmp_path_factory.mktemp("npy") / "thing", "test", {"numbers": NUMBERS}, {})
 
 
 def forge(folder: Path, body: bytes) -> None:
     """Put other bytes in the place of the array, with the right checksums."""
     (folder / "numbers.npy").write_bytes(body)
-    made = json.loads((folder / artefact.MANIFEST).read_text())["manifest"]
+    made = json.loads((folder / artifacts.MANIFEST).read_text())["manifest"]
     made["files"]["numbers.npy"] = {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
     signed = json.dumps(made, indent=2, sort_keys=True)
     text = json.dumps({"manifest": made, "sha256": hashlib.sha256(signed.encode()).hexdigest()})
-    (folder / artefact.MANIFEST).write_text(text)
+    (folder / artifacts.MANIFEST).write_text(text)
 
 
 def read_forged(folder: Path, body: bytes) -> Array | None:
     """Read what was forged: numbers, or none where it is corrupt. It must allocate little."""
     forge(folder, body)
-    artefact._CHECKED.clear()  # two files of one size within one tick of the clock
+    artifacts._CHECKED.clear()  # two files of one size within one tick of the clock
     tracemalloc.start()
     try:
-        _, found = artefact.read(folder)
+        _, found = artifacts.read(folder)
         return found["numbers"]
     except CorruptError:
         return None
@@ -130,7 +130,7 @@ FORGED = {
 def test_a_forged_file_is_corrupt(place: Path, name: str) -> None:
     assert read_forged(place, FORGED[name]) is None
     with pytest.raises(CorruptError, match=re.escape(str(place / "numbers.npy"))):
-        artefact.read(place)
+        artifacts.read(place)
 
 
 def test_the_forger_can_write_right_files(place: Path) -> None:

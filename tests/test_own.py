@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from riverboat.agents.registry import make_agent
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games import registry
-from riverboat.solving import schedules
+from riverboat.solvers import schedules
 
 MODULES = {
     "own_broken": ("1 +\n", "SyntaxError", 1),

@@ -25,16 +25,20 @@ from llvmlite import binding
 from numba import njit, types
 
 import riverboat
-from riverboat import disk, jit, memory, pages
-from riverboat.errors import DiskError, InputError
-from riverboat.interfaces import acpc_client, cli, endings, signals, terminal
-from riverboat.interfaces.web import job_process
-from riverboat.lanes import fetch, keep, larger, load, store
-from riverboat.words import quote, split_command
+from riverboat.acpc import client
+from riverboat.cli import exit_codes, main, signals, terminal
+from riverboat.compiled import hugepages, jit
+from riverboat.compiled.simd import fetch, keep, larger, load, store
+from riverboat.core import atomic_io, resources
+from riverboat.core.errors import DiskError, InputError
+from riverboat.core.formatting import quote, split_command
+from riverboat.web.jobs import process
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(riverboat.__file__).parent
-CODE = import_module("riverboat.code_files" if (SOURCE / "code_files.py").is_file() else "riverboat.jit")
+CODE = import_module(
+    "riverboat.compiled.code_files" if (SOURCE / "code_files.py").is_file() else "riverboat.compiled.jit"
+)
 ABSENT = {"fcntl", "resource", "pwd", "grp", "pty", "termios", "tty", "syslog", "msvcrt", "winreg", "winsound"}
 SYSTEM = {"os", "signal", "socket", "mmap", "resource", "fcntl", "msvcrt", "select", "subprocess", "multiprocessing"}
 
@@ -192,16 +196,16 @@ simulated = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Win
 @pytest.mark.usefixtures("windows")
 def test_locks_of_windows(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    with disk.held(folder):
-        assert disk.is_held(folder)
-        with pytest.raises(InputError, match=rf"process {os.getpid()} on "), disk.held(folder):
+    with atomic_io.held(folder):
+        assert atomic_io.is_held(folder)
+        with pytest.raises(InputError, match=rf"process {os.getpid()} on "), atomic_io.held(folder):
             pass
-        assert disk.is_held(folder)  # who was refused takes nothing away
+        assert atomic_io.is_held(folder)  # who was refused takes nothing away
     assert not folder.exists()  # nothing was done there: neither lock nor folder is left
-    with disk.held(folder):
+    with atomic_io.held(folder):
         (folder / "work").touch()
     assert [path.name for path in folder.iterdir()] == ["work"]
-    assert not disk.is_held(folder)
+    assert not atomic_io.is_held(folder)
 
 
 @simulated
@@ -210,7 +214,7 @@ def test_a_file_that_somebody_reads_is_replaced_when_he_has_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "state.json"
-    disk.write_text(path, "old")
+    atomic_io.write_text(path, "old")
     reader = path.open(encoding="utf-8")
     waits = []
 
@@ -219,8 +223,8 @@ def test_a_file_that_somebody_reads_is_replaced_when_he_has_done(
         if len(waits) == 3:
             reader.close()
 
-    monkeypatch.setattr(disk.clock, "sleep", sleep)
-    disk.write_text(path, "new")
+    monkeypatch.setattr(atomic_io.clock, "sleep", sleep)
+    atomic_io.write_text(path, "new")
     assert len(waits) == 3
     assert path.read_text(encoding="utf-8") == "new"
 
@@ -228,11 +232,11 @@ def test_a_file_that_somebody_reads_is_replaced_when_he_has_done(
 @simulated
 @pytest.mark.usefixtures("windows")
 def test_a_file_that_stays_open_is_an_error_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk, "PATIENCE", 0.02)
+    monkeypatch.setattr(atomic_io, "PATIENCE", 0.02)
     path = tmp_path / "state.json"
-    disk.write_text(path, "old")
+    atomic_io.write_text(path, "old")
     with path.open(encoding="utf-8"), pytest.raises(DiskError, match=re.escape(str(path))):
-        disk.write_text(path, "new")
+        atomic_io.write_text(path, "new")
     assert path.read_text(encoding="utf-8") == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["state.json"]
 
@@ -247,7 +251,7 @@ def test_elsewhere_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Path, "replace", refused)
     with pytest.raises(PermissionError):
-        disk.replace(tmp_path / "a", tmp_path / "b")
+        atomic_io.replace(tmp_path / "a", tmp_path / "b")
     assert calls == [tmp_path / "b"]
 
 
@@ -265,7 +269,7 @@ def test_elsewhere_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_names_of_runs_are_names_of_files_everywhere(text: str) -> None:
-    name = disk.file_name(text)
+    name = atomic_io.file_name(text)
     assert name
     assert not set(name) & set('<>:"/\\|?*\0\n ')
     assert name[-1] not in ". "
@@ -310,10 +314,10 @@ def test_signals_that_windows_has_alone(monkeypatch: pytest.MonkeyPatch) -> None
 def test_jobs_where_there_is_no_priority(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "nice", raising=False)
     monkeypatch.setattr(sys, "argv", ["job", "solve", "kuhn"])
-    monkeypatch.setattr(job_process, "_listen", lambda: None)
+    monkeypatch.setattr(process, "_listen", lambda: None)
     called: list[list[str]] = []
-    monkeypatch.setattr(cli, "main", called.append)
-    job_process.main()
+    monkeypatch.setattr(main, "main", called.append)
+    process.main()
     assert called == [["solve", "kuhn"]]
 
 
@@ -330,18 +334,18 @@ def test_jobs_where_there_is_no_priority(monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_a_reader_that_leaves(platform: str, error: Exception, left: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", platform)
-    assert endings._reader_left(error) == left
+    assert exit_codes._reader_left(error) == left
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.0004, 1.25, 4_000_000.0])
 def test_limits_of_sockets(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Milliseconds in 32 bits on Windows, seconds and microseconds elsewhere; never zero, which means no limit."""
     monkeypatch.setattr(sys, "platform", "win32")
-    (milliseconds,) = struct.unpack("<L", acpc_client._time(seconds))
+    (milliseconds,) = struct.unpack("<L", client._time(seconds))
     assert milliseconds >= 1
     assert milliseconds == pytest.approx(1000 * seconds, abs=1)
     monkeypatch.setattr(sys, "platform", "darwin")
-    whole, micro = struct.unpack("ll", acpc_client._time(seconds))
+    whole, micro = struct.unpack("ll", client._time(seconds))
     assert 0 < whole + micro / 1e6 == pytest.approx(seconds, abs=2e-6)
 
 
@@ -386,7 +390,7 @@ def test_a_terminal_shows_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_command_prints_where_the_system_has_no_utf8(encoding: str, dot: str) -> None:
     """A grid has a ·, which ended the command with an error."""
     plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
-    line = [sys.executable, "-m", "riverboat.interfaces.cli", "range", "AA"]
+    line = [sys.executable, "-m", "riverboat.cli.main", "range", "AA"]
     done = subprocess.run(line, capture_output=True, check=False, env=os.environ | plain)
     assert done.returncode == 0, done.stderr
     assert dot in done.stdout.decode("utf-8", errors="replace")
@@ -403,26 +407,26 @@ def test_peak_memory_is_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     for platform, module, peak in (("darwin", fake, 4096), ("linux", fake, 4 << 20), ("win32", None, None)):
         monkeypatch.setitem(sys.modules, "resource", module)
         monkeypatch.setattr(sys, "platform", platform)
-        assert memory.peak_memory() == peak
+        assert resources.peak_memory() == peak
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 def test_the_peak_is_at_least_what_is_held() -> None:
-    held, peak = memory.resident_memory(), memory.peak_memory()
+    held, peak = resources.resident_memory(), resources.peak_memory()
     assert held is not None
     assert peak is not None
     assert 0.5 * held < peak < 100 * held
-    assert memory.resident_memory(os.getpid()) == pytest.approx(held, rel=0.2)
+    assert resources.resident_memory(os.getpid()) == pytest.approx(held, rel=0.2)
 
 
 def test_memory_where_the_system_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(path: str, *_: object, **__: object) -> None:
         raise FileNotFoundError(errno.ENOENT, "No such file", path)
 
-    monkeypatch.setattr(memory, "open", missing, raising=False)
-    monkeypatch.setattr(memory, "_seen", (-1.0, None))
-    assert memory.available_memory() is None
-    assert memory.resident_memory() is None
+    monkeypatch.setattr(resources, "open", missing, raising=False)
+    monkeypatch.setattr(resources, "_seen", (-1.0, None))
+    assert resources.available_memory() is None
+    assert resources.resident_memory() is None
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32", "linux"])
@@ -435,7 +439,7 @@ def test_large_arrays_without_large_pages(platform: str, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr(mmap, "mmap", Refusing)
-    array = pages.zeros(1 << 20, np.float64)
+    array = hugepages.zeros(1 << 20, np.float64)
     assert array.shape == (1 << 20,)
     assert not array.any()
     array[-1] = 1.0
@@ -496,7 +500,7 @@ def test_loops_run_in_registers_of_128_bits(tmp_path: Path) -> None:
     code = (
         "import numpy as np\n"
         "from numba import njit\n"
-        "from riverboat.lanes import fetch, keep, larger, load, store\n"
+        "from riverboat.compiled.simd import fetch, keep, larger, load, store\n"
         f"U = np.uint64\n{inspect.getsource(clipped_sum)}"
         "table, other, out = np.arange(3, dtype=np.float32), np.full(16, -1, np.float32), np.zeros(16, np.float32)\n"
         "other[2] = 5\n"

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from riverboat.errors import InputError
-from riverboat.report_table import CHIPS, COUNT, FIGURE, PROSE, PROSE_LEAST, SHARE, TEXT, Column, ReportTable
-from riverboat.words import quote, show_bytes, show_seconds
+from riverboat.core.errors import InputError
+from riverboat.core.formatting import quote, show_bytes, show_seconds
+from riverboat.core.tables import CHIPS, COUNT, FIGURE, PROSE, PROSE_LEAST, SHARE, TEXT, Column, ReportTable
 
 WIDTHS = (40, 60, 80, 120)
 TABLE = ReportTable(

@@ -12,15 +12,15 @@ import pytest
 
 from riverboat.abstraction.recipe import load_recipe
 from riverboat.cards.ranges import Range
+from riverboat.cli.solve.many_boards import read as read_boards
 from riverboat.continuous import game_file as continuous_file
-from riverboat.errors import InputError, listed, shown, unknown
-from riverboat.games import spot_file
-from riverboat.games.acpc import read_game
-from riverboat.games.gambit import load_efg, load_nfg
-from riverboat.games.menus import load_menu
-from riverboat.interfaces.many_boards import read as read_boards
-from riverboat.solving.train_recipe import load_train_recipe
-from riverboat.texts import MOST_NESTED, MOST_TOML, parse_toml, read_text
+from riverboat.core.errors import InputError, listed, shown, unknown
+from riverboat.core.text_files import MOST_NESTED, MOST_TOML, parse_toml, read_text
+from riverboat.formats import spot_file
+from riverboat.formats.gambit import load_efg, load_nfg
+from riverboat.games.holdem.menus import load_menu
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.mccfr.recipe import load_train_recipe
 
 PACKAGE = Path(__file__).parents[1] / "src" / "riverboat"
 SPOT = 'board = "QsJh2h"\npot = 10\nstack = 20\n[ranges]\noop = "AA"\nip = "KK"\n[bets]\nflop = { bet = "50%" }\n'

@@ -17,62 +17,62 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _PLACES = {
-    "CFR": "riverboat.solving.cfr",
-    "Result": "riverboat.solving.result",
-    "RiverboatError": "riverboat.errors",
-    "Solution": "riverboat.strategy.solution",
-    "Spot": "riverboat.games.spot",
-    "Strategy": "riverboat.strategy.table",
-    "abstract": "riverboat.verbs.abstracting",
-    "agent": "riverboat.verbs.seating",
-    "ask": "riverboat.strategy.asking",
+    "CFR": "riverboat.solvers.tabular.cfr",
+    "Result": "riverboat.solvers.result",
+    "RiverboatError": "riverboat.core.errors",
+    "Solution": "riverboat.strategies.solution",
+    "Spot": "riverboat.games.spots.spot",
+    "Strategy": "riverboat.strategies.tabular",
+    "abstract": "riverboat.api.abstract",
+    "agent": "riverboat.api.seating",
+    "ask": "riverboat.strategies.queries",
     "compile_game": "riverboat.trees.compile",
-    "dcfr": "riverboat.solving.schedules",
-    "game": "riverboat.solving.values",
-    "load": "riverboat.strategy.files",
-    "match": "riverboat.verbs.matching",
-    "matrix": "riverboat.games.normal_form",
-    "play": "riverboat.verbs.playing",
+    "dcfr": "riverboat.solvers.schedules",
+    "game": "riverboat.solvers.game_values",
+    "load": "riverboat.strategies.files",
+    "match": "riverboat.api.match",
+    "matrix": "riverboat.games.small.normal_form",
+    "play": "riverboat.api.play",
     "quality": "riverboat.evaluation.quality",
-    "refine": "riverboat.endgame.refine",
-    "respond": "riverboat.verbs.responding",
-    "save": "riverboat.strategy.files",
-    "solve": "riverboat.solving.run",
-    "sweep": "riverboat.verbs.sweeping",
-    "trace": "riverboat.solving.trace",
-    "train": "riverboat.verbs.training",
+    "refine": "riverboat.subgames.resolving",
+    "respond": "riverboat.api.respond",
+    "save": "riverboat.strategies.files",
+    "solve": "riverboat.solvers.run",
+    "sweep": "riverboat.api.sweep",
+    "trace": "riverboat.solvers.tabular.trace",
+    "train": "riverboat.api.train",
 }
 
-_MODULES = {"schedules": "riverboat.solving.schedules"}  # names for more names
+_MODULES = {"schedules": "riverboat.solvers.schedules"}  # names for more names
 
 __all__ = sorted([*_PLACES, *_MODULES])
 
 if TYPE_CHECKING:
-    from riverboat.endgame.refine import refine as refine
-    from riverboat.errors import RiverboatError as RiverboatError
+    from riverboat.api.abstract import abstract as abstract
+    from riverboat.api.match import match as match
+    from riverboat.api.play import play as play
+    from riverboat.api.respond import respond as respond
+    from riverboat.api.seating import agent as agent
+    from riverboat.api.sweep import sweep as sweep
+    from riverboat.api.train import train as train
+    from riverboat.core.errors import RiverboatError as RiverboatError
     from riverboat.evaluation.quality import quality as quality
-    from riverboat.games.normal_form import matrix as matrix
-    from riverboat.games.spot import Spot as Spot
-    from riverboat.solving import schedules as schedules
-    from riverboat.solving.cfr import CFR as CFR
-    from riverboat.solving.result import Result as Result
-    from riverboat.solving.run import solve as solve
-    from riverboat.solving.schedules import dcfr as dcfr
-    from riverboat.solving.trace import trace as trace
-    from riverboat.solving.values import game as game
-    from riverboat.strategy.asking import ask as ask
-    from riverboat.strategy.files import load as load
-    from riverboat.strategy.files import save as save
-    from riverboat.strategy.solution import Solution as Solution
-    from riverboat.strategy.table import Strategy as Strategy
+    from riverboat.games.small.normal_form import matrix as matrix
+    from riverboat.games.spots.spot import Spot as Spot
+    from riverboat.solvers import schedules as schedules
+    from riverboat.solvers.game_values import game as game
+    from riverboat.solvers.result import Result as Result
+    from riverboat.solvers.run import solve as solve
+    from riverboat.solvers.schedules import dcfr as dcfr
+    from riverboat.solvers.tabular.cfr import CFR as CFR
+    from riverboat.solvers.tabular.trace import trace as trace
+    from riverboat.strategies.files import load as load
+    from riverboat.strategies.files import save as save
+    from riverboat.strategies.queries import ask as ask
+    from riverboat.strategies.solution import Solution as Solution
+    from riverboat.strategies.tabular import Strategy as Strategy
+    from riverboat.subgames.resolving import refine as refine
     from riverboat.trees.compile import compile_game as compile_game
-    from riverboat.verbs.abstracting import abstract as abstract
-    from riverboat.verbs.matching import match as match
-    from riverboat.verbs.playing import play as play
-    from riverboat.verbs.responding import respond as respond
-    from riverboat.verbs.seating import agent as agent
-    from riverboat.verbs.sweeping import sweep as sweep
-    from riverboat.verbs.training import train as train
 
 
 def __getattr__(name: str) -> Any:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.abstraction.buckets import BucketedGame
-from riverboat.errors import InputError, RecallError
+from riverboat.abstraction.small.public_buckets import BucketedGame
+from riverboat.core.errors import InputError, RecallError
 from riverboat.games.base import PublicGame
 from riverboat.games.registry import make
-from riverboat.games.small_poker import kuhn, leduc
-from riverboat.solving.cfr import CFR
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import quality
-from riverboat.strategy.lift import lift, pair
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.poker import kuhn, leduc
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.lifting import lift, pair
+from riverboat.strategies.tabular import Strategy
 from riverboat.testing import check_game, check_strategy
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree

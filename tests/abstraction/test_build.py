@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from riverboat.abstraction import build as builder
-from riverboat.abstraction import points
 from riverboat.abstraction.build import build
-from riverboat.abstraction.card_abstraction import StreetBuckets, load_abstraction
-from riverboat.abstraction.potential import ground
+from riverboat.abstraction.cards.card_abstraction import StreetBuckets, load_abstraction
+from riverboat.abstraction.clustering import points
+from riverboat.abstraction.clustering.potential_aware import ground
 from riverboat.abstraction.recipe import CANONICAL, load_recipe, loads
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 FLOP_ONLY = """
 seed = 5

@@ -7,18 +7,18 @@ import json
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import (
+from riverboat.abstraction.cards.card_abstraction import (
     CardAbstraction,
     StreetBuckets,
     load_abstraction,
     lossless,
     street_buckets,
 )
-from riverboat.abstraction.public import PublicBuckets, cluster_private
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.isomorphism import Indexer, canonical_boards
-from riverboat.errors import CorruptError, InputError
-from riverboat.fields import Arrays, Fields
+from riverboat.core.errors import CorruptError, InputError
+from riverboat.core.schema import Arrays, Fields
 
 SMALL = Deck.small(5, 4)
 rng = np.random.default_rng(8)
@@ -149,9 +149,9 @@ def test_a_spoilt_folder_is_not_read(tmp_path):
 
 
 def test_another_kind_of_folder_is_named(tmp_path):
-    from riverboat import artefact
+    from riverboat.core import artifacts
 
-    artefact.write(tmp_path / "other", "features", {"a": np.zeros(1)}, {})
+    artifacts.write(tmp_path / "other", "features", {"a": np.zeros(1)}, {})
     with pytest.raises(InputError, match="holds a features"):
         load_abstraction(tmp_path / "other")
     assert json.loads((tmp_path / "other" / "manifest.json").read_text())["manifest"]["kind"] == "features"

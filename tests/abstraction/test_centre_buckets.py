@@ -9,17 +9,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat.abstraction import centre_labels, kmeans
-from riverboat.abstraction.card_abstraction import MANY, CardAbstraction, StreetBuckets, load_abstraction, lossless
-from riverboat.abstraction.centre_buckets import METHODS, CentreBuckets
+from riverboat.abstraction.cards.card_abstraction import (
+    MANY,
+    CardAbstraction,
+    StreetBuckets,
+    load_abstraction,
+    lossless,
+)
+from riverboat.abstraction.clustering import centroid_labels, kmeans
+from riverboat.abstraction.clustering.centroid_buckets import METHODS, CentreBuckets
 from riverboat.agents.registry import SHIPPED
-from riverboat.arrays import Array
-from riverboat.cards.equity import hand_classes
-from riverboat.cards.features import published_groups
-from riverboat.cards.hand_features import turn_histograms
+from riverboat.cards.equity.equities import hand_classes
+from riverboat.cards.features.board_features import turn_histograms
+from riverboat.cards.features.street_features import published_groups
 from riverboat.cards.isomorphism import Indexer, canonical_boards
 from riverboat.cards.ranking import rank
-from riverboat.errors import CorruptError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import CorruptError
 
 RNG = np.random.default_rng(5)
 
@@ -139,8 +145,8 @@ def test_many_hands_are_looked_up_where_tables_have_been_made(monkeypatch: pytes
     def labels(buckets: CentreBuckets, threads: int | None, progress: object) -> Array:
         return np.full((1, sizes[buckets.method]), 59, np.uint16)  # of no use but to be told apart
 
-    monkeypatch.setattr(centre_labels, "have", lambda buckets: True)
-    monkeypatch.setattr(centre_labels, "labels", labels)
+    monkeypatch.setattr(centroid_labels, "have", lambda buckets: True)
+    monkeypatch.setattr(centroid_labels, "labels", labels)
     cards = light()
     assert np.array_equal(cards.buckets(deals[:-1])[:, :, 2:], light_streets(cards, deals[:-1]))
     found = cards.buckets(deals)
@@ -160,8 +166,8 @@ def test_labels_of_all_hands_are_what_the_table_computes(method: str, monkeypatc
     made, count = computed(method), METHODS[method]
     boards, times = canonical_boards(count)
     some = RNG.permutation(len(boards))[:3]
-    monkeypatch.setattr(centre_labels, "canonical_boards", lambda cards: (boards[some], times[some]))
-    (labels,) = centre_labels.compute(made, threads=2)
+    monkeypatch.setattr(centroid_labels, "canonical_boards", lambda cards: (boards[some], times[some]))
+    (labels,) = centroid_labels.compute(made, threads=2)
     for board in boards[some].tolist():
         suits = RNG.permutation(4)
         other = RNG.permutation([4 * (c // 4) + suits[c % 4] for c in board])
@@ -172,14 +178,14 @@ def test_labels_of_all_hands_are_what_the_table_computes(method: str, monkeypatc
 
 def test_loops_that_deal_by_the_million_make_labels_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """They are kept, spoilt ones are made again, and other centres have others."""
-    monkeypatch.setattr(centre_labels, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(centroid_labels, "cache_folder", lambda: tmp_path)
     asked: list[str] = []
 
     def compute(buckets: CentreBuckets, threads: int, progress: object) -> Array:
         asked.append(buckets.method)
         return np.full((1, Indexer((2, 4)).size()), len(buckets.centres) - 1, np.uint16)
 
-    monkeypatch.setattr(centre_labels, "compute", compute)
+    monkeypatch.setattr(centroid_labels, "compute", compute)
     whole, turn = lossless().streets, light().streets[2]
     cards = CardAbstraction((*whole[:2], turn, whole[3]))
     labelled = cards.labelled(1)

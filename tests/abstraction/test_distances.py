@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
-from riverboat.abstraction.distances import emd, euclidean
-from riverboat.errors import InputError
+from riverboat.abstraction.clustering.distances import emd, euclidean
+from riverboat.core.errors import InputError
 
 HISTOGRAMS = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda h: np.array(h) / sum(h))
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import kmeans as plain
-from riverboat.abstraction import kmeans
-from riverboat.abstraction.distances import emd, euclidean
-from riverboat.abstraction.kmeans import Clusters, Step, cluster
-from riverboat.errors import InputError
+from riverboat.abstraction.clustering import kmeans
+from riverboat.abstraction.clustering.distances import emd, euclidean
+from riverboat.abstraction.clustering.kmeans import Clusters, Step, cluster
+from riverboat.core.errors import InputError
 
 METRICS = ("emd", "l2")
 

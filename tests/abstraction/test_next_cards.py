@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
-from riverboat.abstraction.next_cards import next_buckets
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless
+from riverboat.abstraction.cards.successors import next_buckets
 from riverboat.cards.deck import Deck
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 
 def check(cards: CardAbstraction, boards: np.ndarray) -> None:

@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat.abstraction import kmeans, potential
-from riverboat.abstraction.buckets import BucketedGame, Buckets
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction, lossless
-from riverboat.abstraction.perfect_recall import percentile_abstraction
-from riverboat.abstraction.public import (
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction, lossless
+from riverboat.abstraction.cards.perfect_recall import percentile_abstraction
+from riverboat.abstraction.clustering import kmeans, potential_aware
+from riverboat.abstraction.clustering.public_clusters import (
     PrivateBuckets,
     PublicBuckets,
     cluster_private,
@@ -26,15 +25,16 @@ from riverboat.abstraction.public import (
     public_distances,
     transitions,
 )
+from riverboat.abstraction.small.public_buckets import BucketedGame, Buckets
 from riverboat.cards.deck import Deck
+from riverboat.cards.features.small_deck_features import hands_of, small_histograms, small_ochs
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_cards
-from riverboat.cards.small_features import hands_of, small_histograms, small_ochs
 from riverboat.games.base import PublicGame
 from riverboat.games.registry import make
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import quality
-from riverboat.strategy.lift import lift
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.lifting import lift
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 
@@ -109,8 +109,10 @@ def by_vectors(deck: Deck, deals: tuple[int, ...], k: int) -> CardAbstraction:
 def by_potential(deck: Deck, deals: tuple[int, ...], k: int) -> CardAbstraction:
     """Starting hands by where they lead to; the last street is whole."""
     after = alike(vectors(deck, deals), weights(deck, sum(deals)), 64)
-    points = potential.histograms(hands_of(deck, 0), hands_of(deck, sum(deals)), after.labels)
-    found = potential.cluster(points, weights(deck, 0), k, potential.ground(after.centres, "l2"), restarts=5)
+    points = potential_aware.histograms(hands_of(deck, 0), hands_of(deck, sum(deals)), after.labels)
+    found = potential_aware.cluster(
+        points, weights(deck, 0), k, potential_aware.ground(after.centres, "l2"), restarts=5
+    )
     return CardAbstraction((street(found.labels), whole(deck, sum(deals))), deals, deck)
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.abstraction.percentile import LIMIT_DECISIONS, limit_information_sets, percentile_buckets
+from riverboat.abstraction.small.percentile import LIMIT_DECISIONS, limit_information_sets, percentile_buckets
 from riverboat.cards.isomorphism import Indexer
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 HANDS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(1, 24), st.integers(0, 3)), min_size=1, max_size=40

@@ -8,15 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat.abstraction import perfect_recall
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction, lossless
-from riverboat.abstraction.percentile import percentile_buckets
-from riverboat.abstraction.perfect_recall import NEVER, cut_street, cuts_of, hand_values, percentile_abstraction, stored
+from riverboat.abstraction.cards import perfect_recall
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction, lossless
+from riverboat.abstraction.cards.perfect_recall import (
+    NEVER,
+    cut_street,
+    cuts_of,
+    hand_values,
+    percentile_abstraction,
+    stored,
+)
+from riverboat.abstraction.small.percentile import percentile_buckets
 from riverboat.cards.deck import Deck
+from riverboat.cards.features.small_deck_features import small_histograms, small_strengths
 from riverboat.cards.isomorphism import Indexer
 from riverboat.cards.notation import parse_cards
-from riverboat.cards.small_features import small_histograms, small_strengths
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 DECKS = [
     (Deck.small(5, 2), (3, 1, 1), (3, 3, 3, 3)),

@@ -11,14 +11,14 @@ import pytest
 from scipy.stats import spearmanr
 
 from reference import emd as reference
-from riverboat.abstraction import potential
-from riverboat.abstraction.distances import emd
-from riverboat.abstraction.kmeans import Step
-from riverboat.abstraction.potential import Ground, Histograms
-from riverboat.arrays import Array
+from riverboat.abstraction.clustering import potential_aware
+from riverboat.abstraction.clustering.distances import emd
+from riverboat.abstraction.clustering.kmeans import Step
+from riverboat.abstraction.clustering.potential_aware import Ground, Histograms
 from riverboat.cards.deck import Deck
 from riverboat.cards.isomorphism import Indexer
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 CLUSTERS, BINS = 40, 12
 
@@ -43,14 +43,14 @@ def centres(rng: np.random.Generator) -> Array:
 
 def grounds(rng: np.random.Generator) -> dict[str, Ground]:
     some = centres(rng)
-    euclidean = potential.ground(some, "l2")
+    euclidean = potential_aware.ground(some, "l2")
     rough = np.square(euclidean.distance.astype(float))  # no triangle inequality
     return {
-        "emd": potential.ground(some),
+        "emd": potential_aware.ground(some),
         "l2": euclidean,
-        "matrix": potential.ground_from(potential.ground(some).distance, 8),
-        "no metric": potential.ground_from(rough, 8),
-        "no anchors": potential.ground_from(rough, 0),
+        "matrix": potential_aware.ground_from(potential_aware.ground(some).distance, 8),
+        "no metric": potential_aware.ground_from(rough, 8),
+        "no anchors": potential_aware.ground_from(rough, 0),
     }
 
 
@@ -60,13 +60,13 @@ def some() -> tuple[Histograms, Array, Array, dict[str, Ground]]:
     rng = np.random.default_rng(3)
     rows = histograms_like_hands(rng, 300) / 47
     means = np.array([rows[rng.choice(300, 10)].mean(axis=0) for _ in range(25)])
-    return potential.sparse(rows), rows, means, grounds(rng)
+    return potential_aware.sparse(rows), rows, means, grounds(rng)
 
 
 def all_pairs(points: Histograms, means: Array, ground: Ground) -> Array:
     hands, k = len(points.start) - 1, len(means)
     rows, which = np.repeat(np.arange(hands), k), np.tile(np.arange(k), hands)
-    return potential.distances(points, rows, means, which, ground).reshape(hands, k)
+    return potential_aware.distances(points, rows, means, which, ground).reshape(hands, k)
 
 
 # --- distances ----------------------------------------------------------------------------------------
@@ -75,12 +75,12 @@ def all_pairs(points: Histograms, means: Array, ground: Ground) -> Array:
 def test_the_papers_tree() -> None:
     """Ganzfried & Sandholm 2014, their example: equal final histograms, and yet two bins apart."""
     b, d, e = [0.5, 0, 0, 0, 0.5], [1.0, 0, 0, 0, 0], [0, 0, 0, 0, 1.0]
-    ground = potential.ground(np.array([b, d, e]))
+    ground = potential_aware.ground(np.array([b, d, e]))
     np.testing.assert_allclose(ground.distance, [[0, 2, 2], [2, 0, 4], [2, 4, 0]], atol=1e-6)
     first, second = np.array([[1.0, 0, 0]]), np.array([[0, 0.5, 0.5]])
     assert emd(first @ [b, d, e], second @ [b, d, e]) == pytest.approx(0)
     assert reference.exact(first[0], second[0], ground.distance) == pytest.approx(2)
-    found = potential.distances(potential.sparse(first), np.array([0]), second, np.array([0]), ground)
+    found = potential_aware.distances(potential_aware.sparse(first), np.array([0]), second, np.array([0]), ground)
     assert found == pytest.approx(2)
 
 
@@ -128,7 +128,7 @@ def test_greedy_is_the_papers(some: tuple[Histograms, Array, Array, dict[str, Gr
     # Ties of distance may be broken by rounding, and then the order of service differs: hence a share, not all.
     same = np.isclose(found, expected, rtol=1e-4, atol=1e-4 * ground.distance.max())
     assert same.mean() > 0.995
-    own = potential.distances(points, np.arange(40), rows[:40], np.arange(40), ground)
+    own = potential_aware.distances(points, np.arange(40), rows[:40], np.arange(40), ground)
     np.testing.assert_allclose(own, 0, atol=1e-5)
 
 
@@ -156,19 +156,19 @@ def test_pruning_loses_nothing(some: tuple[Histograms, Array, Array, dict[str, G
     points, _, means, by_name = some
     ground = by_name[name]
     full = all_pairs(points, means, ground)
-    labels, found, taken = potential.assign(points, means, ground)
+    labels, found, taken = potential_aware.assign(points, means, ground)
     np.testing.assert_array_equal(labels, full.argmin(axis=1))
     np.testing.assert_array_equal(found, full.min(axis=1))
     assert taken == full.size if name == "no anchors" else taken < 0.9 * full.size
     guess = np.random.default_rng(0).integers(0, len(means), len(labels))
-    again, _, _ = potential.assign(points, means, ground, guess, threads=2)
+    again, _, _ = potential_aware.assign(points, means, ground, guess, threads=2)
     np.testing.assert_array_equal(again, labels)
 
 
 def test_the_lowest_of_equal_means(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
     points, _, means, by_name = some
-    once, _, _ = potential.assign(points, means, by_name["emd"])
-    twice, _, _ = potential.assign(points, np.concatenate([means, means]), by_name["emd"], once + len(means))
+    once, _, _ = potential_aware.assign(points, means, by_name["emd"])
+    twice, _, _ = potential_aware.assign(points, np.concatenate([means, means]), by_name["emd"], once + len(means))
     np.testing.assert_array_equal(once, twice)
 
 
@@ -188,8 +188,8 @@ def test_histograms_of_small_decks(deck: Deck, here: tuple[int, ...], after: tup
     first, second = Indexer.for_deck(deck, here), Indexer.for_deck(deck, after)
     labels = np.random.default_rng(1).integers(0, 7, second.size())
     labels[0] = 7  # the number of clusters is known from the labels
-    found = potential.histograms(first, second, labels, threads=2)
-    rows = potential.dense(found, 8)
+    found = potential_aware.histograms(first, second, labels, threads=2)
+    rows = potential_aware.dense(found, 8)
     fresh = second.widths[-1] - first.widths[-1]
     for hand in range(first.size()):
         cards = first.unindex(hand).tolist()
@@ -199,10 +199,10 @@ def test_histograms_of_small_decks(deck: Deck, here: tuple[int, ...], after: tup
         assert sum(counts.values()) == ways
         np.testing.assert_allclose(rows[hand], [counts[c] / ways for c in range(8)], rtol=1e-6)
     chosen = np.array([first.size() - 1, 0])
-    part = potential.histograms(first, second, labels, chosen)
-    np.testing.assert_array_equal(potential.dense(part, 8), rows[chosen])
-    np.testing.assert_array_equal(potential.dense(potential.select(found, chosen), 8), rows[chosen])
-    np.testing.assert_allclose(potential.dense(potential.sparse(rows), 8), rows, rtol=1e-6)
+    part = potential_aware.histograms(first, second, labels, chosen)
+    np.testing.assert_array_equal(potential_aware.dense(part, 8), rows[chosen])
+    np.testing.assert_array_equal(potential_aware.dense(potential_aware.select(found, chosen), 8), rows[chosen])
+    np.testing.assert_allclose(potential_aware.dense(potential_aware.sparse(rows), 8), rows, rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -210,7 +210,7 @@ def test_histograms_of_all_flop_hands() -> None:
     # 1,286,792 flop and 13,960,050 turn hands (Waugh 2013), and 47 cards to come.
     here, after = Indexer((2, 3)), Indexer((2, 4))
     assert (here.size(), after.size()) == (1_286_792, 13_960_050)
-    found = potential.histograms(here, after, np.arange(after.size()) % 1000, threads=2)
+    found = potential_aware.histograms(here, after, np.arange(after.size()) % 1000, threads=2)
     lengths = np.diff(found.start)
     assert (len(lengths), lengths.min() >= 1, lengths.max() <= 47) == (1_286_792, True, True)
     np.testing.assert_allclose(np.add.reduceat(found.mass, found.start[:-1]), 1, atol=1e-5)
@@ -233,8 +233,8 @@ def test_planted_clusters_are_found() -> None:
     rows, truth = planted()
     bins = np.eye(CLUSTERS)  # cluster i of the next street is bin i
     seen: list[Step] = []
-    found = potential.cluster(
-        potential.sparse(rows), None, 4, potential.ground(bins), restarts=3, threads=2, progress=seen.append
+    found = potential_aware.cluster(
+        potential_aware.sparse(rows), None, 4, potential_aware.ground(bins), restarts=3, threads=2, progress=seen.append
     )
     pairs = set(zip(truth.tolist(), found.labels.tolist(), strict=True))
     assert len(pairs) == 4
@@ -249,18 +249,18 @@ def test_planted_clusters_are_found() -> None:
 def test_clusters_do_not_depend_on_threads(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
     points, rows, _, by_name = some
     ground, weights = by_name["emd"], np.random.default_rng(2).integers(1, 25, len(rows)).astype(float)
-    one = potential.cluster(points, weights, 12, ground, seed=5, sample=100)
-    two = potential.cluster(points, weights, 12, ground, seed=5, sample=100, threads=3)
+    one = potential_aware.cluster(points, weights, 12, ground, seed=5, sample=100)
+    two = potential_aware.cluster(points, weights, 12, ground, seed=5, sample=100, threads=3)
     np.testing.assert_array_equal(one.labels, two.labels)
     np.testing.assert_array_equal(one.centres, two.centres)
-    other = potential.cluster(points, weights, 12, ground, seed=6, sample=100)
+    other = potential_aware.cluster(points, weights, 12, ground, seed=6, sample=100)
     assert (one.labels != other.labels).any()
-    labels, found, _ = potential.assign(points, one.centres, ground)
+    labels, found, _ = potential_aware.assign(points, one.centres, ground)
     np.testing.assert_array_equal(labels, one.labels)
     assert one.cost == pytest.approx((found * weights).sum() / weights.sum())
     assert one.square == pytest.approx((found.astype(float) ** 2 * weights).sum() / weights.sum())
     assert one.sizes.sum() == pytest.approx(weights.sum())
-    longer = potential.cluster(points, weights, 12, ground, seed=5, sample=100, iterations=1)
+    longer = potential_aware.cluster(points, weights, 12, ground, seed=5, sample=100, iterations=1)
     assert one.cost < longer.cost
 
 
@@ -269,17 +269,17 @@ def test_empty_clusters_are_refilled() -> None:
     rows = np.zeros((33, CLUSTERS))
     rows[:30, :3] = np.random.default_rng(0).multinomial(47, [0.4, 0.3, 0.3], 30)
     rows[30:, -1] = 47
-    points, ground = potential.sparse(rows), potential.ground(np.eye(CLUSTERS))
+    points, ground = potential_aware.sparse(rows), potential_aware.ground(np.eye(CLUSTERS))
     for seed in range(5):
-        found = potential.cluster(points, None, 4, ground, seed=seed)
+        found = potential_aware.cluster(points, None, 4, ground, seed=seed)
         assert (found.sizes > 0).all()
         assert len(set(found.labels[30:].tolist())) == 1
 
 
 def test_every_hand_its_own_cluster(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
     points, _, _, by_name = some
-    few = potential.select(points, np.arange(20))
-    found = potential.cluster(few, None, 20, by_name["emd"])
+    few = potential_aware.select(points, np.arange(20))
+    found = potential_aware.cluster(few, None, 20, by_name["emd"])
     assert sorted(found.labels.tolist()) == list(range(20))
     assert found.cost == pytest.approx(0, abs=1e-5)
 
@@ -287,31 +287,31 @@ def test_every_hand_its_own_cluster(some: tuple[Histograms, Array, Array, dict[s
 def test_what_is_refused(some: tuple[Histograms, Array, Array, dict[str, Ground]]) -> None:
     points, rows, means, by_name = some
     ground = by_name["emd"]
-    alike = potential.sparse(np.repeat(rows[:2], 5, axis=0))
+    alike = potential_aware.sparse(np.repeat(rows[:2], 5, axis=0))
     with pytest.raises(InputError, match="2 different hands"):
-        potential.cluster(alike, None, 3, ground)
+        potential_aware.cluster(alike, None, 3, ground)
     with pytest.raises(InputError, match="k=301"):
-        potential.cluster(points, None, 301, ground)
+        potential_aware.cluster(points, None, 301, ground)
     with pytest.raises(InputError, match="sample=3"):
-        potential.cluster(points, None, 4, ground, sample=3)
+        potential_aware.cluster(points, None, 4, ground, sample=3)
     with pytest.raises(InputError, match="weights"):
-        potential.cluster(points, np.zeros(300), 4, ground)
+        potential_aware.cluster(points, np.zeros(300), 4, ground)
     with pytest.raises(InputError, match=r"expected \[k, 40\]"):
-        potential.assign(points, means[:, :-1], ground)
+        potential_aware.assign(points, means[:, :-1], ground)
     with pytest.raises(InputError, match="name cluster"):
-        potential.assign(points, means[:, :5], potential.ground(np.eye(5)))
+        potential_aware.assign(points, means[:, :5], potential_aware.ground(np.eye(5)))
     with pytest.raises(InputError, match="symmetric"):
-        potential.ground_from(np.triu(np.ones((3, 3)), 1))
+        potential_aware.ground_from(np.triu(np.ones((3, 3)), 1))
     with pytest.raises(InputError, match="unknown ground distance"):
-        potential.ground(np.eye(3), "l1")
+        potential_aware.ground(np.eye(3), "l1")
     with pytest.raises(InputError, match="empty"):
-        potential.sparse(np.zeros((1, 3)))
+        potential_aware.sparse(np.zeros((1, 3)))
     small = Deck.small(3, 2)
     first, second = Indexer.for_deck(small, (2,)), Indexer.for_deck(small, (2, 1))
     with pytest.raises(InputError, match="expected whole numbers"):
-        potential.histograms(first, second, np.zeros(3, int))
+        potential_aware.histograms(first, second, np.zeros(3, int))
     with pytest.raises(InputError, match="no label"):
-        potential.histograms(first, second, np.full(second.size(), -1) + (np.arange(second.size()) > 3))
+        potential_aware.histograms(first, second, np.full(second.size(), -1) + (np.arange(second.size()) > 3))
     for wrong in (first, Indexer.for_deck(small, (1, 2)), Indexer.for_deck(small, (2, 1, 1)), Indexer((2, 1))):
         with pytest.raises(InputError, match="must deal the first"):
-            potential.histograms(first, wrong, np.zeros(wrong.size(), int))
+            potential_aware.histograms(first, wrong, np.zeros(wrong.size(), int))

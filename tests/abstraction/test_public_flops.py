@@ -9,14 +9,14 @@ from math import comb
 import numpy as np
 import pytest
 
-from riverboat.abstraction import potential, public
-from riverboat.abstraction.flop_textures import groups
-from riverboat.abstraction.public import PublicBuckets
-from riverboat.arrays import Array
+from riverboat.abstraction.clustering import potential_aware, public_clusters
+from riverboat.abstraction.clustering.flop_textures import groups
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets
 from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, Deck, parse_card
 from riverboat.cards.isomorphism import Indexer, board_index, canonical_boards
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 LEDUC = Deck.small(3, 2, hole=1)
 
@@ -42,9 +42,9 @@ def test_the_papers_counts(flop_base: Array) -> None:
     # Brown, Ganzfried & Sandholm 2015: 22,100 flops, 1,755 without suits; 1,755 × 1,176 = 2,063,880 look-ups.
     boards, times = canonical_boards(3)
     assert (len(boards), times.sum()) == (1755, 22_100)
-    buckets = public.look_ups(flop_base)
+    buckets = public_clusters.look_ups(flop_base)
     assert (buckets.shape, buckets.size) == ((1755, 1176), 2_063_880)
-    table = public.transitions(buckets, 300)
+    table = public_clusters.transitions(buckets, 300)
     assert table.shape == (1755, 300)
     assert (table.sum(axis=1) == 1176).all()
     # The paper's example: a public bucket with the flops AsKhQd and AsKhJd has 2,352 hands.
@@ -57,8 +57,8 @@ def test_transitions_of_small_decks(deck: Deck, size: int) -> None:
     indexer = Indexer.for_deck(deck, (deck.hole, size))
     labels = np.random.default_rng(0).integers(0, 6, indexer.size())
     labels[-1] = 5
-    table = public.transitions(public.look_ups(labels, size, deck), 6)
-    distance = public.public_distances(table, threads=2)
+    table = public_clusters.transitions(public_clusters.look_ups(labels, size, deck), 6)
+    distance = public_clusters.public_distances(table, threads=2)
     rows = []
     for board in canonical_boards(size, deck)[0].tolist():
         left = [c for c in deck.cards.tolist() if c not in board]
@@ -74,17 +74,17 @@ def test_the_distance_is_a_metric() -> None:
     """Half the L1 distance of rows with equal sums, so the triangle inequality holds, which the paper doubts."""
     rng = np.random.default_rng(1)
     table = rng.multinomial(1176, rng.dirichlet(np.full(50, 0.1), 60)).astype(np.uint16)
-    distance = public.public_distances(table)
+    distance = public_clusters.public_distances(table)
     np.testing.assert_allclose(distance, np.abs(table[:, None].astype(int) - table).sum(axis=2) / 2 / 1176)
     assert (distance[:, None, :] <= distance[:, :, None] + distance[None, :, :] + 1e-12).all()
-    wide = public.public_distances(table.astype(np.int32))
+    wide = public_clusters.public_distances(table.astype(np.int32))
     np.testing.assert_array_equal(wide, distance)
 
 
 def test_swapped_hands_do_not_matter() -> None:
     """Two states that swap which hand goes to which bucket are alike: tables by starting hand would set them apart."""
-    table = public.transitions(np.array([[0, 1, 2, 2], [1, 0, 2, 2], [3, 3, 3, 3]]))
-    assert public.public_distances(table).tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+    table = public_clusters.transitions(np.array([[0, 1, 2, 2], [1, 0, 2, 2], [3, 3, 3, 3]]))
+    assert public_clusters.public_distances(table).tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
 
 
 # --- clustering ---------------------------------------------------------------------------------------
@@ -92,7 +92,9 @@ def test_swapped_hands_do_not_matter() -> None:
 
 def scattered(states: int, seed: int = 0) -> Array:
     rng = np.random.default_rng(seed)
-    return public.public_distances(rng.multinomial(500, rng.dirichlet(np.full(8, 0.3), states)).astype(np.uint16))
+    return public_clusters.public_distances(
+        rng.multinomial(500, rng.dirichlet(np.full(8, 0.3), states)).astype(np.uint16)
+    )
 
 
 def pair_cost(distance: Array, labels: Array, weight: Array) -> float:
@@ -104,7 +106,7 @@ def test_planted_groups_are_found() -> None:
     truth = np.repeat(np.arange(5), 7)
     distance = np.where(truth[:, None] == truth, 0.1, 1.0) * (1 - np.eye(35))
     for together in (False, True):
-        found = public.cluster_public(distance, 5, restarts=5, together=together)
+        found = public_clusters.cluster_public(distance, 5, restarts=5, together=together)
         assert len(set(zip(truth.tolist(), found.labels.tolist(), strict=True))) == 5
         assert found.settled
         assert found.cost == pytest.approx(5 * 21 * 0.1)
@@ -115,7 +117,7 @@ def test_one_by_one_ends_where_no_move_helps() -> None:
     weight = np.random.default_rng(3).integers(1, 25, 60).astype(float)
     for given in (None, weight):
         w = np.ones(60) if given is None else given
-        found = public.cluster_public(distance, 7, given, seed=2)
+        found = public_clusters.cluster_public(distance, 7, given, seed=2)
         assert found.settled
         assert (found.sizes > 0).all()
         np.testing.assert_array_equal(found.sizes, np.bincount(found.labels, w, 7))
@@ -124,11 +126,11 @@ def test_one_by_one_ends_where_no_move_helps() -> None:
             sums = np.bincount(found.labels, w * distance[i], 7)
             alone = (found.labels == found.labels[i]).sum() == 1
             assert alone or sums[found.labels[i]] <= sums.min() * (1 + 1e-9)
-        start = public.cluster_public(distance, 7, given, seed=2, iterations=1)
+        start = public_clusters.cluster_public(distance, 7, given, seed=2, iterations=1)
         assert found.cost <= start.cost
-    again = public.cluster_public(distance, 7, seed=2)
-    np.testing.assert_array_equal(again.labels, public.cluster_public(distance, 7, seed=2).labels)
-    assert public.cluster_public(distance, 7, seed=2, restarts=8).cost <= again.cost
+    again = public_clusters.cluster_public(distance, 7, seed=2)
+    np.testing.assert_array_equal(again.labels, public_clusters.cluster_public(distance, 7, seed=2).labels)
+    assert public_clusters.cluster_public(distance, 7, seed=2, restarts=8).cost <= again.cost
 
 
 def objective_of(name: str, distance: Array, labels: Array, weight: Array) -> float:
@@ -148,7 +150,7 @@ def objective_of(name: str, distance: Array, labels: Array, weight: Array) -> fl
 def test_other_objectives_end_where_no_move_helps(name: str) -> None:
     distance = scattered(50, seed=6)
     weight = np.random.default_rng(3).integers(1, 25, 50).astype(float)
-    clusters = public.cluster_public(distance, 6, weight, seed=2, objective=name)
+    clusters = public_clusters.cluster_public(distance, 6, weight, seed=2, objective=name)
     assert clusters.settled
     assert (np.bincount(clusters.labels, minlength=6) > 0).all()
     assert clusters.cost == pytest.approx(objective_of(name, distance, clusters.labels, weight))
@@ -162,15 +164,15 @@ def test_other_objectives_end_where_no_move_helps(name: str) -> None:
         medoid = np.array([h[(weight[h] @ distance[np.ix_(h, h)]).argmin()] for h in here])
         mine = distance[np.arange(50), medoid[clusters.labels]]
         np.testing.assert_array_equal(distance[:, medoid].min(axis=1), mine)
-    again = public.cluster_public(distance, 6, weight, seed=2, restarts=6, objective=name)
+    again = public_clusters.cluster_public(distance, 6, weight, seed=2, restarts=6, objective=name)
     assert again.cost <= clusters.cost
 
 
 def test_objectives_that_are_refused() -> None:
     with pytest.raises(InputError, match="did you mean 'medoids'"):
-        public.cluster_public(np.zeros((3, 3)), 2, objective="medoid")
+        public_clusters.cluster_public(np.zeros((3, 3)), 2, objective="medoid")
     with pytest.raises(InputError, match="all at once is how the paper prints the sum"):
-        public.cluster_public(np.zeros((3, 3)), 2, objective="mean", together=True)
+        public_clusters.cluster_public(np.zeros((3, 3)), 2, objective="mean", together=True)
 
 
 # --- groups by hand -----------------------------------------------------------------------------------
@@ -218,27 +220,27 @@ def test_together_is_algorithm_3() -> None:
     distance = scattered(40, seed=4)
     k = 4
     for seed in range(6):
-        labels = public._start(
+        labels = public_clusters._start(
             distance, np.ones(40), k, np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
         )
         seen = [labels.tolist()]
         while len(seen) <= 30 and (len(seen) < 2 or seen[-1] != seen[-2]):
             seen.append(plain_algorithm_3(distance, seen[-1], k))
         best = min((k - len(set(one)), round(pair_cost(distance, np.array(one), np.ones(40)), 9)) for one in seen)
-        found = public.cluster_public(distance, k, seed=seed, together=True, iterations=len(seen) - 1)
+        found = public_clusters.cluster_public(distance, k, seed=seed, together=True, iterations=len(seen) - 1)
         assert ((found.sizes == 0).sum(), round(found.cost, 9)) == best
         assert found.labels.tolist() == seen[found.iterations]
 
 
 def test_equal_states() -> None:
-    found = public.cluster_public(np.zeros((6, 6)), 4)
+    found = public_clusters.cluster_public(np.zeros((6, 6)), 4)
     assert (found.sizes > 0).all()
     assert found.cost == 0
 
 
 def test_sixty_buckets_of_flops(flop_base: Array) -> None:
-    table = public.transitions(public.look_ups(flop_base))
-    found = public.cluster_public(public.public_distances(table), 60)
+    table = public_clusters.transitions(public_clusters.look_ups(flop_base))
+    found = public_clusters.cluster_public(public_clusters.public_distances(table), 60)
     assert found.settled
     assert (found.sizes > 0).all()
     assert found.sizes.sum() == 1755
@@ -285,7 +287,7 @@ def test_no_hand_leaves_its_public_bucket(deck: Deck, opening: int, rounds: tupl
         weighed[bucket] = weights.sum()
         return (feature[hands] > 0.5).astype(np.int64)
 
-    private = public.cluster_private(flops, size, halves, threads=2)
+    private = public_clusters.cluster_private(flops, size, halves, threads=2)
     deals = every_deal(deck, (deck.hole, *rounds))
     found, opened = private.of(deals), flops.of(deals[:, deck.hole : deck.hole + opening])
     assert (found >= private.first[opened]).all()
@@ -307,26 +309,26 @@ def test_potential_inside_a_public_bucket() -> None:
     boards, _ = canonical_boards(3, deck)
     flops = PublicBuckets(np.arange(len(boards)) % 3, 3, deck)
     here, after = Indexer.for_deck(deck, (2, 3)), Indexer.for_deck(deck, (2, 4))
-    turn = public.cluster_private(flops, 4, lambda bucket, hands, weights: hands % 5)
+    turn = public_clusters.cluster_private(flops, 4, lambda bucket, hands, weights: hands % 5)
     seen = 0
 
     def by_potential(bucket: int, hands: Array, weights: Array) -> Array:
         nonlocal seen
-        points = potential.histograms(here, after, turn.within(bucket), hands)
+        points = potential_aware.histograms(here, after, turn.within(bucket), hands)
         seen += len(hands)
-        for hand, row in zip(hands[:5], potential.dense(points, 5), strict=False):
+        for hand, row in zip(hands[:5], potential_aware.dense(points, 5), strict=False):
             deal = here.unindex(int(hand)).tolist()
             nexts = [after.index([*deal, c]) % 5 for c in deck.cards.tolist() if c not in deal]
             np.testing.assert_allclose(row, np.bincount(nexts, minlength=5) / len(nexts), rtol=1e-6)
-        return potential.cluster(points, weights, 2, potential.ground(np.eye(5))).labels
+        return potential_aware.cluster(points, weights, 2, potential_aware.ground(np.eye(5))).labels
 
-    found = public.cluster_private(flops, 3, by_potential)
+    found = public_clusters.cluster_private(flops, 3, by_potential)
     assert seen == here.size()
     assert found.first.tolist() == [0, 2, 4, 6]
     outside = np.flatnonzero(turn.within(0) < 0)
     assert len(outside)
     with pytest.raises(InputError, match="no label"):  # a flop hand of another public bucket
-        potential.histograms(here, after, turn.within(0))
+        potential_aware.histograms(here, after, turn.within(0))
 
 
 def test_openings() -> None:
@@ -343,30 +345,30 @@ def test_openings() -> None:
 def test_boards_of_hands() -> None:
     deck = Deck.small(4, 2)
     indexer = Indexer.for_deck(deck, (2, 3))
-    found = public.boards_of(3, deck)
+    found = public_clusters.boards_of(3, deck)
     deals = every_deal(deck, (2, 3))
     np.testing.assert_array_equal(found[indexer.index(deals)], board_index(deals[:, 2:], deck))
 
 
 def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="expected whole numbers"):
-        public.look_ups(np.zeros(10, int))
+        public_clusters.look_ups(np.zeros(10, int))
     with pytest.raises(InputError, match="go up to 3"):
-        public.transitions(np.array([[1, 3]]), 2)
+        public_clusters.transitions(np.array([[1, 3]]), 2)
     with pytest.raises(InputError, match="same sum"):
-        public.public_distances(np.array([[1, 2], [2, 2]], np.uint16))
+        public_clusters.public_distances(np.array([[1, 2], [2, 2]], np.uint16))
     with pytest.raises(InputError, match="what `transitions` returns"):
-        public.public_distances(np.eye(2))
+        public_clusters.public_distances(np.eye(2))
     with pytest.raises(InputError, match="k=4"):
-        public.cluster_public(np.zeros((3, 3)), 4)
+        public_clusters.cluster_public(np.zeros((3, 3)), 4)
     with pytest.raises(InputError, match="symmetric"):
-        public.cluster_public(np.triu(np.ones((3, 3))), 2)
+        public_clusters.cluster_public(np.triu(np.ones((3, 3))), 2)
     with pytest.raises(InputError, match="1,755 boards"):
         PublicBuckets(np.zeros(10, int), 3, FULL_DECK)
     flops = PublicBuckets(np.zeros(len(canonical_boards(1, LEDUC)[0]), int), 1, LEDUC)
     with pytest.raises(InputError, match="public bucket 0"):
-        public.cluster_private(flops, 1, lambda bucket, hands, weights: weights)
+        public_clusters.cluster_private(flops, 1, lambda bucket, hands, weights: weights)
     with pytest.raises(InputError, match="out of shape"):
-        public.cluster_private(flops, 1, lambda bucket, hands, weights: hands, np.zeros((1, 1), np.uint16))
+        public_clusters.cluster_private(flops, 1, lambda bucket, hands, weights: hands, np.zeros((1, 1), np.uint16))
     with pytest.raises(InputError, match="do not fit uint16"):
-        public.cluster_private(flops, 1, lambda bucket, hands, weights: hands + 70_000)
+        public_clusters.cluster_private(flops, 1, lambda bucket, hands, weights: hands + 70_000)

@@ -10,22 +10,29 @@ import pytest
 
 from reference import emd as plain_emd
 from reference import kmeans as plain
-from riverboat.abstraction import pictures
-from riverboat.abstraction.board_features import board_features, board_ochs
-from riverboat.abstraction.bucket_facts import deal_of, kind_of, mean_strength, public_of, sizes_of, strength_histograms
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.cards.bucket_statistics import (
+    deal_of,
+    kind_of,
+    mean_strength,
+    public_of,
+    sizes_of,
+    strength_histograms,
+)
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.clustering.board_features import board_features, board_ochs
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.abstraction.explanation import bars, explain, members
-from riverboat.abstraction.public import PublicBuckets, cluster_private
 from riverboat.abstraction.quality import report, weighted_quantiles
-from riverboat.arrays import Array
 from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS, Deck, hand_index
-from riverboat.cards.equity import hand_classes
-from riverboat.cards.features import published_groups
+from riverboat.cards.equity.equities import hand_classes
+from riverboat.cards.features.street_features import published_groups
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.isomorphism import Indexer, canonical_boards
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.reports.plots import card_abstraction
 
 BUCKETS = 12
 SMALL = Deck.small(5, 3)
@@ -323,9 +330,9 @@ def test_a_river_hand_against_eight_groups() -> None:
     assert [n.bucket for n in place.neighbours] == [1]
     assert place.histogram == ()
     assert len(place.members) == 2
-    figure = pictures.hand(explain(made, "KsJs", "Td9d6hQc2s", others=0))
+    figure = card_abstraction.hand(explain(made, "KsJs", "Td9d6hQc2s", others=0))
     assert len(figure.axes) >= 3  # flop and turn have histograms, too
-    assert len(pictures.centres(made, "river").axes) == 2
+    assert len(card_abstraction.centres(made, "river").axes) == 2
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -383,7 +390,7 @@ def test_bars_show_whatever_there_is() -> None:
 
 def test_colours_follow_strength(coarse: CardAbstraction) -> None:
     cards = parse_cards("Td9d6h")
-    buckets, place = pictures.colour_places(coarse, cards)
+    buckets, place = card_abstraction.colour_places(coarse, cards)
     blocked = np.isin(HAND_CARDS, cards).any(axis=1)
     np.testing.assert_array_equal(buckets < 0, blocked)
     strength = mean_strength(coarse, 1)
@@ -397,30 +404,32 @@ def test_colours_follow_strength(coarse: CardAbstraction) -> None:
 
 
 def test_pictures_are_written(coarse: CardAbstraction, layered: CardAbstraction, tmp_path) -> None:
-    grid = pictures.grid(coarse, "Td9d6h")
+    grid = card_abstraction.grid(coarse, "Td9d6h")
     assert len(grid.axes[0].texts) == 169
-    strips = sum(len(np.unique(pictures.colour_places(coarse, parse_cards("Td9d6h"))[0][_live(c)])) for c in range(169))
+    strips = sum(
+        len(np.unique(card_abstraction.colour_places(coarse, parse_cards("Td9d6h"))[0][_live(c)])) for c in range(169)
+    )
     assert len(grid.axes[0].patches) == 169 + strips
-    assert len(pictures.centres(coarse, "flop").axes) == BUCKETS
-    assert len(pictures.centres(coarse, "flop", panels=4).axes) == 4
-    public = pictures.public_buckets(layered, boards=2)
+    assert len(card_abstraction.centres(coarse, "flop").axes) == BUCKETS
+    assert len(card_abstraction.centres(coarse, "flop", panels=4).axes) == 4
+    public = card_abstraction.public_buckets(layered, boards=2)
     assert len(public.axes[0].texts) == 3 * (1 + 2 * 2)  # a title and two boards of two cards for each of three
     for name, figure in {
         "a.png": grid,
         "b.svg": public,
-        "sub/c.pdf": pictures.hand(explain(coarse, "KsJs", "Td9d6h")),
+        "sub/c.pdf": card_abstraction.hand(explain(coarse, "KsJs", "Td9d6h")),
     }.items():
-        assert pictures.save(figure, tmp_path / name).stat().st_size > 1000
+        assert card_abstraction.save(figure, tmp_path / name).stat().st_size > 1000
     with pytest.raises(InputError, match=r"\.doc"):
-        pictures.save(public, tmp_path / "d.doc")
+        card_abstraction.save(public, tmp_path / "d.doc")
     with pytest.raises(InputError, match="no centres"):
-        pictures.centres(coarse, "preflop")
+        card_abstraction.centres(coarse, "preflop")
     with pytest.raises(InputError, match="no public buckets"):
-        pictures.public_buckets(coarse)
+        card_abstraction.public_buckets(coarse)
     with pytest.raises(InputError, match="52 cards"):
-        pictures.grid(layered, "Td9d6h")
+        card_abstraction.grid(layered, "Td9d6h")
     with pytest.raises(InputError, match="turn"):
-        pictures.centres(coarse, "turn")
+        card_abstraction.centres(coarse, "turn")
 
 
 def _live(cell: int) -> Array:

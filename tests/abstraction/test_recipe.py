@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from riverboat.abstraction import estimate
-from riverboat.abstraction.percentile import limit_information_sets
 from riverboat.abstraction.recipe import Recipe, StreetRecipe, load_recipe, loads, presets
-from riverboat.errors import InputError
+from riverboat.abstraction.small.percentile import limit_information_sets
+from riverboat.core.errors import InputError
 
 STREETS = """
 [flop]

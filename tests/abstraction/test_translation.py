@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.abstraction.translation import CALL, MAPPINGS, Size, carry_out, move_sizes, read, readings, share
-from riverboat.errors import InputError
+from riverboat.abstraction.actions.translation import CALL, MAPPINGS, Size, carry_out, move_sizes, read, readings, share
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.games.small_poker import leduc
+from riverboat.games.small.poker import leduc
 
 NAMES = st.sampled_from(sorted(MAPPINGS))
 RANDOMISED = st.sampled_from([m for m, rule in MAPPINGS.items() if rule.randomised])

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules, read_game
+from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL
-from riverboat.games.batches import spans, states_after
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import settled
-from riverboat.games.moves import FOLD, moves_of, read_move, show_move
-from riverboat.games.views import Views
+from riverboat.games.holdem.actions import FOLD, moves_of, read_move, show_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.betting_batch import spans, states_after
+from riverboat.games.holdem.match_state import settled
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import Rules, read_game
 from riverboat.testing.agents import random_line
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")

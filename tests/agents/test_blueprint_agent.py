@@ -12,15 +12,15 @@ from random_blueprints import KINDS as ALL_KINDS
 from random_blueprints import SHORT
 from random_blueprints import blueprint_of as blueprint
 from reference import blueprint_agent as twin
-from riverboat.abstraction.translation import MAPPINGS, share
+from riverboat.abstraction.actions.translation import MAPPINGS, share
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.errors import InputError
-from riverboat.games.betting import Betting
-from riverboat.games.moves import CALL, FOLD, read_move
-from riverboat.games.views import Views
-from riverboat.strategy import _follow_kernels as kernels
-from riverboat.strategy._follow_kernels import BEYOND, IN_STEP, SMALL
-from riverboat.strategy.postprocess import purify, tartanian7, threshold
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.actions import CALL, FOLD, read_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.observation import Views
+from riverboat.strategies._kernels import line as kernels
+from riverboat.strategies._kernels.line import BEYOND, IN_STEP, SMALL
+from riverboat.strategies.postprocessing import purify, tartanian7, threshold
 from riverboat.testing.agents import check_agent, random_views
 
 KINDS = {kind: game for kind, game in ALL_KINDS.items() if game[0].hole == 1}

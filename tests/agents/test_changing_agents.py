@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from random_blueprints import blueprint_of
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.changing import HedgeAgent, NoticingLearner, SwitchingAgent
 from riverboat.agents.learning import LearningAgent, LearnSettings
+from riverboat.agents.nonstationary import HedgeAgent, NoticingLearner, SwitchingAgent
 from riverboat.agents.registry import make_agent
 from riverboat.agents.spec import is_agent_spec
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError
-from riverboat.evaluation.matches import play_match
-from riverboat.exploit.changes import Watch, homogeneity
-from riverboat.games.acpc import read_game
-from riverboat.games.records import Hands, join
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches.match import play_match
+from riverboat.games.holdem.rules import read_game
+from riverboat.games.records.hand_records import Hands, join
+from riverboat.opponents.models.change_detection import Watch, homogeneity
+from riverboat.strategies.blueprint import save_blueprint
 from riverboat.testing.agents import check_agent
 
 

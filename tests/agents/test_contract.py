@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.moves import CALL, END, FOLD
+from riverboat.agents.baselines import Yardstick
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.actions import CALL, END, FOLD
+from riverboat.games.holdem.rules import read_game
 from riverboat.testing.agents import check_agent, random_views
 
 NOLIMIT = read_game("nolimit-200bb")

@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 
 from random_blueprints import KINDS, random_blueprint
-from riverboat.abstraction.card_abstraction import lossless
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.learning import LearningAgent, LearnSettings
 from riverboat.agents.registry import make_agent
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import CorruptError, InputError
-from riverboat.evaluation.matches import play_match
-from riverboat.exploit.responses import Responder, confidence
-from riverboat.exploit.tied_models import evidence, fit_tied
-from riverboat.exploit.tree_models import Counts, count_moves, fit_model, shares_of
-from riverboat.exploit.tree_reading import read_in
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import CALL, compile_actions
-from riverboat.games.records import Hands, join
-from riverboat.solving.abstract_response import abstract_quality
-from riverboat.solving.blueprint import Blueprint
-from riverboat.strategy.blueprint import BlueprintStrategy, save_blueprint
+from riverboat.core.errors import CorruptError, InputError
+from riverboat.evaluation.matches.match import play_match
+from riverboat.games.holdem.action_tree import CALL, compile_actions
+from riverboat.games.holdem.rules import read_game
+from riverboat.games.records.hand_records import Hands, join
+from riverboat.opponents.models.hand_lines import read_in
+from riverboat.opponents.models.tied import evidence, fit_tied
+from riverboat.opponents.models.tree import Counts, count_moves, fit_model, shares_of
+from riverboat.opponents.responses.responder import Responder, confidence
+from riverboat.solvers.mccfr.abstract_response import abstract_quality
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.strategies.blueprint import BlueprintStrategy, save_blueprint
 
 KIND = "pot"
 

@@ -11,16 +11,16 @@ import pytest
 from random_blueprints import random_blueprint
 from riverboat.agents import registry
 from riverboat.agents.base import rules_of
+from riverboat.agents.baselines import YARDSTICKS, Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
-from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.evaluation.identity import identity
 from riverboat.evaluation.ledger import read_ledger
-from riverboat.games.acpc import read_game
-from riverboat.games.views import Views
-from riverboat.strategy.blueprint import save_blueprint
-from riverboat.strategy.shipping import zipped_size
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.blueprint import save_blueprint
+from riverboat.strategies.shipping import zipped_size
 
 OWN = '''
 import numpy as np

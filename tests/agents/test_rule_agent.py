@@ -10,11 +10,11 @@ import pytest
 from riverboat.agents.registry import make_agent
 from riverboat.agents.rules import RuleAgent
 from riverboat.agents.spec import is_agent_spec
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.places import Places
-from riverboat.games.views import Views
-from riverboat.strategy.asking import ask
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.queries import ask
 from riverboat.testing.agents import check_agent
 
 NOLIMIT = read_game("nolimit-200bb")

@@ -8,30 +8,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import lossless
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.endgame_learning import EndgameLearner
 from riverboat.agents.learning import LearningAgent, LearnSettings
-from riverboat.agents.mixing import MixedAgent
+from riverboat.agents.learning_search import EndgameLearner
+from riverboat.agents.mixtures import MixedAgent
 from riverboat.agents.registry import make_agent
 from riverboat.agents.safe import SafeLearner, SafeSearcher
-from riverboat.agents.safe_endgames import SafeEndgames
-from riverboat.agents.yardsticks import Yardstick
+from riverboat.agents.safe_search import SafeEndgames
 from riverboat.cards.ranking import hand_strengths
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.errors import InputError
-from riverboat.evaluation.matches import play_match
-from riverboat.exploit.relative import exact_risk, mixed
-from riverboat.exploit.street_gifts import _Node, _Shown
-from riverboat.games.acpc import Rules
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.betting import Betting
-from riverboat.games.menus import one_size, parse_menu
-from riverboat.games.places import Places
-from riverboat.solving.blueprint import Blueprint
-from riverboat.strategy.blueprint import BlueprintStrategy, save_blueprint
-from riverboat.strategy.blueprint_values import blueprint_values
-from riverboat.strategy.place_node import hand_numbers
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches.match import play_match
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.menus import one_size, parse_menu
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import Rules
+from riverboat.opponents.safe.gifts import _Node, _Shown
+from riverboat.opponents.safe.relative import exact_risk, mixed
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.strategies.blueprint import BlueprintStrategy, save_blueprint
+from riverboat.strategies.blueprint_values import blueprint_values
+from riverboat.strategies.reports.public_state import hand_numbers
+from riverboat.subgames.search.search import SearchSettings
 from riverboat.testing.agents import check_agent
 
 # Twelve cards: hold'em with 66 hands, all streets, stacks of fifteen big blinds.

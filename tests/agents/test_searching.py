@@ -10,35 +10,35 @@ from functools import cache
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import lossless
+from riverboat.abstraction.cards.card_abstraction import lossless
 from riverboat.agents.base import ranges
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.searching import SearchingAgent
-from riverboat.agents.yardsticks import Yardstick
+from riverboat.agents.search import SearchingAgent
 from riverboat.cards.deck import HANDS
 from riverboat.cards.notation import parse_cards
-from riverboat.endgame.table_report import Explanation
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.endgame.table_subgames import METHODS, Subgame
-from riverboat.errors import InputError
-from riverboat.evaluation.matches import play_match
-from riverboat.games.acpc import Rules
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.betting import Betting
-from riverboat.games.menus import parse_menu
-from riverboat.games.moves import CALL
-from riverboat.games.places import Places
-from riverboat.games.root_gadgets import Choose, Stop
-from riverboat.games.views import Views
-from riverboat.interfaces import playing
-from riverboat.lanes import decode
-from riverboat.solving.batches import solve_many
-from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.blueprint_values import blueprint_values
-from riverboat.strategy.place_node import hand_numbers
-from riverboat.strategy.solution import Solution
+from riverboat.cli import play
+from riverboat.compiled.simd import decode
+from riverboat.core.errors import InputError
+from riverboat.engines.tables import block
+from riverboat.evaluation.matches.match import play_match
+from riverboat.games.boards.root_gadgets import Choose, Stop
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.actions import CALL
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.menus import parse_menu
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import Rules
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.blueprint_values import blueprint_values
+from riverboat.strategies.reports.public_state import hand_numbers
+from riverboat.strategies.solution import Solution
+from riverboat.subgames.search.report import Explanation
+from riverboat.subgames.search.search import SearchSettings
+from riverboat.subgames.search.subgames import METHODS, Subgame
 from riverboat.testing.agents import check_agent, random_views
-from riverboat.walks.tables import block
 
 # Twelve cards: hold'em with 66 hands, all streets, stacks of fifteen big blinds.
 SMALL = Rules(blinds=(100, 50), stacks=(1_500, 1_500), board=(0, 3, 1, 1), ranks=6, suits=2, name="small")
@@ -372,12 +372,12 @@ def test_gifts_are_what_a_move_gives_away() -> None:
 
 def test_what_was_found_is_explained(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     found = agent("maxmargin", "river")
-    monkeypatch.setattr(playing, "make_agent", lambda name, seed: found)
+    monkeypatch.setattr(play, "make_agent", lambda name, seed: found)
     shown = f"/{BOARD[:6]}/{BOARD[6:8]}/{BOARD[8:]}"
     at = found.search.positions(places("cc/cc/cc/cr237"), [0])[0]
     row = next(row for row in Explanation(at).hands() if row["oop"] > 0)
     table = f"MATCHSTATE:0:7:cc/cc/cc/cr237:{row['hand']}|{shown}"
-    playing.act("small", table, explain=True, json=True)
+    play.act("small", table, explain=True, json=True)
     told = json.loads(capsys.readouterr().out)
     search = told["search"]
     assert (search["begins"], search["pot"], search["method"]) == ("cc/cc/cc/cr237", 200 + 137, "maxmargin")
@@ -385,18 +385,18 @@ def test_what_was_found_is_explained(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert {move: p for move, p in row["plays"].items() if p > 0} == pytest.approx(told["probabilities"])
     margins = [hand["margin"] for hand in search["hands_here"] if "margin" in hand]
     assert search["margins"]["least"] == pytest.approx(min(margins))
-    playing.act("small", table, explain=True)
+    play.act("small", table, explain=True)
     text = capsys.readouterr().out
     assert all(word in text for word in ("margins", "range of ip", "what oop plays with each hand", "<- drawn"))
 
 
 def test_what_was_not_searched_is_not_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playing, "make_agent", lambda name, seed: agent("unsafe", "river"))
+    monkeypatch.setattr(play, "make_agent", lambda name, seed: agent("unsafe", "river"))
     with pytest.raises(InputError, match="before its street"):
-        playing.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
-    monkeypatch.setattr(playing, "make_agent", lambda name, seed: base())
+        play.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
+    monkeypatch.setattr(play, "make_agent", lambda name, seed: base())
     with pytest.raises(InputError, match="does not search"):
-        playing.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
+        play.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
 
 
 def test_estimates_are_drawn_with_their_known_error() -> None:

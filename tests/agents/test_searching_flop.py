@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from tests.agents.test_searching import BOARD, base, places
 
-from riverboat.agents.searching import SearchingAgent
+from riverboat.agents.search import SearchingAgent
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.notation import parse_cards
-from riverboat.endgame.leaf_rollouts import CONTINUATIONS, SHOWN, Exit, Rollouts, groups_of
-from riverboat.endgame.leaf_ways import LEAVES
-from riverboat.endgame.limited_quality import Flop
-from riverboat.endgame.street_game import Beside, goes_on
-from riverboat.endgame.table_midgame import Midgame, MidPosition
-from riverboat.endgame.table_report import Explanation
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.errors import InputError
-from riverboat.games.places import Places
-from riverboat.strategy.blueprint_values import blueprint_values
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.public_state import Places
+from riverboat.strategies.blueprint_values import blueprint_values
+from riverboat.subgames.depth_limited.leaf_methods import LEAVES
+from riverboat.subgames.depth_limited.quality import Flop
+from riverboat.subgames.depth_limited.rollouts import CONTINUATIONS, SHOWN, Exit, Rollouts, groups_of
+from riverboat.subgames.depth_limited.street_game import Beside, goes_on
+from riverboat.subgames.search.depth_limited import Midgame, MidPosition
+from riverboat.subgames.search.report import Explanation
+from riverboat.subgames.search.search import SearchSettings
 from riverboat.testing.agents import check_agent
 
 

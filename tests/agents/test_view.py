@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from riverboat.agents.base import answer, rules_of
-from riverboat.agents.yardsticks import Yardstick
+from riverboat.agents.baselines import Yardstick
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import parse_match_state
-from riverboat.games.moves import END, HIDDEN
-from riverboat.games.views import Views
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.actions import END, HIDDEN
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import parse_match_state
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import read_game
 from riverboat.testing.agents import random_views
 
 NOLIMIT, LIMIT, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "leduc"))

@@ -8,19 +8,19 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
-from riverboat.cards import _strength_kernels as kernels
+from riverboat.agents.baselines import YARDSTICKS, Yardstick
+from riverboat.cards.features import _kernels as kernels
+from riverboat.cards.features.strength import ranker, shares_beaten
 from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranking import rank
-from riverboat.cards.strength import ranker, shares_beaten
-from riverboat.errors import InputError, MemoryLimitError
-from riverboat.games.acpc import read_game
-from riverboat.games.batches import book_of
-from riverboat.games.match_state import parse_match_state
-from riverboat.games.moves import CALL, END, FOLD, show_move
-from riverboat.games.places import Places
-from riverboat.games.views import Views
-from riverboat.strategy.public_answers import ranges
+from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.games.holdem.actions import CALL, END, FOLD, show_move
+from riverboat.games.holdem.betting_batch import book_of
+from riverboat.games.holdem.match_state import parse_match_state
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.public_strategy import ranges
 from riverboat.testing.agents import check_agent, random_views
 
 NOLIMIT = read_game("nolimit-200bb")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.cards.classes import DRAWS, MADE, HandClass, classify, classify_all
 from riverboat.cards.deck import HAND_CARDS, HANDS
+from riverboat.cards.hand_classes import DRAWS, MADE, HandClass, classify, classify_all
 from riverboat.cards.notation import as_board, as_hand, parse_cards, show_cards
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 # --- the slow twin ----------------------------------------------------------------------------
 

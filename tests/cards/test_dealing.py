@@ -7,11 +7,12 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from riverboat.cards import dealing, equity
-from riverboat.cards.dealing import can_be_dealt
+from riverboat.cards import card_removal
+from riverboat.cards.card_removal import can_be_dealt
 from riverboat.cards.deck import HAND_CARDS, hand_index
+from riverboat.cards.equity import equities
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 
 def held(*ranges: str) -> list[np.ndarray]:
@@ -48,25 +49,25 @@ def test_the_search_is_exact(seed: int) -> None:
 
 
 def test_a_search_that_is_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dealing, "STATES", 2)
+    monkeypatch.setattr(card_removal, "STATES", 2)
     assert can_be_dealt(held("AA", "AKs", "AKs")) is None
 
 
 @pytest.mark.parametrize("ranges", [["AA", "AA", "AA"], ["AA", "AsAh,AsAd,AsAc,AhAd,AhAc,AdAc", "A2s+"] * 2])
 def test_impossible_ranges_are_refused_before_any_showdown(monkeypatch: pytest.MonkeyPatch, ranges: list[str]) -> None:
-    monkeypatch.setattr(equity, "_several", None)
+    monkeypatch.setattr(equities, "_several", None)
     with pytest.raises(InputError, match="no deal gives every player a hand of its range"):
-        equity.equity(*ranges)
+        equities.equity(*ranges)
 
 
 @pytest.mark.parametrize("board", ["", "2c7d9h"])
 def test_samples_come_with_progress_and_do_not_depend_on_chunks(monkeypatch: pytest.MonkeyPatch, board: str) -> None:
     ranges = ["22+", "A2s+", "K2s+"]
-    monkeypatch.setattr(equity, "MULTIWAY_RUNOUTS", 0)
-    whole = equity.equity(*ranges, board=board, samples=1000, seed=3)
-    monkeypatch.setattr(equity, "CHUNK", 99)
+    monkeypatch.setattr(equities, "MULTIWAY_RUNOUTS", 0)
+    whole = equities.equity(*ranges, board=board, samples=1000, seed=3)
+    monkeypatch.setattr(equities, "CHUNK", 99)
     told: list[float] = []
-    parts = equity.equity(*ranges, board=board, samples=1000, seed=3, progress=told.append)
+    parts = equities.equity(*ranges, board=board, samples=1000, seed=3, progress=told.append)
     assert parts.shares == pytest.approx(whole.shares, abs=1e-12)
     assert (len(told), told[-1], told) == (11, 1.0, sorted(told))
 
@@ -75,4 +76,4 @@ def test_samples_come_with_progress_and_do_not_depend_on_chunks(monkeypatch: pyt
 def test_numbers_have_ranges(options: dict[str, int]) -> None:
     ((name, value),) = options.items()
     with pytest.raises(InputError, match=f"{name}={value:,}: must be 1 to "):
-        equity.equity("AA", "22+", "A2s+", **options)
+        equities.equity("AA", "22+", "A2s+", **options)

@@ -5,14 +5,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from riverboat.cards import _showdown_kernels as showdown
 from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS
-from riverboat.cards.equity import class_pairs, equity, hand_classes, preflop_table, range_shares, runouts
+from riverboat.cards.equity._kernels import showdown
+from riverboat.cards.equity.equities import class_pairs, equity, hand_classes, preflop_table, range_shares, runouts
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_board, parse_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 # Win, tie, loss of the first hand over all 1,712,304 boards, counted by an independent program in C.
 MATCHUPS = {
@@ -119,7 +119,7 @@ def test_several_ranges_are_sampled_with_their_error():
 
 
 def test_sampling_agrees_with_enumeration(monkeypatch):
-    from riverboat.cards import equity as module
+    from riverboat.cards.equity import equities as module
 
     exact = equity("AA", "KsKd", "QcQd,7c6c", board="2h7h9c")
     monkeypatch.setattr(module, "MULTIWAY_RUNOUTS", 0)

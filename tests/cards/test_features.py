@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from riverboat.cards import _showdown_kernels as kernels
-from riverboat.cards import features, ranking
+from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS, hand_index
-from riverboat.cards.equity import equity, hand_classes
+from riverboat.cards.equity._kernels import showdown as kernels
+from riverboat.cards.equity.equities import equity, hand_classes
+from riverboat.cards.features import street_features
 from riverboat.cards.isomorphism import Indexer, canonical_boards
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 CARDS = np.array(HAND_CARDS)
 
@@ -21,7 +22,7 @@ def runout(board, bins=50):
     first, second = np.zeros((1, 1326), np.int64), np.zeros((1, 1326), np.int64)
     kernels.runout_features(
         here, CARDS, ranking.tables(7), kernels.scratch(), np.zeros(52, np.int32), np.zeros(5, np.uint8),
-        features.bin_numbers(bins), count, first, second,
+        street_features.bin_numbers(bins), count, first, second,
     )  # fmt: skip
     return first[0], second[0], count[0]
 
@@ -68,7 +69,7 @@ def test_river_strengths_are_equities():
 def test_groups_add_up():
     """OCHS against one group is plain strength; against all groups, weighted by what is met, it is too."""
     board = np.array([parse_cards("QsJh2h8c3d")], np.uint8)
-    group = features.published_groups()[hand_classes()].astype(np.int8)
+    group = street_features.published_groups()[hand_classes()].astype(np.int8)
     assert [int((group == g).sum()) for g in range(8)] == [224, 188, 164, 202, 140, 206, 160, 42]
     out = np.zeros((1, 1326, 8))
     kernels.group_boards(
@@ -93,7 +94,7 @@ def test_groups_add_up():
 
 @pytest.mark.slow
 def test_preflop_table():
-    found = features.features("preflop", bins=50, threads=2)
+    found = street_features.features("preflop", bins=50, threads=2)
     at = Indexer((2,)).index(np.array([parse_cards("AsAh"), parse_cards("7s2h")], np.uint8))
     assert found.mean[at] == pytest.approx([0.8520, 0.3458], abs=2e-4)
     assert found.histogram.shape == (169, 50)
@@ -103,10 +104,10 @@ def test_threads_change_nothing_and_every_class_is_filled(monkeypatch):
     """On some flops only, so that it is quick."""
     boards, weights = canonical_boards(3)
     some = boards[::300], weights[::300]
-    monkeypatch.setattr(features, "canonical_boards", lambda cards: some)
-    monkeypatch.setattr(features.np, "empty", lambda shape, dtype=float: np.zeros(shape, dtype))
-    one = features.features("flop", bins=10, threads=1)
-    two = features.features("flop", bins=10, threads=2)
+    monkeypatch.setattr(street_features, "canonical_boards", lambda cards: some)
+    monkeypatch.setattr(street_features.np, "empty", lambda shape, dtype=float: np.zeros(shape, dtype))
+    one = street_features.features("flop", bins=10, threads=1)
+    two = street_features.features("flop", bins=10, threads=2)
     np.testing.assert_array_equal(one.mean, two.mean)
     np.testing.assert_array_equal(one.histogram, two.histogram)
     assert set(np.unique(one.histogram.sum(axis=1))) == {0, 1081}
@@ -115,7 +116,7 @@ def test_threads_change_nothing_and_every_class_is_filled(monkeypatch):
 
 @pytest.mark.slow
 def test_whole_river_and_turn_tables():
-    river = features.river_strengths(threads=2)
+    river = street_features.river_strengths(threads=2)
     assert river.shape == (123_156_254,)
     assert river.max() == 1980
     at = Indexer((2, 5)).index(np.array([parse_cards("KcQc7dQh4h2s3c")], np.uint8))
@@ -128,17 +129,17 @@ def test_whole_river_and_turn_tables():
         total += float((river[some] * count).sum())
         mass += float(count.sum())
     assert total / mass / 1980 == pytest.approx(0.5, abs=1e-12)
-    turn = features.features("turn", threads=2)
+    turn = street_features.features("turn", threads=2)
     assert turn.histogram.shape == (13_960_050, 50)
     assert int(turn.histogram.sum(axis=1).min()) == int(turn.histogram.sum(axis=1).max()) == 46
 
 
 def test_bad_input():
     with pytest.raises(InputError, match="unknown street 'rivr'"):
-        features.features("rivr")
+        street_features.features("rivr")
     with pytest.raises(InputError, match="bins=0"):
-        features.features("flop", bins=0)
+        street_features.features("flop", bins=0)
     with pytest.raises(InputError, match="169 classes"):
-        features.ochs("river", np.zeros(8))
+        street_features.ochs("river", np.zeros(8))
     with pytest.raises(InputError, match="unknown street 'preflop'"):
-        features.ochs("preflop")
+        street_features.ochs("preflop")

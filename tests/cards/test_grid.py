@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, hand_index, parse_card
 from riverboat.cards.grid import CALL, CLASS_NAMES, CLASS_OF_HAND, DARK, FOLD, WEIGHT, Grid, action_colours, class_of
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 RANGE = Range.parse("QQ+,AKs,KQs:0.5,72o:0.001,AKo:0.25")
 

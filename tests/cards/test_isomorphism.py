@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from numba import njit
 
 from reference.burnside import count_classes, count_deals
-from riverboat.arrays import Array
-from riverboat.cards import _isomorphism_kernels as kernels
+from riverboat.cards._kernels import isomorphism as kernels
 from riverboat.cards.deck import Deck
 from riverboat.cards.isomorphism import Indexer, board_index, canonical_boards
-from riverboat.errors import InputError
-from riverboat.jit import OPTIONS
+from riverboat.compiled.jit import OPTIONS
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 SIZES = {
     (2,): 169,

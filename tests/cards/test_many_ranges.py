@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.equity import equity, range_shares
-from riverboat.cards.many_ranges import Showdowns
+from riverboat.cards.equity.batch_equities import Showdowns
+from riverboat.cards.equity.equities import equity, range_shares
 from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranking import rank
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 SMALL = [(Deck.small(4, 2, 1), 2, (51,)), (Deck.small(3, 3, 2), 3, (50, 47)), (Deck.small(3, 4, 2), 5, (48, 51, 44))]
 

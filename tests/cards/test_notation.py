@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from riverboat.cards.deck import HANDS, hand_index
 from riverboat.cards.notation import as_board, as_hand, parse_board, parse_cards, parse_hand, show_cards, show_hand
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 FLOP = (43, 38, 2)  # 4 × rank + suit: Q is 10, J is 9, 2 is 0
 

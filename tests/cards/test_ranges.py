@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, HANDS, RANKS, hand_index, parse_card
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.notation import parse_hand, show_hand
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
-from riverboat.interfaces.cards import show_range
+from riverboat.cli.cards.ranges import show_range
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 
 def hands(text: str) -> set[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from riverboat.cards import ranking
 from riverboat.cards.deck import Deck, card_name, parse_card
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 # Known counts of the categories, high card first, and of the classes that appear; checked by enumeration in the
 # literature many times over (5 cards: 2,598,960 hands; 7 cards: 133,784,560).

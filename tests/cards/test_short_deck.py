@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference import short_deck
 
-from riverboat.arrays import Array
 from riverboat.cards import ranking
-from riverboat.cards.classes import MADE, classify, classify_all
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, SHORT_RANKS, Deck, card_name
-from riverboat.cards.equity import equity
-from riverboat.cards.hand_rules import RULES, STANDARD
-from riverboat.cards.small_features import board_strengths
-from riverboat.errors import InputError
+from riverboat.cards.equity.equities import equity
+from riverboat.cards.features.small_deck_features import board_strengths
+from riverboat.cards.hand_classes import MADE, classify, classify_all
+from riverboat.cards.ranking_rules import RULES, STANDARD
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 SHORT = [name for name in RULES if name != STANDARD]
 DECKS = {name: Deck.of_rules(name) for name in RULES}
@@ -201,7 +201,7 @@ def test_equities_before_the_flop(monkeypatch: pytest.MonkeyPatch) -> None:
     assert equity("AA", "KK", deck=deck).shares[0] == pytest.approx(mean, rel=1e-12)
     assert alone[0].shares[0] != equity(*pairs[0]).shares[0]  # of 52 cards
     exact = equity("AsAh", "KdKc", "QdQc", deck=deck)
-    monkeypatch.setattr("riverboat.cards.equity.MULTIWAY_RUNOUTS", 0)
+    monkeypatch.setattr("riverboat.cards.equity.equities.MULTIWAY_RUNOUTS", 0)
     sampled = equity("AsAh,AsAd:1e-9", "KdKc", "QdQc", deck=deck, samples=40_000)
     assert exact.exact
     assert not sampled.exact

@@ -7,12 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from riverboat.cards import _showdown_kernels as kernels
-from riverboat.cards import features, ranking
+from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck
-from riverboat.cards.isomorphism import Indexer
-from riverboat.cards.notation import parse_cards
-from riverboat.cards.small_features import (
+from riverboat.cards.equity._kernels import showdown as kernels
+from riverboat.cards.features import street_features
+from riverboat.cards.features.small_deck_features import (
     board_strengths,
     full_strength,
     hands_of,
@@ -20,7 +19,9 @@ from riverboat.cards.small_features import (
     small_ochs,
     small_strengths,
 )
-from riverboat.errors import InputError
+from riverboat.cards.isomorphism import Indexer
+from riverboat.cards.notation import parse_cards
+from riverboat.core.errors import InputError
 
 LEDUC = Deck("JQK", "hs", hole=1)
 CARDS = np.array(HAND_CARDS)
@@ -109,7 +110,7 @@ def test_real_deck_river() -> None:
         kernels.strength_boards(board[None], CARDS, ranking.tables(7), kernels.scratch(), np.zeros(52, np.int32), found)
         own = board_strengths(FULL_DECK, board)
         np.testing.assert_array_equal(own, np.where(found[0] == 65535, -1, found[0].astype(np.int32)))
-    assert full_strength(FULL_DECK, 5) == features.FULL
+    assert full_strength(FULL_DECK, 5) == street_features.FULL
 
 
 def test_real_deck_turn() -> None:
@@ -119,7 +120,7 @@ def test_real_deck_turn() -> None:
     first, second = np.zeros((1, 1326), np.int64), np.zeros((1, 1326), np.int64)
     kernels.runout_features(
         np.array([turn], np.uint8), CARDS, ranking.tables(7), kernels.scratch(), np.zeros(52, np.int32),
-        np.zeros(5, np.uint8), features.bin_numbers(50), count, first, second,
+        np.zeros(5, np.uint8), street_features.bin_numbers(50), count, first, second,
     )  # fmt: skip
     rivers = np.array([board_strengths(FULL_DECK, np.array([*turn, c])) for c in range(52) if c not in turn])
     met = rivers >= 0

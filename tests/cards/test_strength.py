@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.features.strength import shares_beaten
 from riverboat.cards.ranking import rank
-from riverboat.cards.strength import shares_beaten
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from riverboat.cards._sweep_kernels import meets, sort_by_strength, sweep, weigh
-from riverboat.jit import OPTIONS
-from riverboat.lanes import LANES, same, store
+from riverboat.cards.equity._kernels.sweep import meets, sort_by_strength, sweep, weigh
+from riverboat.compiled.jit import OPTIONS
+from riverboat.compiled.simd import LANES, same, store
 
 pytestmark = pytest.mark.smoke
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import riverboat
 from processes import Processes
-from riverboat import artefact
+from riverboat.core import artifacts
 
 INTERRUPTED = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
 PATIENCE = 120.0  # seconds that any piece of work may take
@@ -121,9 +121,9 @@ class Found:
 
 def whole(folder: Path) -> None:
     """Read every artefact in a folder: each is whole, whatever was killed."""
-    for manifest in sorted(folder.rglob(artefact.MANIFEST)):
+    for manifest in sorted(folder.rglob(artifacts.MANIFEST)):
         if not any(part.startswith(".") for part in manifest.relative_to(folder).parts):
-            artefact.read(manifest.parent)
+            artifacts.read(manifest.parent)
 
 
 def torment(nursery: Nursery, case: Case, seed: int, trials: int, kills: int = 4) -> Found:

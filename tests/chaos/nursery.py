@@ -13,7 +13,7 @@ import signal
 import sys
 import traceback
 
-from riverboat.interfaces import cli
+from riverboat.cli import main as cli
 
 
 def work(words: list[str]) -> int:

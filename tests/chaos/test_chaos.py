@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from chaos.harness import Case, Found, Nursery, torment
-from riverboat import artefact
-from riverboat.strategy import files
+from riverboat.core import artifacts
+from riverboat.strategies import files
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -26,7 +26,7 @@ SPOT = (
 
 def tables(folder: Path) -> dict[str, bytes]:
     """Read the tables of a run's last checkpoint."""
-    _, arrays = artefact.read(files.checkpoints(folder / "run")[-1])
+    _, arrays = artifacts.read(files.checkpoints(folder / "run")[-1])
     return {name: values.tobytes() for name, values in arrays.items()}
 
 
@@ -69,7 +69,7 @@ def library(folder: Path) -> dict[str, bytes]:
     """Read all parts of a library of endgames."""
     found = {}
     for part in sorted(folder.glob("part-*")):
-        _, arrays = artefact.read(part)
+        _, arrays = artifacts.read(part)
         found |= {f"{part.name} {name}": values.tobytes() for name, values in arrays.items()}
     return found
 

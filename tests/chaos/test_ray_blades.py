@@ -16,7 +16,7 @@ import pytest
 from tests.solving.test_cluster import equal, game
 
 from chaos.harness import Found
-from riverboat.solving.cluster import Distributed
+from riverboat.solvers.cluster.distributed import Distributed
 
 pytestmark = [
     pytest.mark.slow,

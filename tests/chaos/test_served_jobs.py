@@ -15,8 +15,8 @@ from tests.interfaces.test_web_jobs import SPOT, Serving
 
 from chaos.harness import Found, whole
 from processes import Processes
-from riverboat import artefact, disk
-from riverboat.strategy import files
+from riverboat.core import artifacts, atomic_io
+from riverboat.strategies import files
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -26,7 +26,7 @@ TRIALS = 6
 
 def tables(folder: Path) -> dict[str, bytes]:
     """Read what a job has left."""
-    _, arrays = artefact.read(files.newest(folder))
+    _, arrays = artifacts.read(files.newest(folder))
     return {name: values.tobytes() for name, values in arrays.items()}
 
 
@@ -37,7 +37,7 @@ def worker(job: str) -> int | None:
             words = (place / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"riverboat.interfaces.web.job_process" in words and job.encode() in words:
+        if b"riverboat.web.jobs.process" in words and job.encode() in words:
             return int(place.name)
     return None
 
@@ -71,7 +71,7 @@ def test_a_job_survives(whom: str, processes: Processes, tmp_path: Path, judge: 
                 server.client.close()
                 server.process.wait(60)
                 end = time.monotonic() + 60
-                while disk.is_held(data / name) and time.monotonic() < end:
+                while atomic_io.is_held(data / name) and time.monotonic() < end:
                     time.sleep(0.02)  # the job hears that its server is gone, and saves
                 server = Serving(processes, data)
             else:

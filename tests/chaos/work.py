@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from tests.agents.test_searching import base
 
-from riverboat.endgame.library_build import build
-from riverboat.interfaces import cli
-from riverboat.reproduce.pieces import Pieces
+from riverboat.cli import main
+from riverboat.papers.pieces import Pieces
+from riverboat.subgames.database.build import build
 
 
 def endgames(folder: str) -> None:
@@ -54,7 +54,7 @@ def _printed(words: list[str]) -> str:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         try:
-            cli.main(words)
+            main.main(words)
         except SystemExit as ended:
             if ended.code:
                 raise

@@ -11,16 +11,16 @@ from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import hand_strengths
 from riverboat.continuous import _kernels as kernels
+from riverboat.continuous.best_response import certify
 from riverboat.continuous.holdem import Betting, Ranks, RiverPlayer, _bands, _shape, solution
 from riverboat.continuous.newton import Finder
 from riverboat.continuous.profile import Profile
-from riverboat.continuous.qualitative import Model
-from riverboat.continuous.response import certify
+from riverboat.continuous.qualitative_model import Model
 from riverboat.continuous.signals import Signals, uniform
 from riverboat.continuous.solve import solve_model
-from riverboat.errors import InputError
-from riverboat.games.spot import Spot
-from riverboat.strategy.solution import Solution
+from riverboat.core.errors import InputError
+from riverboat.games.spots.spot import Spot
+from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
 BANDS = {"root": "b x b x", "x": "b x b", "x-b": "r f c r", "x-b-r": "f c", "b": "r f c r", "b-r": "f c"}

@@ -7,10 +7,10 @@ import pytest
 from tests.reference.continuous import Brute, half_street
 
 from riverboat.continuous import signals as deals
+from riverboat.continuous.best_response import certify
+from riverboat.continuous.examples import auction, river, three_way
 from riverboat.continuous.game import ContinuousGame, Decision, Leaf, Tree
-from riverboat.continuous.makers import auction, river, three_way
 from riverboat.continuous.profile import Bands, Profile
-from riverboat.continuous.response import certify
 from riverboat.continuous.signals import Signals
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from riverboat.cli import main
 from riverboat.continuous import signals as deals
+from riverboat.continuous.examples import river
 from riverboat.continuous.game_file import dumps_models, loads, loads_models
-from riverboat.continuous.makers import river
-from riverboat.continuous.qualitative import Model
-from riverboat.errors import InputError
-from riverboat.interfaces import cli
+from riverboat.continuous.qualitative_model import Model
+from riverboat.core.errors import InputError
 
 HALF = "[river]\npot = 2\nstreet = 'half'\n"
 MODELS = '[[model]]\nname = "bluff"\nbands = { root = "b x b", b = "f c" }\norder = "root:1 b:1 root:2"\n'
@@ -84,7 +84,7 @@ def test_signals() -> None:
 
 def command(*words: str) -> int:
     with pytest.raises(SystemExit) as end:
-        cli.main(["continuous", *words])
+        main.main(["continuous", *words])
     return int(end.value.code or 0)
 
 

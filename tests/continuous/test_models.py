@@ -9,15 +9,15 @@ import pytest
 from tests.reference.continuous import half_street
 
 from riverboat.continuous import signals as deals
-from riverboat.continuous.discrete import Steps
+from riverboat.continuous.best_response import certify
+from riverboat.continuous.discretization import Steps
+from riverboat.continuous.examples import auction, river
 from riverboat.continuous.game import ContinuousGame, Decision
-from riverboat.continuous.makers import auction, river
-from riverboat.continuous.propose import further_raises, propose, river_models
-from riverboat.continuous.qualitative import Model, every, of_profile
-from riverboat.continuous.response import certify
+from riverboat.continuous.proposals import further_raises, propose, river_models
+from riverboat.continuous.qualitative_model import Model, every, of_profile
 from riverboat.continuous.solve import solve, solve_model, solve_models
-from riverboat.errors import InputError
-from riverboat.solving.lp import solve_lp
+from riverboat.core.errors import InputError
+from riverboat.solvers.exact.lp import solve_lp
 from riverboat.trees.compile import compile_game
 
 BLUFF = {"root": "b x b", "b": "f c"}

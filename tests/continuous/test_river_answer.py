@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from riverboat.cli import main
 from riverboat.continuous.holdem import solve_river
-from riverboat.games.spot import Spot
-from riverboat.interfaces import cli
+from riverboat.games.spots.spot import Spot
 
 FILE = """
 board = "Td9d6hQc2s"
@@ -25,7 +25,7 @@ river = { bet = "25%" }
 
 def command(*words: str) -> int:
     with pytest.raises(SystemExit) as end:
-        cli.main(["continuous", *words])
+        main.main(["continuous", *words])
     return int(end.value.code or 0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riverboat.games.registry import make
-from riverboat.reproduce.coin_toss import EXPERIMENT, Blind, _blind, coin_toss, random_bases, second_round
+from riverboat.papers.endgames.coin_toss import EXPERIMENT, Blind, _blind, coin_toss, random_bases, second_round
 from riverboat.testing import check_game
 
 

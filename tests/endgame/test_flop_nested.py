@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riverboat.endgame.flop_nested import METHODS, Larger, nest
-from riverboat.endgame.flop_translated import translate
-from riverboat.errors import InputError
-from riverboat.games.betting_parts import BoardPart
-from riverboat.games.flop_holdem import flop_holdem
-from riverboat.reproduce.endgame_table_2 import unknown_bets
-from riverboat.solving.boards import BoardCFR, quality_of
-from riverboat.walks.board_walk import BoardWalker
-from riverboat.walks.tables import block
+from riverboat.core.errors import InputError
+from riverboat.engines.cpu.board_engine import BoardWalker
+from riverboat.engines.tables import block
+from riverboat.games.boards.flop_holdem import flop_holdem
+from riverboat.games.boards.subtrees import BoardPart
+from riverboat.papers.endgames.table_2 import unknown_bets
+from riverboat.solvers.boards.cfr import BoardCFR, quality_of
+from riverboat.subgames.flop.nested import METHODS, Larger, nest
+from riverboat.subgames.flop.translated import translate
 
 GADGETS = [name for name, method in METHODS.items() if method.gadget]
 ROUNDING = 1e-6

@@ -12,16 +12,16 @@ import pytest
 from reference.endgame import Opponent
 from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import parse_hand
-from riverboat.endgame.flop_refine import COVER, METHODS, endgame, refine_flop
-from riverboat.endgame.flop_values import Round, secured
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
+from riverboat.engines.cpu.board_engine import BoardWalker
 from riverboat.games.base import CHANCE
-from riverboat.games.betting_parts import cut
-from riverboat.games.holdem import holdem
-from riverboat.solving.boards import BoardCFR, quality_of
-from riverboat.strategy.solution import Solution
+from riverboat.games.boards.full_holdem import holdem
+from riverboat.games.boards.subtrees import cut
+from riverboat.solvers.boards.cfr import BoardCFR, quality_of
+from riverboat.strategies.solution import Solution
+from riverboat.subgames.flop.refinement import COVER, METHODS, endgame, refine_flop
+from riverboat.subgames.flop.values import Round, secured
 from riverboat.trees.boards import BoardTree
-from riverboat.walks.board_walk import BoardWalker
 
 ROUNDING = 1e-6  # in mbb/g
 SAFE = [name for name, method in METHODS.items() if method.safe]

@@ -11,17 +11,28 @@ import pytest
 from tests.agents.test_searching import SMALL, base
 
 from random_blueprints import random_blueprint
-from riverboat.agents.searching import LibraryAgent
+from riverboat.agents.search import LibraryAgent
 from riverboat.cards.deck import HAND_CARDS
-from riverboat.endgame import library_build
-from riverboat.endgame.library import GRID, POT, RUNGS, Kept, Key, Library, distance, kept_of, rung_betting, rung_spot
-from riverboat.endgame.library_build import build, load_library, reached
-from riverboat.endgame.library_play import READS, Reading
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.errors import InputError
-from riverboat.games.betting import Betting
-from riverboat.interfaces import endgames as commands
-from riverboat.solving.batches import solve_many
+from riverboat.cli.endgames import endgames as commands
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.betting import Betting
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.subgames.database import build as library_build
+from riverboat.subgames.database.build import build, load_library, reached
+from riverboat.subgames.database.database import (
+    GRID,
+    POT,
+    RUNGS,
+    Kept,
+    Key,
+    Library,
+    distance,
+    kept_of,
+    rung_betting,
+    rung_spot,
+)
+from riverboat.subgames.database.policy import READS, Reading
+from riverboat.subgames.search.search import SearchSettings
 from riverboat.testing.agents import check_agent
 
 BOARD = (3, 17, 22, 35, 50)

@@ -9,16 +9,16 @@ import pytest
 from tests.agents.test_searching import MENU, base
 
 from riverboat.cards.notation import parse_cards
-from riverboat.endgame.leaf_kinds import FixedLeaves, Learnt, features
-from riverboat.endgame.leaf_rollouts import SHOWN, Exit, Rollouts, groups_of
-from riverboat.endgame.library import Library
-from riverboat.endgame.library_build import reached, solve_some
-from riverboat.endgame.library_leaves import LibraryLeaves, RiverLeaves, Turn
-from riverboat.endgame.limited_quality import Flop
-from riverboat.endgame.street_game import StreetSolver, goes_on
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.solving.lp import quasi_perfect
+from riverboat.solvers.exact.lp import quasi_perfect
+from riverboat.subgames.database.build import reached, solve_some
+from riverboat.subgames.database.database import Library
+from riverboat.subgames.database.leaves import LibraryLeaves, RiverLeaves, Turn
+from riverboat.subgames.depth_limited.leaf_baselines import FixedLeaves, Learnt, features
+from riverboat.subgames.depth_limited.quality import Flop
+from riverboat.subgames.depth_limited.rollouts import SHOWN, Exit, Rollouts, groups_of
+from riverboat.subgames.depth_limited.street_game import StreetSolver, goes_on
 from riverboat.trees.compile import compile_game
 
 

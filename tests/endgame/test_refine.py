@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from random_games import SEEDS, RandomHistoryGame, RandomPublicGame, history_games, public_games, random_public_game
 from reference.endgame import Opponent
-from riverboat.endgame.refine import METHODS, after_chance, refine
-from riverboat.endgame.values import entries, gifts
-from riverboat.endgame.vectors import choose_hand
-from riverboat.errors import InputError, ZeroSumError
+from riverboat.core.errors import InputError, ZeroSumError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff
-from riverboat.games.normal_form import NormalForm
 from riverboat.games.registry import make
-from riverboat.games.toy import CoinToss
-from riverboat.solving.cfr import CFR
-from riverboat.solving.lp import solve_lp, undominated
-from riverboat.solving.response import quality
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.coin_toss import CoinToss
+from riverboat.games.small.normal_form import NormalForm
+from riverboat.solvers.exact.lp import solve_lp, undominated
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.tabular import Strategy
+from riverboat.subgames.maxmargin import choose_hand
+from riverboat.subgames.resolving import METHODS, after_chance, refine
+from riverboat.subgames.values import entries, gifts
 from riverboat.testing import check_strategy
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.gadgets import check_apart, endgame_at, maxmargin_gadget, resolve_gadget

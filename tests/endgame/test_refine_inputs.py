@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat.endgame.refine import METHODS, Refinement, after_chance
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games import registry
+from riverboat.subgames.resolving import METHODS, Refinement, after_chance
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 

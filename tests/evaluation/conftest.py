@@ -2,7 +2,7 @@
 
 import pytest
 
-from riverboat.evaluation import value_tables
+from riverboat.evaluation.matches import value_tables
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
+from riverboat.agents.baselines import YARDSTICKS, Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
-from riverboat.errors import InputError
-from riverboat.evaluation.duel import duel
-from riverboat.evaluation.matches import play_match, round_robin
-from riverboat.games.acpc import Rules, read_game
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches.duel import duel
+from riverboat.evaluation.matches.match import play_match, round_robin
 from riverboat.games.base import TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import values
-from riverboat.games.moves import moves_of, play_move
-from riverboat.games.records import Hands
-from riverboat.games.views import Views
+from riverboat.games.holdem.actions import moves_of, play_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import values
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.games.records.hand_records import Hands
 
 NOLIMIT, LIMIT, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "leduc"))
 FOLD, CALL, RAISE, RANDOM, RULES = (Yardstick(name) for name in YARDSTICKS)

@@ -11,18 +11,18 @@ import pytest
 
 from random_blueprints import random_blueprint
 from reference.matches import all_hands
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.yardsticks import Yardstick
 from riverboat.cards.isomorphism import Indexer
-from riverboat.errors import InputError
-from riverboat.evaluation.aivat import Aivat
-from riverboat.evaluation.matches import play_match
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import one_size
-from riverboat.games.records import Hands
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches.aivat import Aivat
+from riverboat.evaluation.matches.match import play_match
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.games.records.hand_records import Hands
+from riverboat.strategies.blueprint import BlueprintStrategy
 
 # Two cards each of six, one card on the flop and one on the turn; a pot-sized raise of the other's is all-in.
 TWO_CARDS = Rules(blinds=(100, 50), stacks=(600, 600), board=(0, 1, 1), hole=2, ranks=3, suits=2, name="six")

@@ -10,25 +10,25 @@ import pytest
 
 import riverboat as rb
 from random_blueprints import blueprint_of, random_blueprint
-from riverboat.abstraction.card_abstraction import lossless
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.agents.baselines import YARDSTICKS, Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.yardsticks import YARDSTICKS, Yardstick
 from riverboat.cards.deck import HANDS
-from riverboat.claims import EXACT, LOWER
-from riverboat.errors import InputError
-from riverboat.evaluation import best_response
-from riverboat.evaluation.local_best_response import local_best_response
+from riverboat.core.claims import EXACT, LOWER
+from riverboat.core.errors import InputError
+from riverboat.evaluation.best_response import exact
+from riverboat.evaluation.local_best_response.estimate import local_best_response
 from riverboat.evaluation.quality import quality, tabulated, whole_tree
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import one_size
-from riverboat.games.root_gadgets import Stop
-from riverboat.games.spot import Spot
-from riverboat.solving import response
-from riverboat.solving.boards import BoardCFR
-from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.played import Played
-from riverboat.strategy.postprocess import purify
+from riverboat.games.boards.root_gadgets import Stop
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.tabular import best_response as response
+from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.policy import Played
+from riverboat.strategies.postprocessing import purify
 from riverboat.trees.boards import BoardTree
 
 LEDUC, KUHN = read_game("leduc"), read_game("kuhn")
@@ -57,7 +57,7 @@ def test_a_blueprint_of_a_limit_game_is_exact_and_of_a_no_limit_game_a_bound() -
     limit = random_blueprint("leduc")
     found = quality(limit)
     assert (found.kind, found.of) == (EXACT, "")
-    assert found.claims[0].value == pytest.approx(best_response.quality(limit).mbb_per_game)
+    assert found.claims[0].value == pytest.approx(exact.quality(limit).mbb_per_game)
     assert found.claims[0].unit == "mbb/g"
     wide = quality(blueprint_of("pairs"))
     assert wide.kind == LOWER

@@ -11,27 +11,27 @@ import numpy as np
 import pytest
 
 from reference.response import response_value
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.abstraction.public import PublicBuckets, cluster_private
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError, MemoryLimitError
-from riverboat.evaluation import best_response, response_walk
-from riverboat.evaluation.best_response import estimate, quality
-from riverboat.evaluation.duel import yardstick
-from riverboat.evaluation.lower_bound import lower_bound
-from riverboat.evaluation.response_layout import RESPONDERS
-from riverboat.evaluation.response_pieces import Means
-from riverboat.evaluation.response_walk import Plan, ResponseWalk, StoppedError
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import Menu, one_size, parse_menu
+from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.evaluation.best_response import exact, traversal
+from riverboat.evaluation.best_response.exact import estimate, quality
+from riverboat.evaluation.best_response.layout import RESPONDERS
+from riverboat.evaluation.best_response.lower_bound import lower_bound
+from riverboat.evaluation.best_response.pieces import Means
+from riverboat.evaluation.best_response.traversal import Plan, ResponseWalk, StoppedError
+from riverboat.evaluation.matches.duel import yardstick
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import Menu, one_size, parse_menu
+from riverboat.games.holdem.rules import Rules, read_game
 from riverboat.games.registry import make
-from riverboat.solving import response
-from riverboat.solving.cfr import CFR
-from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.blueprint_values import blueprint_values
-from riverboat.strategy.table import Strategy
+from riverboat.solvers.tabular import best_response as response
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.blueprint_values import blueprint_values
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game
 
 ALL_IN = parse_menu('preflop = ["a"]\nflop = ["50%, a", "a"]\nmost_raises = [2, 2, 1]')
@@ -190,7 +190,7 @@ def test_threads_change_nothing() -> None:
 
 def test_pieces_are_kept_and_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A walk that is broken off loses what it was at; what goes on gives the same to the last bit."""
-    monkeypatch.setattr(response_walk, "PIECES", 7)
+    monkeypatch.setattr(traversal, "PIECES", 7)
     rules = read_game("bench-3x20")
     strategy = blueprint(rules, one_size("100%"), bucketed(rules, (5, 7, 9), 5), 6)
     whole, seen = quality(strategy, self_play=False), []
@@ -278,7 +278,7 @@ def test_what_takes_too_long_is_refused() -> None:
 
 def test_what_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = read_game("kuhn")
-    monkeypatch.setattr(best_response, "MOST_BYTES", 100)
+    monkeypatch.setattr(exact, "MOST_BYTES", 100)
     with pytest.raises(MemoryLimitError, match="fewer threads"):
         quality(blueprint(rules, None, lossless((), rules.deck), 0))
     leduc = read_game("leduc")

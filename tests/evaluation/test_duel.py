@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError
-from riverboat.evaluation.best_response import quality
-from riverboat.evaluation.duel import YARDSTICKS, Duel, _deals, duel, yardstick
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.agents.baselines import Yardstick
+from riverboat.core.errors import InputError
+from riverboat.evaluation.best_response.exact import quality
 from riverboat.evaluation.intervals import interval
-from riverboat.evaluation.pairs import Pairs
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import one_size
-from riverboat.solving.blueprint import Blueprint
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.evaluation.matches.duel import YARDSTICKS, Duel, _deals, duel, yardstick
+from riverboat.evaluation.matches.pairs import Pairs
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.strategies.blueprint import BlueprintStrategy
 
 POT = one_size("100%")
 SMALL = read_game("bench-3x20")
@@ -200,7 +200,7 @@ def test_matches_are_not_dealt_what_training_has_seen(monkeypatch: pytest.Monkey
         dealt.append(_deals(*asked))
         return dealt[-1]
 
-    monkeypatch.setattr("riverboat.evaluation.duel._deals", spy)
+    monkeypatch.setattr("riverboat.evaluation.matches.duel._deals", spy)
     duel(some, some, 2 * len(seen), seed=3)
     call = Yardstick("always-call")
     for cards in (dealt[0].cards, Pairs((call, call), ("one", "two"), SMALL, 3).play(np.arange(len(seen))).cards[::2]):

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError, RiverboatError
+from riverboat.cli.matches.ledger import as_page, ledger
+from riverboat.core.errors import InputError, RiverboatError
 from riverboat.evaluation.identity import about, identity
 from riverboat.evaluation.ledger import Ledger, read_ledger
-from riverboat.games.acpc import read_game
-from riverboat.interfaces.ledgers import as_page, ledger
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.blueprint import save_blueprint
 
 DOCS = Path(__file__).parents[2] / "docs"
 RULES = read_game("leduc")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.agents.yardsticks import Yardstick
+from riverboat.agents.baselines import Yardstick
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.notation import parse_cards, show_cards
 from riverboat.cards.ranking import hand_strengths
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.evaluation.litmus import boards_of, litmus, state_after
 from riverboat.evaluation.litmus_checks import KINDS, joined, parse_checks, shipped_checks
-from riverboat.games.acpc import read_game
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import parse_match_state
-from riverboat.strategy.public_answers import Strategies
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import parse_match_state
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.public_strategy import Strategies
 
 NOLIMIT, LIMIT, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "leduc"))
 CALLER = Yardstick("always-call")

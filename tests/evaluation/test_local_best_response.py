@@ -9,21 +9,21 @@ import pytest
 
 from random_blueprints import random_blueprint
 from reference.local_best_response import Responder as Twin
-from riverboat.abstraction.card_abstraction import lossless
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.claims import EXACT
-from riverboat.errors import InputError
-from riverboat.evaluation.local_best_response import local_best_response
-from riverboat.evaluation.local_choice import Node, Responder
-from riverboat.evaluation.local_walk import Walk
+from riverboat.core.claims import EXACT
+from riverboat.core.errors import InputError
+from riverboat.evaluation.local_best_response.choice import Node, Responder
+from riverboat.evaluation.local_best_response.estimate import local_best_response
+from riverboat.evaluation.local_best_response.traversal import Walk
 from riverboat.evaluation.quality import quality
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.betting import Betting
-from riverboat.games.menus import one_size
-from riverboat.games.moves import moves_of, play_move, show_move
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.actions import moves_of, play_move, show_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.strategies.blueprint import BlueprintStrategy
 
 NOLIMIT, LIMIT, LEDUC = read_game("nolimit-200bb"), read_game("limit"), read_game("leduc")
 # One card each: two deals to the board, and stacks that end quickly.
@@ -49,7 +49,7 @@ def random_agent(rules: Rules, seed: int = 2) -> BlueprintAgent:
 def test_always_fold(rules: Rules, actions: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """A blind of a half comes by itself; the big one has to be bet for: Lisý and Bowling's table has 250, 750 and 750."""
     # the table of starting hands takes half a minute; who never shows a hand is beaten with any
-    monkeypatch.setattr("riverboat.cards.many_ranges.preflop_table", lambda: np.full((169, 169), 0.5))
+    monkeypatch.setattr("riverboat.cards.equity.batch_equities.preflop_table", lambda: np.full((169, 169), 0.5))
     found = local_best_response(Yardstick("always-fold"), rules, actions=actions, hands=16)
     assert found.mbb_per_game == pytest.approx(value, abs=1e-6)
     assert found.ci95 == pytest.approx(0, abs=1e-6)
@@ -198,7 +198,7 @@ def test_answers_that_are_alike_for_all_hands_are_kept_as_one_row(monkeypatch: p
     """As those of `random` are, which bets every number of chips: nothing else changes."""
     agents = Yardstick("random"), Yardstick("rule-based")
     plain = [local_best_response(agent, SHORT, hands=200) for agent in agents]
-    monkeypatch.setattr("riverboat.evaluation.local_choice._WIDE", 0)
+    monkeypatch.setattr("riverboat.evaluation.local_best_response.choice._WIDE", 0)
     for agent, wanted in zip(agents, plain, strict=True):
         found = local_best_response(agent, SHORT, hands=200)
         assert (found.chips.mean, found.chips.half_width) == pytest.approx((wanted.chips.mean, wanted.chips.half_width))

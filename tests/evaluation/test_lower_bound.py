@@ -10,14 +10,14 @@ import pytest
 
 from evaluation.test_best_response import TINY, blueprint, bucketed
 from reference.response import response_value
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.errors import InputError
-from riverboat.evaluation.best_response import quality
-from riverboat.evaluation.fitted_response import draw_boards, fit_response
-from riverboat.evaluation.lower_bound import abstract_bound, lower_bound, pay_response
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.menus import one_size
-from riverboat.solving.abstract_response import abstract_quality
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.core.errors import InputError
+from riverboat.evaluation.best_response.exact import quality
+from riverboat.evaluation.best_response.fitted import draw_boards, fit_response
+from riverboat.evaluation.best_response.lower_bound import abstract_bound, lower_bound, pay_response
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.solvers.mccfr.abstract_response import abstract_quality
 
 
 @pytest.mark.parametrize("name", ["one card, two boards", "two cards", "limit"])

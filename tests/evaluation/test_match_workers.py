@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError, MemoryLimitError
-from riverboat.evaluation.match_workers import Workers
-from riverboat.evaluation.matches import _even, play_match
-from riverboat.evaluation.thinning import Thinning
-from riverboat.games.acpc import read_game
-from riverboat.games.records import Hands
+from riverboat.agents.baselines import Yardstick
+from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.evaluation.matches.match import _even, play_match
+from riverboat.evaluation.matches.thinning import Thinning
+from riverboat.evaluation.matches.workers import Workers
+from riverboat.games.holdem.rules import read_game
+from riverboat.games.records.hand_records import Hands
 
 LEDUC = read_game("leduc")
 

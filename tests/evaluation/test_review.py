@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError
-from riverboat.evaluation.aivat import Aivat
-from riverboat.evaluation.matches import play_match
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches.aivat import Aivat
+from riverboat.evaluation.matches.match import play_match
 from riverboat.evaluation.review import Worst, review
-from riverboat.games.acpc import read_game
+from riverboat.games.holdem.rules import read_game
 
 RULES = read_game("leduc")
 

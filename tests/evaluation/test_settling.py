@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError
+from riverboat.agents.baselines import Yardstick
+from riverboat.core.errors import InputError
 from riverboat.evaluation.intervals import Tally
-from riverboat.evaluation.matches import play_match
-from riverboat.evaluation.settling import BETTER, BETWEEN, LEAST, OPEN, WORSE, Settling
-from riverboat.games.acpc import read_game
+from riverboat.evaluation.matches.match import play_match
+from riverboat.evaluation.matches.sequential_test import BETTER, BETWEEN, LEAST, OPEN, WORSE, Settling
+from riverboat.games.holdem.rules import read_game
 
 pytestmark = pytest.mark.smoke
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError
-from riverboat.evaluation.matches import play_match
-from riverboat.evaluation.thinning import Thinning
-from riverboat.games.acpc import read_game
-from riverboat.games.records import Hands
+from riverboat.agents.baselines import Yardstick
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches.match import play_match
+from riverboat.evaluation.matches.thinning import Thinning
+from riverboat.games.holdem.rules import read_game
+from riverboat.games.records.hand_records import Hands
 
 RULES = read_game("nolimit-200bb")
 FIRST, SECOND = Yardstick("rule-based"), Yardstick("random", seed=4)

@@ -7,11 +7,11 @@ import pytest
 
 from random_blueprints import random_blueprint
 from reference.matches import all_hands
-from riverboat import kept
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.errors import InputError
-from riverboat.evaluation import value_tables as module
-from riverboat.evaluation.value_tables import value_tables
+from riverboat.core import cache
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches import value_tables as module
+from riverboat.evaluation.matches.value_tables import value_tables
 
 DEALS = 60_000
 
@@ -39,8 +39,8 @@ def test_values_against_all_hands() -> None:
 
 
 def test_tables_are_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    monkeypatch.setattr(kept, "folder", lambda: tmp_path)
-    monkeypatch.setattr(module, "kept", kept.kept)
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(module, "kept", cache.kept)
     strategy, calls = random_blueprint("leduc", 5), []
     one = value_tables(strategy, deals=50, progress=calls.append)
     assert calls == [1.0]

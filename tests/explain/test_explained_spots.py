@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from riverboat.cards.notation import show_hand
-from riverboat.errors import InputError
-from riverboat.explain.compare import compare
-from riverboat.explain.defence import defences
+from riverboat.core.errors import InputError
+from riverboat.explain.comparison import compare
 from riverboat.explain.explanation import explain
-from riverboat.explain.flops import BoardRow, board_decisions
+from riverboat.explain.flop_rules import BoardRow, board_decisions
 from riverboat.explain.spots import cost_of, replaced, spot_decisions
 from riverboat.explain.why import why
-from riverboat.games.spot import Spot
-from riverboat.solving.batches import solve_many
-from riverboat.strategy.rule_list import CALL, RAISE, Move
-from riverboat.strategy.solution import Solution
+from riverboat.games.spots.spot import Spot
+from riverboat.papers.explanation.defence import defences
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.strategies.rule_list import CALL, RAISE, Move
+from riverboat.strategies.solution import Solution
 
 RIVER = Spot.make(
     board="Td9d6hQc2s", pot=200, stack=600, oop="66+,AK,AQ,KQ,JT,T9s,98s,87s,A5s", ip="QQ-22,AQ,KJ,QJ,J8s,87s,76s,A2s",

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.explain import fidelity
 from riverboat.explain.decisions import Decisions, joined
 from riverboat.explain.explanation import by_worth, edited, explain
-from riverboat.explain.learning import METHODS, learn, shortest
-from riverboat.strategy.rule_list import CALL, LEVEL, RAISE, SHARE, Condition, Feature, Move, RuleList
+from riverboat.explain.rule_learning import METHODS, learn, shortest
+from riverboat.strategies.rule_list import CALL, LEVEL, RAISE, SHARE, Condition, Feature, Move, RuleList
 
 EQUITY, DRAW, CLUB = Feature("equity", SHARE), Feature("draw"), Feature("club")
 RANK = Feature("rank", LEVEL, levels=("low", "middle", "high"))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.explain import fidelity
 from riverboat.explain.explanation import edited, explain
 from riverboat.explain.small_games import cost_of, replaced, small_decisions
-from riverboat.reproduce.framework import find
-from riverboat.solving.response import quality
-from riverboat.strategy.rule_list import RuleList
-from riverboat.strategy.table import Strategy
+from riverboat.papers.framework import find
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.rule_list import RuleList
+from riverboat.strategies.tabular import Strategy
 
 
 @pytest.fixture(scope="module")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.rules import RuleAgent
-from riverboat.agents.yardsticks import Yardstick
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.explain import fidelity
-from riverboat.explain.learning import learn
-from riverboat.explain.tables import line_decisions, played_decisions
-from riverboat.games.acpc import read_game
-from riverboat.strategy.player_features import HOLDEM
-from riverboat.strategy.rule_list import RuleList
+from riverboat.explain.agent_decisions import line_decisions, played_decisions
+from riverboat.explain.rule_learning import learn
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.features import HOLDEM
+from riverboat.strategies.rule_list import RuleList
 
 NOLIMIT = read_game("nolimit-200bb")
 WRITTEN = RuleList.parse(

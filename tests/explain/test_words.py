@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from riverboat.explain.decisions import Decisions
-from riverboat.explain.words import sentence, size_words, tell
-from riverboat.strategy.player_features import HOLDEM, RANGE
-from riverboat.strategy.rule_list import CALL, FOLD, RAISE, Move, RuleList
+from riverboat.explain.text import sentence, size_words, tell
+from riverboat.strategies.features import HOLDEM, RANGE
+from riverboat.strategies.rule_list import CALL, FOLD, RAISE, Move, RuleList
 
 FEATURES = HOLDEM + RANGE
 MOVES = (Move(FOLD), Move(CALL), Move(RAISE, 0.52))

@@ -20,8 +20,8 @@ from unittest import mock
 from numba.core import event
 
 from riverboat.agents import registry
-from riverboat.interfaces import cli
-from riverboat.interfaces.progress import ProgressLine
+from riverboat.cli import main
+from riverboat.cli.progress import ProgressLine
 
 from .case import Case
 from .world import WORLD, State, state_of
@@ -144,7 +144,7 @@ def run(case: Case, root: Path) -> Outcome:
     with _streams(out, err, case.typed), _inside(here):
         watch.start()
         try:
-            cli.main([*case.words])
+            main.main([*case.words])
         except SystemExit as stopped:
             code = stopped.code if isinstance(stopped.code, int) else 0
         except BaseException:

@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from random_blueprints import random_blueprint
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets
-from riverboat.games.spot_file import load
-from riverboat.interfaces import cli
-from riverboat.solving.run import Run
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets
+from riverboat.cli import main
+from riverboat.formats.spot_file import load
+from riverboat.solvers.run import Run
+from riverboat.strategies.blueprint import save_blueprint
 
 WORLD = "world"
 
@@ -218,7 +218,7 @@ def build(root: Path) -> Path:
 
 def _command(*words: str) -> None:
     try:
-        cli.main([*words])
+        main.main([*words])
     except SystemExit as stopped:
         if stopped.code != 0:
             raise RuntimeError(f"{words} ended with {stopped.code}") from None

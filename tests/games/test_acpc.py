@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from riverboat.cards.deck import FULL_DECK, card_name
 from riverboat.cards.ranking import rank
-from riverboat.errors import GameFileError, InputError
-from riverboat.games.acpc import Rake, Rules, parse_game, read_game, shipped, show_game
+from riverboat.core.errors import GameFileError, InputError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting, steps
-from riverboat.games.betting_tree import make
+from riverboat.games.boards.betting_tree import make
+from riverboat.games.holdem.betting import Betting, steps
+from riverboat.games.holdem.rules import Rake, Rules, parse_game, read_game, shipped, show_game
 
 NOLIMIT = read_game("nolimit-200bb")
 LIMIT = read_game("limit")

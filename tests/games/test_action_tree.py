@@ -9,22 +9,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError, MemoryLimitError
-from riverboat.games import action_tree
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import (
-    CALL,
-    FOLD,
-    OVER,
-    RAISE,
-    ActionTree,
-    Shape,
-    compile_actions,
-    measure,
-)
+from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.menus import Menu, every_size, one_size, parse_menu, totals
+from riverboat.games.holdem import action_tree
+from riverboat.games.holdem.action_tree import CALL, FOLD, OVER, RAISE, ActionTree, Shape, compile_actions, measure
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.menus import Menu, every_size, one_size, parse_menu, totals
+from riverboat.games.holdem.rules import Rules, read_game
 
 NOLIMIT = read_game("nolimit-200bb")
 ROYAL = Rules(blinds=(2, 1), stacks=(20, 20), board=(0, 3), ranks=5, name="royal")

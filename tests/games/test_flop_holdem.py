@@ -7,13 +7,13 @@ import pytest
 
 from reference.boards import assert_same_state, same_places, same_run
 from riverboat.cards.isomorphism import Indexer
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import TERMINAL
-from riverboat.games.flop_holdem import KINDS, flop_holdem
-from riverboat.games.holdem import Holdem
-from riverboat.solving.boards import BoardCFR
-from riverboat.solving.lp import solve_lp
+from riverboat.games.boards.flop_holdem import KINDS, flop_holdem
+from riverboat.games.boards.full_holdem import Holdem
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.exact.lp import solve_lp
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.public import PublicTree
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import gambit
-from riverboat.errors import GameFileError, InputError, RecallError, ZeroSumError
+from riverboat.core.errors import GameFileError, InputError, RecallError, ZeroSumError
+from riverboat.formats.gambit import load_efg, load_nfg, loads_efg, loads_nfg
 from riverboat.games.base import CHANCE, TERMINAL, HistoryGame
-from riverboat.games.gambit import load_efg, load_nfg, loads_efg, loads_nfg
 from riverboat.games.registry import make
 from riverboat.trees.history import HistoryTree, unroll
 from riverboat.trees.public import PublicTree

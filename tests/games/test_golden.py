@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, HistoryGame, Payoff, PublicGame
-from riverboat.games.bluff import Bluff
-from riverboat.games.half_street import clairvoyance_with_chips
 from riverboat.games.layout import from_states
-from riverboat.games.normal_form import NormalForm, matrix, rpst
 from riverboat.games.registry import make
-from riverboat.games.small_betting import SmallBetting, SmallRules
-from riverboat.games.small_poker import card_names, kuhn, leduc
-from riverboat.games.toy import CoinToss
-from riverboat.solving.response import quality
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.betting import SmallBetting, SmallRules
+from riverboat.games.small.bluff import Bluff
+from riverboat.games.small.coin_toss import CoinToss
+from riverboat.games.small.half_street import clairvoyance_with_chips
+from riverboat.games.small.normal_form import NormalForm, matrix, rpst
+from riverboat.games.small.poker import card_names, kuhn, leduc
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree
@@ -141,7 +141,7 @@ def test_bluff_with_four_dice_fits_in_memory() -> None:
     assert sum(array.nbytes for array in tree.nodes) < 0.6e9
     lines = (  # in a process of its own: a peak stays with those who have had a larger one
         "import resource",
-        "from riverboat.games.bluff import Bluff",
+        "from riverboat.games.small.bluff import Bluff",
         "from riverboat.trees.public import PublicTree",
         "PublicTree(Bluff((2, 2), values={'bluff:2,1': 0.6165}))",
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)",

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat.games import spot_file
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import ActionTree, compile_actions
-from riverboat.games.board_game import BettingTree
-from riverboat.games.holdem import holdem
-from riverboat.games.menus import menu_from
-from riverboat.solving.train_recipe import load_train_recipe
+from riverboat.formats import spot_file
+from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.boards.full_holdem import holdem
+from riverboat.games.holdem.action_tree import ActionTree, compile_actions
+from riverboat.games.holdem.menus import menu_from
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.mccfr.recipe import load_train_recipe
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spots"
 SPOTS = {

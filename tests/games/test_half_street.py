@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.games.half_street import clairvoyance, grid, half_street_kuhn
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.solving.lp import solve_lp
+from riverboat.games.small.half_street import clairvoyance, grid, half_street_kuhn
+from riverboat.solvers.exact.lp import solve_lp
 from riverboat.testing import check_game
 from riverboat.trees.compile import compile_game
 

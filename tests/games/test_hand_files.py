@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import DiskError, InputError
-from riverboat.evaluation.matches import play_match
-from riverboat.games import phh
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.betting import Betting
-from riverboat.games.hand_files import BROKEN_LINE, gather_hands, open_hands, read_hands, write_hands
-from riverboat.games.match_state import settled
-from riverboat.games.moves import HIDDEN
-from riverboat.games.phh_text import plain_table
-from riverboat.games.records import UNKNOWN, Hands, Played, join, record
-from riverboat.texts import parse_toml
+from riverboat.agents.baselines import Yardstick
+from riverboat.core.errors import DiskError, InputError
+from riverboat.core.text_files import parse_toml
+from riverboat.evaluation.matches.match import play_match
+from riverboat.formats import phh
+from riverboat.formats.hand_files import BROKEN_LINE, gather_hands, open_hands, read_hands, write_hands
+from riverboat.formats.phh_text import plain_table
+from riverboat.games.holdem.actions import HIDDEN
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import settled
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.games.records.hand_records import UNKNOWN, Hands, Played, join, record
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")
 GAMES = pytest.mark.parametrize(

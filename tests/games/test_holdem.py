@@ -12,13 +12,13 @@ import pytest
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS
 from riverboat.cards.isomorphism import Indexer
 from riverboat.cards.ranking import rank
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL, PublicGame
-from riverboat.games.board_game import BoardGame
-from riverboat.games.holdem import Holdem, holdem
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import quality
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.games.boards.full_holdem import Holdem, holdem
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import quality
 from riverboat.testing import check_game
 from riverboat.trees.compile import compile_game
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules, read_game, shipped
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import Lines, MatchState, parse_match_state, settled, values
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import Lines, MatchState, parse_match_state, settled, values
+from riverboat.games.holdem.rules import Rules, read_game, shipped
 
 NOLIMIT = read_game("nolimit-200bb")
 GAMES = {name: read_game(name) for name in shipped()}

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games.test_sizes import MENUS
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.betting import Betting
-from riverboat.games.menus import (
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.bet_sizes import Thresholds, parse_sizes
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.menus import (
     Level,
     Menu,
     every_size,
@@ -23,7 +23,7 @@ from riverboat.games.menus import (
     show_menu,
     totals,
 )
-from riverboat.games.sizes import Thresholds, parse_sizes
+from riverboat.games.holdem.rules import read_game
 
 RECIPE = """\
 [menu]

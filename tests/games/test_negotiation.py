@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.games.negotiation import negotiation
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.solving.cfr import CFR
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import quality
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.negotiation import negotiation
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game
 
 

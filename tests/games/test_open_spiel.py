@@ -16,12 +16,12 @@ pyspiel = pytest.importorskip("pyspiel")
 from open_spiel.python import policy as policies  # noqa: E402
 from open_spiel.python.algorithms import expected_game_score, exploitability  # noqa: E402
 
-from riverboat.errors import InputError  # noqa: E402
+from riverboat.core.errors import InputError  # noqa: E402
+from riverboat.formats.open_spiel_games import load  # noqa: E402
 from riverboat.games import registry  # noqa: E402
 from riverboat.games.base import CHANCE, TERMINAL, Compare, HistoryGame  # noqa: E402
-from riverboat.games.open_spiel import load  # noqa: E402
-from riverboat.strategy.open_spiel import from_open_spiel, to_open_spiel  # noqa: E402
-from riverboat.strategy.table import Strategy, Tree  # noqa: E402
+from riverboat.strategies.open_spiel import from_open_spiel, to_open_spiel  # noqa: E402
+from riverboat.strategies.tabular import Strategy, Tree  # noqa: E402
 from riverboat.trees.compile import compile_game, histories  # noqa: E402
 from riverboat.trees.history import HistoryTree  # noqa: E402
 
@@ -407,7 +407,7 @@ def test_without_pyspiel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pyspiel_is_imported_late() -> None:
-    code = "import sys, riverboat.games.open_spiel, riverboat.strategy.open_spiel; sys.exit('pyspiel' in sys.modules)"
+    code = "import sys, riverboat.formats.open_spiel_games, riverboat.strategies.open_spiel; sys.exit('pyspiel' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

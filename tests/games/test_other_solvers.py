@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.games.other_solvers import loads_other
-from riverboat.games.spot import Spot
+from riverboat.core.errors import InputError
+from riverboat.formats.other_solvers import loads_other
+from riverboat.games.spots.spot import Spot
 
 # The lines of PioSOLVER's tree builder; numbers of our own.
 PIO = """#Type#NoLimit

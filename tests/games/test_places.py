@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import parse_match_state
-from riverboat.games.moves import HIDDEN
-from riverboat.games.places import OVER, Places
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.actions import HIDDEN
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import parse_match_state
+from riverboat.games.holdem.public_state import OVER, Places
+from riverboat.games.holdem.rules import read_game
 from riverboat.testing.agents import random_views
 
 NOLIMIT = read_game("nolimit-200bb")

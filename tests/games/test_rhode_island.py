@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pytest
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.games.rhode_island import rhode_island, three_cards
-from riverboat.games.small_poker import card_names
+from riverboat.games.small.poker import card_names
+from riverboat.games.small.rhode_island import rhode_island, three_cards
 
 
 def strength(text: str) -> int:

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.ring_poker import RingPoker
-from riverboat.games.small_poker import OneCardPoker
+from riverboat.games.small.multiplayer_poker import RingPoker
+from riverboat.games.small.poker import OneCardPoker
 
 pyspiel = pytest.importorskip("pyspiel")
 from open_spiel.python import policy as policies  # noqa: E402
 
-from riverboat.strategy.open_spiel import from_open_spiel  # noqa: E402
+from riverboat.strategies.open_spiel import from_open_spiel  # noqa: E402
 
 MOVES = {"f": "Fold", "c": "Call", "r": "Raise"}
 

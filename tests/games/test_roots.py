@@ -11,24 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rake, Rules, read_game
-from riverboat.games.action_tree import ActionTree, compile_actions, measure
+from riverboat.acpc.dealer import run_match
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.formats.spot_file import dumps, loads
 from riverboat.games.base import CHANCE
-from riverboat.games.batches import book_of
-from riverboat.games.betting import Betting
-from riverboat.games.betting_rules import CALL, FOLD, NOBODY, allowed, deal, price, span, step
-from riverboat.games.betting_tree import make
-from riverboat.games.board_game import BettingTree
-from riverboat.games.labels import ACPC, STREET, Notation
-from riverboat.games.match_state import settle, settled
-from riverboat.games.menus import Choices, Menu, menu_from, one_size
-from riverboat.games.spot import Spot
-from riverboat.games.spot_file import dumps, loads
-from riverboat.interfaces.acpc_dealer import run_match
-from riverboat.solving.boards import BoardCFR
-from riverboat.strategy.node_export import node_dict
+from riverboat.games.boards.betting_tree import make
+from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.holdem.action_labels import ACPC, STREET, Notation
+from riverboat.games.holdem.action_tree import ActionTree, compile_actions, measure
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.betting_batch import book_of
+from riverboat.games.holdem.betting_rules import CALL, FOLD, NOBODY, allowed, deal, price, span, step
+from riverboat.games.holdem.match_state import settle, settled
+from riverboat.games.holdem.menus import Choices, Menu, menu_from, one_size
+from riverboat.games.holdem.rules import Rake, Rules, read_game
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.strategies.reports.export import node_dict
 from riverboat.trees.boards import BoardTree
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")

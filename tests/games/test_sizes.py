@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riverboat.errors import InputError
-from riverboat.games.sizes import (
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.bet_sizes import (
     Situation,
     Size,
     Thresholds,

@@ -13,15 +13,15 @@ import pytest
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, hand_index, parse_card
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import rank
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, PublicGame
-from riverboat.games.board_game import BoardGame
-from riverboat.games.board_states import Unrolled
-from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import Lock, check_locks
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import quality
-from riverboat.strategy.table import Strategy
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.games.boards.unrolled import Unrolled
+from riverboat.games.spots.locks import Lock, check_locks
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.tabular import Strategy
 from riverboat.testing import check_game
 from riverboat.trees.compile import compile_game
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.board_game import BettingTree
-from riverboat.games.spot import STREETS, Spot
+from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.spots.spot import STREETS, Spot
 
 
 def menu(bet: str = "", raise_: str = "", donk: str | None = None) -> dict[str, str]:

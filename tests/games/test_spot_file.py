@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.hand_rules import RULES
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
+from riverboat.cards.ranking_rules import RULES
+from riverboat.core.errors import InputError
+from riverboat.formats.spot_file import dumps, load, loads, save
 from riverboat.games import registry
-from riverboat.games.acpc import Rake
-from riverboat.games.sizes import Thresholds
-from riverboat.games.spot import Spot
-from riverboat.games.spot_file import dumps, load, loads, save
-from riverboat.games.spot_locks import Lock, check_locks
+from riverboat.games.holdem.bet_sizes import Thresholds
+from riverboat.games.holdem.rules import Rake
+from riverboat.games.spots.locks import Lock, check_locks
+from riverboat.games.spots.spot import Spot
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spots"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from riverboat.errors import InputError, MemoryLimitError
-from riverboat.games.spot import Spot
-from riverboat.games.spot_file import loads
+from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.formats.spot_file import loads
+from riverboat.games.spots.spot import Spot
 
 # Values as TOML writes them, by kind.
 NUMBERS = {"int": "3", "negative": "-3", "zero": "0", "float": "2.5", "inf": "inf", "minus inf": "-inf", "nan": "nan"}
@@ -175,7 +175,7 @@ def test_a_tree_that_is_too_large_is_refused_soon(bets: dict[str, Any], words: s
 
 def test_a_tree_that_no_guess_fathoms_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raises by a chip or two: most lines are short, and the long ones are more than there are atoms."""
-    monkeypatch.setattr("riverboat.games.betting_tree.MOST_NODES", 10_000)
+    monkeypatch.setattr("riverboat.games.boards.betting_tree.MOST_NODES", 10_000)
     bets = {"flop": {"bet": "1c", "raise": "1c, 2c"}}
     spot = Spot.make(board="QsJh2h", pot=100, stack=10_000, oop="AA", ip="KK", bets=bets)
     with pytest.raises(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
-from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import Lock, add_locks, locked_hands
+from riverboat.core.errors import InputError
+from riverboat.games.spots.locks import Lock, add_locks, locked_hands
+from riverboat.games.spots.spot import Spot
 
 SPOT = Spot.make(board="QsJh2h7c", pot=100, stack=100, oop="AA,KK,T9s", ip="QQ,JTs,A5s", bets="50%, a")
 CHECK, BET = (("x", 1.0),), (("b50", 1.0),)

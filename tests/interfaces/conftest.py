@@ -2,7 +2,7 @@
 
 import pytest
 
-from riverboat.interfaces import cli
+from riverboat.cli import main
 
 
 @pytest.fixture
@@ -11,7 +11,7 @@ def run(capsys):
 
     def call(*arguments):
         with pytest.raises(SystemExit) as stopped:
-            cli.main([str(a) for a in arguments])
+            main.main([str(a) for a in arguments])
         captured = capsys.readouterr()
         return stopped.value.code, captured.out, captured.err
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, load_abstraction
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.abstraction.explanation import explain
-from riverboat.abstraction.public import PublicBuckets, cluster_private
 from riverboat.abstraction.quality import report
 from riverboat.cards.isomorphism import Indexer, canonical_boards
 

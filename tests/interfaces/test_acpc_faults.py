@@ -10,19 +10,13 @@ from pathlib import Path
 import pytest
 from tests.acpc_players import LIMIT, NOLIMIT, Match, Raw, call, client, least_raise, raw
 
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.acpc_log import read_log, replay
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import MatchState, parse_match_state
-from riverboat.interfaces.acpc_client import Played, play
-from riverboat.interfaces.acpc_dealer import (
-    LOOPBACK,
-    Limits,
-    correct,
-    listen,
-    port_of,
-)
+from riverboat.acpc.client import Played, play
+from riverboat.acpc.dealer import LOOPBACK, Limits, correct, listen, port_of
+from riverboat.core.errors import InputError
+from riverboat.formats.acpc_log import read_log, replay
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import MatchState, parse_match_state
+from riverboat.games.holdem.rules import Rules, read_game
 
 
 @pytest.mark.parametrize(

@@ -14,20 +14,13 @@ from tests.acpc_players import LIMIT, NAMES, NOLIMIT, Match, call, client, drawn
 
 from processes import Processes
 from reference.acpc_log import play_log
+from riverboat.acpc.dealer import LOOPBACK, Limits, deals, listen, port_of, run_match
 from riverboat.cards.ranking import rank
-from riverboat.errors import InputError, RiverboatError
-from riverboat.games.acpc import read_game
-from riverboat.games.acpc_log import check_names, parse_log, read_log, replay
-from riverboat.games.match_state import MatchState, values
-from riverboat.interfaces import acpc_match
-from riverboat.interfaces.acpc_dealer import (
-    LOOPBACK,
-    Limits,
-    deals,
-    listen,
-    port_of,
-    run_match,
-)
+from riverboat.cli import acpc
+from riverboat.core.errors import InputError, RiverboatError
+from riverboat.formats.acpc_log import check_names, parse_log, read_log, replay
+from riverboat.games.holdem.match_state import MatchState, values
+from riverboat.games.holdem.rules import read_game
 
 GAMES = ("nolimit-200bb", "limit", "kuhn", "leduc", "bench-3x20")
 
@@ -132,7 +125,7 @@ def test_a_duplicate_match_of_equals_is_even(tmp_path: Path) -> None:
     won = np.array(match.result.won)
     assert won[0::2].any()
     assert (won[0::2] + won[1::2] == 0).all()
-    facts = acpc_match.report(match.result, 100, 200, 7, duplicate=True)
+    facts = acpc.report(match.result, 100, 200, 7, duplicate=True)
     assert (facts["mbb_per_game"], facts["ci95"]) == (0, 0)
     hands = read_log(tmp_path / "duplicate.log").hands
     assert all(a.holes == b.holes and a.names == b.names[::-1] for a, b in zip(hands[::2], hands[1::2], strict=True))
@@ -256,10 +249,10 @@ def test_the_dealer_starts_programs(tmp_path: Path, capsys: pytest.CaptureFixtur
     script = tmp_path / "player.py"
     script.write_text(PLAYER)
     command = f"{sys.executable} {script} leduc"
-    options = acpc_match.Options(
+    options = acpc.Options(
         hands=50, seed=3, commands=[command, command], log=tmp_path / "log", limits=Limits(start=60, answer=20)
     )
-    assert acpc_match.dealer("leduc", options)
+    assert acpc.dealer("leduc", options)
     ports, score = capsys.readouterr().out.splitlines()
     assert len({int(port) for port in ports.split()}) == 2
     assert (tmp_path / "log").read_text().splitlines()[-1] == score
@@ -270,7 +263,7 @@ def test_an_agent_at_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     """A yardstick plays as the function of the same meaning does."""
     by_hand = Match(LIMIT, 40, client(LIMIT, least_raise), client(LIMIT, drawn(4)))
     by_agent = Match(
-        LIMIT, 40, lambda port: acpc_match.client("always-raise", "limit", LOOPBACK, port), client(LIMIT, drawn(4))
+        LIMIT, 40, lambda port: acpc.client("always-raise", "limit", LOOPBACK, port), client(LIMIT, drawn(4))
     )
     assert by_agent.result.won == by_hand.result.won
     assert by_agent.returned[0] is True
@@ -280,21 +273,21 @@ def test_an_agent_at_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 def test_programs_that_end_or_are_not_there() -> None:
     limits = Limits(start=30)
     ending = f"{sys.executable} -c 0"
-    assert not acpc_match.dealer("leduc", acpc_match.Options(commands=[ending, ending], limits=limits))
+    assert not acpc.dealer("leduc", acpc.Options(commands=[ending, ending], limits=limits))
     with pytest.raises(InputError, match="program 'no-such-program'"):
-        acpc_match.dealer("leduc", acpc_match.Options(commands=["no-such-program", ending], limits=limits))
+        acpc.dealer("leduc", acpc.Options(commands=["no-such-program", ending], limits=limits))
     with pytest.raises(InputError, match="give two"):
-        acpc_match.dealer("leduc", acpc_match.Options(commands=[ending]))
+        acpc.dealer("leduc", acpc.Options(commands=[ending]))
     with pytest.raises(InputError, match="write two numbers"):
-        acpc_match.dealer("leduc", acpc_match.Options(ports="a,b"))
+        acpc.dealer("leduc", acpc.Options(ports="a,b"))
     with pytest.raises(InputError, match="two are needed"):
-        acpc_match.dealer("leduc", acpc_match.Options(names="alice"))
+        acpc.dealer("leduc", acpc.Options(names="alice"))
 
 
 def test_programs_that_never_connect_are_ended(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(acpc_match, "_LEAVE", 0.2)
+    monkeypatch.setattr(acpc, "_LEAVE", 0.2)
     script = tmp_path / "sleeper.py"
     script.write_text("import time\ntime.sleep(100)\n")
     commands = [f"{sys.executable} {script}"] * 2
@@ -305,9 +298,9 @@ def test_programs_that_never_connect_are_ended(
             super().__init__(*args, **options)
             started.append(self)
 
-    monkeypatch.setattr(acpc_match.subprocess, "Popen", Kept)
-    options = acpc_match.Options(commands=commands, limits=Limits(start=1), json=True)
-    assert not acpc_match.dealer("kuhn", options)
+    monkeypatch.setattr(acpc.subprocess, "Popen", Kept)
+    options = acpc.Options(commands=commands, limits=Limits(start=1), json=True)
+    assert not acpc.dealer("kuhn", options)
     assert [program.poll() is not None for program in started] == [True, True]
     facts = json.loads(capsys.readouterr().out)
     assert (facts["complete"], facts["hands"], facts["mbb_per_game"]) == (False, 0, None)

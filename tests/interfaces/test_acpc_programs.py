@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from riverboat.interfaces import cli
+from riverboat.cli import main
 
 PLAYER = Path(__file__).parents[2] / "examples" / "acpc_player.py"
 
@@ -19,7 +19,7 @@ def test_the_example_plays_a_match_over_loopback(capsys: pytest.CaptureFixture[s
     """
     words = ["match", "always-call", f"acpc:{sys.executable} {PLAYER}", "--game", "nolimit-200bb", "--hands", "12"]
     with pytest.raises(SystemExit) as end:
-        cli.main([*words, "--json"])
+        main.main([*words, "--json"])
     assert not end.value.code
     played = json.loads(capsys.readouterr().out)
     assert played["hands"] == 12

@@ -11,14 +11,15 @@ import pytest
 from random_blueprints import random_blueprint
 from riverboat.agents.registry import default_folder, make_agent
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
+from riverboat.cli.evaluation import exploitability
+from riverboat.cli.show import commands
+from riverboat.cli.show.spot import View
+from riverboat.core.errors import InputError
 from riverboat.evaluation.quality import quality
-from riverboat.games.acpc import Rules, read_game, show_game
-from riverboat.interfaces import exploiting, reading
-from riverboat.interfaces.spot_reading import View
-from riverboat.strategy.asking import ask
-from riverboat.strategy.blueprint import save_blueprint
-from riverboat.strategy.place_node import player_node
+from riverboat.games.holdem.rules import Rules, read_game, show_game
+from riverboat.strategies.blueprint import save_blueprint
+from riverboat.strategies.queries import ask
+from riverboat.strategies.reports.public_state import player_node
 
 NOLIMIT = read_game("nolimit-200bb")
 
@@ -31,7 +32,7 @@ def leduc(tmp_path_factory):
 @pytest.fixture
 def show(capsys):
     def call(name, line=None, *, json=True, game=None, abstraction=None, **view):
-        reading.show(Path(name), line, View(**view), json, abstraction, game)
+        commands.show(Path(name), line, View(**view), json, abstraction, game)
         return capsys.readouterr().out
 
     return call
@@ -90,13 +91,13 @@ def test_hundreds_of_raises_are_one_column():
 
 def test_agents_are_measured_where_they_can_be(leduc, capsys):
     name = f"{leduc}?purify"
-    exploiting.exploitability(Path(name), exploiting.Options(json=True))
+    exploitability.exploitability(Path(name), exploitability.Options(json=True))
     found = json.loads(capsys.readouterr().out)
     assert (found["game"], found["unit"], found["exploitability_is"]) == ("leduc", "mbb/g", "exact")
     assert found["exploitability"] == pytest.approx(quality(make_agent(name)).claims[0].value)
-    exploiting.exploitability(leduc, exploiting.Options(json=True))  # the blueprint itself
+    exploitability.exploitability(leduc, exploitability.Options(json=True))  # the blueprint itself
     assert json.loads(capsys.readouterr().out)["exploitability"] != pytest.approx(found["exploitability"])
-    exploiting.exploitability(Path("always-fold"), exploiting.Options(), game="kuhn")
+    exploitability.exploitability(Path("always-fold"), exploitability.Options(), game="kuhn")
     assert "kuhn: exploitability 1000 mbb/g (exact)" in capsys.readouterr().out
 
 
@@ -104,11 +105,11 @@ def test_of_other_agents_there_is_a_bound(tmp_path, capsys):
     """Three rounds of one card, where nothing is written down."""
     file = tmp_path / "short.game"
     file.write_text(show_game(Rules(blinds=(2, 1), stacks=(8, 8), board=(0, 1, 1), hole=1, ranks=3, suits=2)))
-    exploiting.exploitability(Path("always-call"), exploiting.Options(json=True), game=str(file))
+    exploitability.exploitability(Path("always-call"), exploitability.Options(json=True), game=str(file))
     found = json.loads(capsys.readouterr().out)
     assert (found["is"], found["side"], found["value_low"]) == ("bound", "lower", None)
     assert found["mbb_per_game"] > found["ci95"] > 0
-    exploiting.exploitability(Path("always-call"), exploiting.Options(), game=str(file))
+    exploitability.exploitability(Path("always-call"), exploitability.Options(), game=str(file))
     assert "mbb/g (lower bound, 4,032 hands, seed 0): what a local best response wins" in capsys.readouterr().out
 
 

@@ -8,27 +8,25 @@ import numpy as np
 import pytest
 
 from riverboat.cards.deck import HAND_CARDS
-from riverboat.errors import InputError
+from riverboat.cli.bench import spots
+from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL
-from riverboat.interfaces import benchmark_spots
-from riverboat.solving.boards import BoardCFR
+from riverboat.solvers.boards.cfr import BoardCFR
 from riverboat.trees.boards import BoardTree
 
 
 @pytest.fixture(scope="module")
 def river() -> BoardTree:
-    return BoardTree(benchmark_spots.read("river"))
+    return BoardTree(spots.read("river"))
 
 
 @pytest.fixture(scope="module")
 def calibration() -> BoardTree:
-    return BoardTree(benchmark_spots.read("calibration_river"))
+    return BoardTree(spots.read("calibration_river"))
 
 
 def test_the_spots_have_the_hands_of_the_published_ones() -> None:
-    hands = {
-        name: [len(np.flatnonzero(w)) for w in benchmark_spots.read(name).weights] for name in benchmark_spots.RUST
-    }
+    hands = {name: [len(np.flatnonzero(w)) for w in spots.read(name).weights] for name in spots.RUST}
     assert hands["flop"] == [225, 310]
     assert hands["turn"] == [216, 299]
     assert hands["river"] == [213, 292]
@@ -36,7 +34,7 @@ def test_the_spots_have_the_hands_of_the_published_ones() -> None:
 
 def test_a_row_for_each_hand() -> None:
     """Counted board by board, decision by decision; the published turn takes 24 MB."""
-    tree = BoardTree(benchmark_spots.read("turn"))
+    tree = BoardTree(spots.read("turn"))
     betting, count = tree.betting, 0
     for mask in tree.deals.masks:
         board = [c for c in range(52) if int(mask) >> c & 1]
@@ -44,16 +42,16 @@ def test_a_row_for_each_hand() -> None:
         for node in np.flatnonzero((betting.actor >= 0) & (betting.street == len(board) - 4)):
             held = (tree.game.weights[betting.actor[node]] > 0) & live
             count += len(betting.moves(int(node))) * int(held.sum())
-    assert benchmark_spots.unmerged(tree) == count
+    assert spots.unmerged(tree) == count
     assert 8 * count / 1e6 == pytest.approx(24, rel=0.005)
     assert tree.table < count  # two suits are alike on boards without either
 
 
 def test_rows_of_a_spot(river: BoardTree) -> None:
-    found = benchmark_spots.sizes("river", river)
+    found = spots.sizes("river", river)
     assert found["infoset_actions"] == found["a_row_for_each_hand"] == 19 * (213 + 292)
-    assert [row["bytes"] for row in benchmark_spots.table_formats("river", river)] == [6, 4]
-    rows, run = benchmark_spots.targets("river", river, (2.0, 0.5), threads=1)
+    assert [row["bytes"] for row in spots.table_formats("river", river)] == [6, 4]
+    rows, run = spots.targets("river", river, (2.0, 0.5), threads=1)
     assert [row["target"] for row in rows] == [2.0, 0.5]
     assert all(row["exploitability"] <= row["target"] for row in rows)
     assert rows[0]["iterations"] < rows[1]["iterations"] == run.solver.iteration
@@ -68,7 +66,7 @@ def test_the_plain_program_solves_the_same_spot(calibration: BoardTree) -> None:
     assert calibration.table == 122 * 1081
     solver = BoardCFR(calibration, "dcfr", dtype="float64")
     solver.step(30)
-    found = benchmark_spots.plain_river(benchmark_spots.plain_input(calibration, 30, 10), real="double")
+    found = spots.plain_river(spots.plain_input(calibration, 30, 10), real="double")
     assert found is not None
     assert found["exploitability"] == pytest.approx(solver.exploitability(), abs=2e-6)
     assert found["ev_oop"] == pytest.approx(solver.average().earnings(0), abs=2e-6)
@@ -78,17 +76,17 @@ def test_the_plain_program_solves_the_same_spot(calibration: BoardTree) -> None:
 
 def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert benchmark_spots.plain_river("") is None
+    assert spots.plain_river("") is None
     assert "no g++" in capsys.readouterr().err
 
 
 def test_the_plain_program_takes_whole_ranges_only(river: BoardTree) -> None:
     with pytest.raises(InputError, match="every hand for both players"):
-        benchmark_spots.plain_input(river, 1, 1)
+        spots.plain_input(river, 1, 1)
 
 
 def test_the_input_of_the_plain_program(calibration: BoardTree) -> None:
-    lines = benchmark_spots.plain_input(calibration, 30, 10).splitlines()
+    lines = spots.plain_input(calibration, 30, 10).splitlines()
     assert lines[:2] == ["30 10 100", "1081"]
     strengths = [int(line.split()[2]) for line in lines[2:1083]]
     assert strengths == sorted(strengths)
@@ -98,7 +96,7 @@ def test_the_input_of_the_plain_program(calibration: BoardTree) -> None:
 
 
 def test_subgames_with_all_hands() -> None:
-    row = benchmark_spots.all_hands("Ks7d5h2c9s", 5, benchmark_spots.TWO_SIZES, 5.0, 0.5, threads=1)
+    row = spots.all_hands("Ks7d5h2c9s", 5, spots.TWO_SIZES, 5.0, 0.5, threads=1)
     assert 0 < row["exploitability"] <= 5
     assert row["infoset_actions"] == 1081 * 56  # 28 rows of actions for each player
     assert row["share_of_it"] == pytest.approx(row["seconds"] / 0.5, rel=1e-3)

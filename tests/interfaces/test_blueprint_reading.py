@@ -8,11 +8,11 @@ import pytest
 from random_blueprints import random_blueprint
 from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.interfaces import blueprint_reading
-from riverboat.interfaces.spot_reading import View
-from riverboat.strategy.blueprint import load_blueprint, save_blueprint
-from riverboat.strategy.blueprint_values import blueprint_values
+from riverboat.cli.show import blueprint
+from riverboat.cli.show.spot import View
+from riverboat.core.errors import InputError
+from riverboat.strategies.blueprint import load_blueprint, save_blueprint
+from riverboat.strategies.blueprint_values import blueprint_values
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def show(folders, capsys):
     """What is printed, as text or read from JSON."""
 
     def call(game, line=None, *, as_json=False, **options):
-        blueprint_reading.show(folders[game], line, View(**options), as_json)
+        blueprint.show(folders[game], line, View(**options), as_json)
         out = capsys.readouterr().out
         return json.loads(out) if as_json else out
 

@@ -9,9 +9,9 @@ import pytest
 import typer
 
 from riverboat.cards.isomorphism import canonical_boards
-from riverboat.errors import InputError
-from riverboat.interfaces import cli
-from riverboat.interfaces.terminal import complaint, duration
+from riverboat.cli import main
+from riverboat.cli.terminal import complaint, duration
+from riverboat.core.errors import InputError
 
 SOLVE_KEYS = {
     "game", "method", "schedule", "traversal", "iterations", "seconds", "value", "value_low", "value_high",
@@ -171,11 +171,11 @@ def test_an_error_is_one_line_that_a_terminal_can_show():
 
 def test_help_is_quick_and_imports_nothing_heavy():
     heavy = "('numba', 'numpy', 'rich', 'scipy')"
-    code = f"import sys; from riverboat.interfaces import cli; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys; from riverboat.cli import cli; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     version = subprocess.run(
-        [sys.executable, "-m", "riverboat.interfaces.cli", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "riverboat.cli.main", "--version"], capture_output=True, text=True, check=True
     )
     assert version.stdout.startswith("riverboat ")
 
@@ -198,7 +198,9 @@ def test_equities_and_ranges(run, tmp_path):
 
 def test_feature_tables_are_artefacts(run, tmp_path, monkeypatch):
     boards, times = canonical_boards(5)
-    monkeypatch.setattr("riverboat.cards.features.canonical_boards", lambda cards: (boards[::50], times[::50]))  # quick
+    monkeypatch.setattr(
+        "riverboat.cards.features.street_features.canonical_boards", lambda cards: (boards[::50], times[::50])
+    )  # quick
     code, out, _ = run("features", "preflop", "--bins", 10, "--out", tmp_path / "f", "--json")
     assert code == 0
     assert json.loads(out)["tables"]["histogram"]["shape"] == [169, 10]
@@ -208,11 +210,11 @@ def test_feature_tables_are_artefacts(run, tmp_path, monkeypatch):
 
 def test_a_call_sees_its_own_command_whole_and_the_others_by_name():
     """Options of commands that are not called are never worked out."""
-    whole = typer.main.get_command(cli.app)
+    whole = typer.main.get_command(main.app)
     options = {name: [p.name for p in command.params] for name, command in whole.commands.items()}
     assert len(options) > 30
     for called in ["--help", *options]:
-        needed = typer.main.get_command(cli._needed([called, "x"]))
+        needed = typer.main.get_command(main._needed([called, "x"]))
         assert {n: c.get_short_help_str() for n, c in needed.commands.items()} == {
             n: c.get_short_help_str() for n, c in whole.commands.items()
         }

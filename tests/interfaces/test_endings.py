@@ -10,8 +10,8 @@ from functools import partial
 
 import pytest
 
-from riverboat import artefact
-from riverboat.strategy import files
+from riverboat.core import artifacts
+from riverboat.strategies import files
 
 LONG = ("solve", "leduc", "--time", "600s", "--checkpoint", "600s")
 
@@ -43,7 +43,7 @@ def test_a_signal_saves_and_the_run_goes_on(name, code, run, start, tmp_path):
     assert process.returncode == code
     assert "--resume)" in err
     assert "Traceback" not in err
-    found, _ = artefact.read(files.newest(out))
+    found, _ = artifacts.read(files.newest(out))
     before = found["state"]["iteration"]
     assert before > 0
     target = before + 100
@@ -91,7 +91,7 @@ SPOT = (
 
 @pytest.mark.parametrize("command", [("solve", "kuhn", "--iterations", 50), ("solve", "kuhn", "--method", "lp"), SPOT])
 def test_an_answer_is_told_even_if_it_cannot_be_written(command, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(artefact, "write_numbers", no_room)
+    monkeypatch.setattr(artifacts, "write_numbers", no_room)
     code, out, err = run(*command, "--out", tmp_path / "run", "--json")
     assert code == 4
     assert json.loads(out)["iterations"] >= 1
@@ -102,13 +102,13 @@ def test_an_answer_is_told_even_if_it_cannot_be_written(command, run, tmp_path, 
 
 def test_a_checkpoint_that_finds_no_room_does_not_end_the_run(run, tmp_path, monkeypatch):
     """The disk is full for a while; at the end it is not, and nothing is lost."""
-    real, calls = artefact.write_numbers, []
+    real, calls = artifacts.write_numbers, []
 
     def at_first(*arguments, **options):
         calls.append(1)
         return no_room() if len(calls) < 3 else real(*arguments, **options)
 
-    monkeypatch.setattr(artefact, "write_numbers", at_first)
+    monkeypatch.setattr(artifacts, "write_numbers", at_first)
     code, _, err = run("solve", "leduc", "--iterations", 4000, "--checkpoint", "0.01s", "--out", tmp_path / "run")
     assert code == 0
     assert len(calls) > 3
@@ -134,13 +134,13 @@ def test_what_cannot_be_written_is_told_in_one_line(option, place, run, tmp_path
 
 
 def test_the_time_of_writing_counts(run, tmp_path, monkeypatch):
-    real = artefact.write
+    real = artifacts.write
 
     def slow(*arguments, **options):
         time.sleep(0.5)
         return real(*arguments, **options)
 
-    monkeypatch.setattr(artefact, "write", slow)
+    monkeypatch.setattr(artifacts, "write", slow)
     started = time.monotonic()
     code, out, _ = run("solve", "leduc", "--time", "2s", "--checkpoint", "0.1s", "--out", tmp_path / "run", "--json")
     assert code == 0
@@ -149,12 +149,12 @@ def test_the_time_of_writing_counts(run, tmp_path, monkeypatch):
 
 
 def test_a_fault_is_one_line_with_a_code_of_its_own(run, monkeypatch):
-    from riverboat.interfaces import reading
+    from riverboat.cli.show import commands
 
     def broken(json):
         raise KeyError("x\ny")
 
-    monkeypatch.setattr(reading, "games", broken)
+    monkeypatch.setattr(commands, "games", broken)
     code, out, err = run("games")
     assert (code, out) == (70, "")
     assert err.count("\n") == 1

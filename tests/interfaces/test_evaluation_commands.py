@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
-from riverboat.abstraction.card_abstraction import lossless
-from riverboat.evaluation.best_response import quality
-from riverboat.games.acpc import read_game
-from riverboat.interfaces import cli
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.cli import main
+from riverboat.evaluation.best_response.exact import quality
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.blueprint import save_blueprint
 
 
 def run(*words: str) -> int:
     with pytest.raises(SystemExit) as end:
-        cli.main([*words])
+        main.main([*words])
     return int(end.value.code or 0)
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import riverboat as rb
-from riverboat.games.spot import Spot
-from riverboat.interfaces import cli
-from riverboat.interfaces.many_boards import at_line
-from riverboat.strategy.solution import Solution
+from riverboat.cli import main
+from riverboat.cli.solve.many_boards import at_line
+from riverboat.games.spots.spot import Spot
+from riverboat.strategies.solution import Solution
 
 
 def command(*words: str) -> int:
     with pytest.raises(SystemExit) as end:
-        cli.main(["explain", *words])
+        main.main(["explain", *words])
     return int(end.value.code or 0)
 
 
@@ -97,7 +97,7 @@ def river(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("spots")
     (folder / "river.toml").write_text(SPOT)
     with pytest.raises(SystemExit):
-        cli.main(["solve", str(folder / "river.toml"), "--iterations", "60", "--out", str(folder / "river")])
+        main.main(["solve", str(folder / "river.toml"), "--iterations", "60", "--out", str(folder / "river")])
     return str(folder / "river")
 
 
@@ -125,7 +125,7 @@ def test_many_boards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (tmp_path / "boards.txt").write_text("Td9d6hQc2s\nTd9d6hQc3s\nTd9d6hQcKs\n")
     out = str(tmp_path / "many")
     with pytest.raises(SystemExit):
-        cli.main(
+        main.main(
             [
                 "solve",
                 str(tmp_path / "river.toml"),

@@ -20,10 +20,10 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat import artefact, disk
-from riverboat.errors import DiskError
-from riverboat.kept import kept
-from riverboat.strategy import files
+from riverboat.core import artifacts, atomic_io
+from riverboat.core.cache import kept
+from riverboat.core.errors import DiskError
+from riverboat.strategies import files
 
 SOURCES = sorted((Path(__file__).parents[2] / "src" / "riverboat").rglob("*.py"))
 SIZE = 400 << 10
@@ -79,8 +79,8 @@ def check_refusal(code: int, err: str, place: Path) -> None:
 def left_behind(place: Path) -> list[str]:
     """Find drafts, and artefacts that are not whole."""
     drafts = [str(path) for path in place.rglob("*") if re.search(r"\.(tmp|old)\b", path.name)]
-    for manifest in place.rglob(artefact.MANIFEST):
-        artefact.read(manifest.parent)  # raises where it is not whole
+    for manifest in place.rglob(artifacts.MANIFEST):
+        artifacts.read(manifest.parent)  # raises where it is not whole
     return drafts
 
 
@@ -150,13 +150,13 @@ def test_a_training_on_a_disk_that_is_filled_keeps_its_last_checkpoint(small: Pa
     done = rb.train(recipe, out=out, resume=True, **{**how, "check_seconds": 60.0})  # type: ignore[arg-type]
     whole = rb.train(recipe, out=tmp_path / "whole", **{**how, "check_seconds": 60.0})  # type: ignore[arg-type]
     assert (done.iterations, done.regret) == (whole.iterations, whole.regret)
-    tables = [artefact.read(files.checkpoints(run)[-1])[1]["cells"].tobytes() for run in (out, whole.out)]
+    tables = [artifacts.read(files.checkpoints(run)[-1])[1]["cells"].tobytes() for run in (out, whole.out)]
     assert tables[0] == tables[1]
 
 
 @needs_mount
 def test_a_cache_on_a_full_disk_only_costs_time(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riverboat.kept.folder", lambda: small)
+    monkeypatch.setattr("riverboat.core.cache.folder", lambda: small)
     filler, made = fill(small, 4096), []
 
     def make() -> dict[str, np.ndarray]:
@@ -193,64 +193,64 @@ def test_every_refusal_names_the_file_and_the_reason(
     name: str, number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = getattr(errno, number)
-    place = artefact.write(tmp_path / "thing", "test", {"x": np.zeros(3)}, {})
-    disk.write_text(tmp_path / "text", "before")
+    place = artifacts.write(tmp_path / "thing", "test", {"x": np.zeros(3)}, {})
+    atomic_io.write_text(tmp_path / "text", "before")
 
     def refused(path: Path) -> None:
         raise OSError(code, os.strerror(code))
 
     write = {
-        "artefact": lambda: artefact.write(place, "test", {"x": np.ones(3)}, {}),
-        "text": lambda: disk.write_text(tmp_path / "text", "after"),
+        "artefact": lambda: artifacts.write(place, "test", {"x": np.ones(3)}, {}),
+        "text": lambda: atomic_io.write_text(tmp_path / "text", "after"),
     }[name]
-    monkeypatch.setattr(disk, "sync", refused)  # every file is synchronised before a name points to it
+    monkeypatch.setattr(atomic_io, "sync", refused)  # every file is synchronised before a name points to it
     with pytest.raises(DiskError, match=re.escape(os.strerror(code).lower())) as found:
         write()
     assert str(found.value).startswith(str(place if name == "artefact" else tmp_path / "text"))
-    assert artefact.read(place)[1]["x"].sum() == 0
+    assert artifacts.read(place)[1]["x"].sum() == 0
     assert (tmp_path / "text").read_text() == "before"
     assert left_behind(tmp_path) == []
 
 
 def test_an_artefact_comes_back_where_its_replacement_was_killed(tmp_path: Path) -> None:
-    place = artefact.write(tmp_path / "run" / "strategy", "test", {"x": np.arange(3)}, {})
+    place = artifacts.write(tmp_path / "run" / "strategy", "test", {"x": np.arange(3)}, {})
     place.rename(place.with_name(".strategy.123.old"))  # between two renames
     (place.parent / ".strategy.123.tmp").mkdir()
-    artefact.discard_leftovers(place.parent)
-    assert artefact.read(place)[1]["x"].tolist() == [0, 1, 2]
+    artifacts.discard_leftovers(place.parent)
+    assert artifacts.read(place)[1]["x"].tolist() == [0, 1, 2]
     place.with_name(".strategy.124.old").mkdir()
-    artefact.discard_leftovers(place.parent)
+    artifacts.discard_leftovers(place.parent)
     assert [path.name for path in place.parent.iterdir()] == ["strategy"]
 
 
 def test_an_artefact_that_is_being_removed_is_never_seen_in_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = artefact.write(tmp_path / "thing", "test", {"x": np.zeros(3)}, {})
+    place = artifacts.write(tmp_path / "thing", "test", {"x": np.zeros(3)}, {})
     monkeypatch.setattr("shutil.rmtree", lambda *given, **more: None)  # killed before anything else is removed
-    artefact.remove(place)
-    artefact.remove(place)  # it is gone already
+    artifacts.remove(place)
+    artifacts.remove(place)  # it is gone already
     assert not place.exists()
     monkeypatch.undo()
-    artefact.discard_leftovers(tmp_path)
+    artifacts.discard_leftovers(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_artefact_that_cannot_take_its_place_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = artefact.write(tmp_path / "thing", "test", {"x": np.zeros(3)}, {})
-    real = disk.replace
+    place = artifacts.write(tmp_path / "thing", "test", {"x": np.zeros(3)}, {})
+    real = atomic_io.replace
 
     def replace(source: Path, target: Path) -> None:
         if source.suffix == ".tmp":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(source, target)
 
-    monkeypatch.setattr(disk, "replace", replace)
+    monkeypatch.setattr(atomic_io, "replace", replace)
     with pytest.raises(DiskError, match="the disk is full"):
-        artefact.write(place, "test", {"x": np.ones(3)}, {})
-    assert artefact.read(place)[1]["x"].sum() == 0
+        artifacts.write(place, "test", {"x": np.ones(3)}, {})
+    assert artifacts.read(place)[1]["x"].sum() == 0
     assert left_behind(tmp_path) == []
 
 

@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
-from riverboat import artefact
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.abstraction.public import PublicBuckets, cluster_private
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.cards.isomorphism import canonical_boards
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.cluster import Distributed
-from riverboat.solving.training import Training
-from riverboat.strategy import files
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.core import artifacts
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.cluster.distributed import Distributed
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.mccfr.training import Training
+from riverboat.strategies import files
+from riverboat.strategies.blueprint import save_blueprint
 
 RIGHT = {0, 2, 3, 4}  # exit codes: read after all, or refused
 EVERY = 71  # of the alterations, one in so many is tried each time; all of them where tests may be slow
@@ -87,13 +87,13 @@ TRAIN = """game = "leduc"\nabstraction = "lossless"\n"""
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory):
     """Folders by kind, and the artefact in each that is altered."""
-    from riverboat.interfaces import cli
+    from riverboat.cli import main
 
     home = tmp_path_factory.mktemp("genuine")
 
     def run(*arguments):
         with pytest.raises(SystemExit) as stopped:
-            cli.main([str(a) for a in arguments])
+            main.main([str(a) for a in arguments])
         assert stopped.value.code == 0
 
     efg = home / "pennies.nfg"
@@ -157,7 +157,7 @@ def sign(place, manifest):
     """Write a manifest with the right checksums, of files too."""
     body = json.dumps(manifest, indent=2, sort_keys=True)
     signed = {"manifest": manifest, "sha256": hashlib.sha256(body.encode()).hexdigest()}
-    (place / artefact.MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True))
+    (place / artifacts.MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True))
 
 
 def paths(entries, deep=4):
@@ -236,7 +236,7 @@ def bad_arrays(array):
 
 def alterations(place):
     """All that can be done to an artefact: (name, how)."""
-    manifest = json.loads((place / artefact.MANIFEST).read_text())["manifest"]
+    manifest = json.loads((place / artifacts.MANIFEST).read_text())["manifest"]
     for name, changed in altered(manifest):
         yield name, lambda here, changed=changed: sign(here, changed)
     for file in manifest["files"]:
@@ -276,7 +276,7 @@ def alterations(place):
         b'{"manifest": ' + b"9" * 5000 + b"}",
         b'{"manifest": {}, "sha256": 3}',
     ):
-        yield f"bytes {body[:20]}", lambda here, body=body: (here / artefact.MANIFEST).write_bytes(body)
+        yield f"bytes {body[:20]}", lambda here, body=body: (here / artifacts.MANIFEST).write_bytes(body)
 
 
 HOSTILE = "from pathlib import Path\nPath('ran').touch()\ndef boom():\n    Path('ran').touch()\n"
@@ -351,7 +351,7 @@ def test_genuine_folders_are_read(genuine, run, trap):
 
 def test_parts_of_a_cluster(genuine, tmp_path):
     """A checkpoint of head and blades, which no command reads by itself."""
-    from riverboat.errors import CorruptError, InputError
+    from riverboat.core.errors import CorruptError, InputError
 
     rules, refused = read_game("leduc"), 0
     for part in ("head", "blade-0001"):
@@ -379,7 +379,7 @@ def test_parts_of_a_cluster(genuine, tmp_path):
 def test_a_folder_does_not_say_which_code_runs(command, name, genuine, run, trap):
     shutil.copytree(genuine / "strategy", trap / "s")
     place = files.newest(trap / "s")
-    manifest = json.loads((place / artefact.MANIFEST).read_text())["manifest"]
+    manifest = json.loads((place / artifacts.MANIFEST).read_text())["manifest"]
     sign(place, manifest | {"game": name, "rebuild": True})
     code, out, err = run(command, trap / "s")
     assert (code, out) == (2, "")
@@ -396,7 +396,7 @@ def test_a_recipe_does_not_say_which_code_runs(run, trap):
 
 def test_a_game_of_ones_own_is_given_again(run, tmp_path, monkeypatch):
     tree = 'EFG 2 R "t" { "a" "b" } p "" 1 1 "" { "l" "r" } 0 t "" 1 "" { 1, -1 } t "" 2 "" { -1, 1 }'
-    (tmp_path / "mine.py").write_text(f"from riverboat.games.gambit import loads_efg\ngame = loads_efg({tree!r})\n")
+    (tmp_path / "mine.py").write_text(f"from riverboat.formats.gambit import loads_efg\ngame = loads_efg({tree!r})\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     out = tmp_path / "run"
     assert run("solve", "mine:game", "--iterations", 20, "--out", out)[0] == 0
@@ -417,7 +417,7 @@ def test_ranges_of_a_kept_spot_come_from_no_file(genuine, run, trap):
     text = (trap / "s" / "game.toml").read_text()
     body = "\n".join(f'oop = "@{trap}/range.txt"' if line.startswith("oop") else line for line in text.splitlines())
     (trap / "s" / "game.toml").write_text(body)
-    manifest = json.loads((trap / "s" / artefact.MANIFEST).read_text())["manifest"]
+    manifest = json.loads((trap / "s" / artifacts.MANIFEST).read_text())["manifest"]
     manifest["files"]["game.toml"] = {"bytes": len(body), "sha256": hashlib.sha256(body.encode()).hexdigest()}
     sign(trap / "s", manifest)
     code, _, err = run("show", trap / "s")

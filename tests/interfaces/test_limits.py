@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 
 Run = Callable[..., tuple[int, str, str]]
 SPOT = ["solve", "spot", "--board", "Td9d6hQc2s", "--pot", "20", "--stack", "40", "--oop", "AA", "--ip", "QQ"]

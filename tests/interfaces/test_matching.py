@@ -9,15 +9,16 @@ import pytest
 
 from random_blueprints import random_blueprint
 from riverboat.agents import registry
-from riverboat.errors import InputError
+from riverboat.cli import demo
+from riverboat.cli.matches import match as matching
+from riverboat.cli.matches.log_reviews import review
+from riverboat.cli.matches.match import Options, match
+from riverboat.core.errors import InputError
 from riverboat.evaluation.ledger import read_ledger
-from riverboat.evaluation.matches import play_match
-from riverboat.games.acpc import read_game
-from riverboat.interfaces import demonstration, matching
-from riverboat.interfaces.log_reviews import review
-from riverboat.interfaces.matching import Options, match
-from riverboat.solving.training import saved_nothing
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.evaluation.matches.match import play_match
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.mccfr.training import saved_nothing
+from riverboat.strategies.blueprint import save_blueprint
 
 RULES = read_game("nolimit-200bb")
 KEYS = {"mbb_per_game", "bb_per_100", "ci95", "hands", "pairs", "seed", "names", "unit", "game"}
@@ -220,7 +221,7 @@ def home(tmp_path, monkeypatch):
 def test_the_demo_plays_what_is_there(home, capsys):
     """A blueprint of another game that somebody put there is not trained over."""
     save_blueprint(random_blueprint("leduc"), home / "demo")
-    played = demonstration.demo(pairs=100)
+    played = demo.demo(pairs=100)
     shown = capsys.readouterr().out
     assert [found.names[1] for found in played] == [
         "always-fold",
@@ -240,14 +241,14 @@ def test_the_demo_says_what_to_do_with_a_spoilt_folder(home):
     (home / "demo").mkdir(parents=True)
     (home / "demo" / "note").write_text("mine")
     with pytest.raises(InputError, match=r"holds no strategy and no checkpoint; delete .*demo"):
-        demonstration.demo()
+        demo.demo()
     (home / "demo" / "note").unlink()
     (home / "tiny").mkdir()
     (home / "tiny" / "note").write_text("mine")
     with pytest.raises(InputError, match=r"holds other files; .*; delete .*tiny"):
-        demonstration.demo()
+        demo.demo()
     with pytest.raises(InputError, match="pairs=20000"):
-        demonstration.demo(pairs=20_000)
+        demo.demo(pairs=20_000)
 
 
 def test_a_demo_that_was_killed_early_begins_anew(home, monkeypatch):
@@ -258,37 +259,37 @@ def test_a_demo_that_was_killed_early_begins_anew(home, monkeypatch):
         asked.append((how.resume, saved_nothing(options.out)))
         save_blueprint(random_blueprint("leduc"), options.out / "strategy")
 
-    monkeypatch.setattr(demonstration.abstracting, "abstract", lambda *given: None)
-    monkeypatch.setattr(demonstration.training, "train", train)
-    monkeypatch.setattr(demonstration, "_matches", lambda *given: [])
-    monkeypatch.setattr(demonstration, "results", lambda played: "")
+    monkeypatch.setattr(demo.abstracting, "abstract", lambda *given: None)
+    monkeypatch.setattr(demo.training, "train", train)
+    monkeypatch.setattr(demo, "_matches", lambda *given: [])
+    monkeypatch.setattr(demo, "results", lambda played: "")
     for left in ((), ("cards",), ("cards", ".checkpoint-000001.7.tmp"), (".cards.7.tmp",)):
         shutil.rmtree(home, ignore_errors=True)
         for name in left:
             (home / "demo" / name).mkdir(parents=True)
         (home / "demo").mkdir(parents=True, exist_ok=True)
         (home / "demo" / ".lock").touch()
-        demonstration.demo(pairs=2)
+        demo.demo(pairs=2)
         assert asked.pop() == (False, True), left
 
 
 @pytest.mark.slow
 def test_the_demo_from_nothing(home, capsys):
     """Short training: it is built, wins where the minute's agent wins, is loaded the next time, and trained on if asked."""
-    played = {found.names[1]: found for found in demonstration.demo(time="10s", pairs=5000)}
+    played = {found.names[1]: found for found in demo.demo(time="10s", pairs=5000)}
     for name in ("always-fold", "always-call", "always-raise", "random"):
         assert matching.verdict(played[name]) == "wins", str(played[name])
     capsys.readouterr()
-    again = demonstration.demo(time="10s", pairs=5000)
+    again = demo.demo(time="10s", pairs=5000)
     assert "built already" in capsys.readouterr().err
     assert [found.chips for found in again] == [found.chips for found in played.values()]
-    demonstration.demo(time="11s", pairs=2)
+    demo.demo(time="11s", pairs=2)
     assert "going on, up to 11s" in capsys.readouterr().err
-    assert demonstration.load_blueprint(home / "demo").provenance["seconds"] >= 11
+    assert demo.load_blueprint(home / "demo").provenance["seconds"] >= 11
 
 
 def test_a_program_that_speaks_the_protocol_takes_a_seat(capsys):
-    program = f"acpc:{sys.executable} -m riverboat.interfaces.cli acpc client always-fold --game leduc"
+    program = f"acpc:{sys.executable} -m riverboat.cli.main acpc client always-fold --game leduc"
     matching.match(["always-raise", program], matching.Options(hands=20, json=True, game="leduc"))
     found = json.loads(capsys.readouterr().out)
     assert found["hands"] == 20

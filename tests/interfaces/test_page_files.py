@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from riverboat.interfaces.web.door import KINDS, PAGE
+from riverboat.web.gateway import KINDS, PAGE
 
 MODULES = {file.name: file.read_text(encoding="utf-8") for file in sorted(PAGE.glob("*.js"))}
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)

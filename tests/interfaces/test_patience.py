@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from riverboat import growth
-from riverboat.games import probe, registry
-from riverboat.games.gambit import loads_efg
-from riverboat.growth import Grown
-from riverboat.interfaces import growing, progress
+from riverboat.cli import growth_progress, progress
+from riverboat.core import budget
+from riverboat.core.budget import Grown
+from riverboat.formats.gambit import loads_efg
+from riverboat.games import registry, tree_size
 
 # A dozen of OpenSpiel's games, one for each way in which they end.
 SOLVED = ["kuhn_poker", "matrix_rps", "python_kuhn_poker", "matrix_pd"]
@@ -32,7 +32,7 @@ BUDGET = 2.5  # seconds after which a game that still grows is interrupted
 TICK = 0.001  # seconds that pass with every look at the clock
 
 
-class Hurried(growing.Told):
+class Hurried(growth_progress.Told):
     """Interrupts what takes longer than the budget, as a person would."""
 
     def __call__(self, grown: Grown) -> None:
@@ -46,10 +46,10 @@ def even_time(monkeypatch):
     """Whatever grows does so at the same pace on every machine, takes the memory of its nodes, and is interrupted."""
     ticks = itertools.count()
     even = SimpleNamespace(monotonic=lambda: TICK * next(ticks))
-    monkeypatch.setattr(growth, "clock", even)
-    monkeypatch.setattr(probe, "clock", even)
-    monkeypatch.setattr(growth, "resident_memory", lambda: None)
-    monkeypatch.setattr("riverboat.interfaces.endings.Told", Hurried)
+    monkeypatch.setattr(budget, "clock", even)
+    monkeypatch.setattr(tree_size, "clock", even)
+    monkeypatch.setattr(budget, "resident_memory", lambda: None)
+    monkeypatch.setattr("riverboat.cli.exit_codes.Told", Hurried)
 
 
 @pytest.fixture
@@ -149,11 +149,11 @@ def test_every_game_has_absurd_options():
 
 
 def test_a_long_file_is_read_aloud(monkeypatch):
-    monkeypatch.setattr(growth, "BEAT", 0.0)
+    monkeypatch.setattr(budget, "BEAT", 0.0)
     moves = " ".join(f'"{k}"' for k in range(40))
     ends = "\n".join('t "" 1 "" { 0 0 }' for _ in range(40))
     told: list[Grown] = []
-    with growth.heard(told.append):
+    with budget.heard(told.append):
         loads_efg(f'EFG 2 R "long" {{ "A" "B" }}\np "" 1 1 "" {{ {moves} }} 0\n{ends}', "long")
     assert told[0].what == "reading long"
     assert (told[-1].state, told[-1].count, told[-1].about) == ("done", 42, 42)
@@ -161,7 +161,7 @@ def test_a_long_file_is_read_aloud(monkeypatch):
 
 def test_growth_is_a_line_of_progress_that_is_taken_away(capsys, monkeypatch):
     monkeypatch.setattr(progress, "FIRST", 0.01)
-    told = growing.Told()
+    told = growth_progress.Told()
     told(Grown("building the tree of x", "histories", 4000, 2.5e6, 1.0))
     while not (said := capsys.readouterr().err):
         clock.sleep(0.01)

@@ -11,14 +11,15 @@ import riverboat as rb
 from random_blueprints import random_blueprint
 from riverboat.agents.registry import make_agent
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.betting import Betting
-from riverboat.games.hand_files import write_hands
-from riverboat.games.match_state import values
-from riverboat.games.views import Views
-from riverboat.interfaces import decision_reviews, playing
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.cli import play as playing
+from riverboat.cli.hands import decision_reviews
+from riverboat.core.errors import InputError
+from riverboat.formats.hand_files import write_hands
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import values
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.blueprint import save_blueprint
 
 NOLIMIT, LIMIT, KUHN, LEDUC = (read_game(name) for name in ("nolimit-200bb", "limit", "kuhn", "leduc"))
 

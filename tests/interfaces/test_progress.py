@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from riverboat.interfaces import progress
-from riverboat.interfaces.progress import BAR, Bar, Live, ProgressLine, fit
-from riverboat.interfaces.terminal import say
-from riverboat.solving.result import Progress
+from riverboat.cli import progress
+from riverboat.cli.progress import BAR, Bar, Live, ProgressLine, fit
+from riverboat.cli.terminal import say
+from riverboat.solvers.result import Progress
 
 WIDTHS = (32, 40, 60, 80, 120)
 

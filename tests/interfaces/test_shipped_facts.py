@@ -7,19 +7,20 @@ import json
 import pytest
 
 from riverboat.agents import registry
+from riverboat.cli import main
+from riverboat.cli.matches.ledger import measure
+from riverboat.cli.show import shipped
+from riverboat.core.tables import ReportTable
 from riverboat.evaluation.ledger import KINDS, read_ledger
-from riverboat.interfaces import cli, shipped_facts
-from riverboat.interfaces.ledgers import measure
-from riverboat.report_table import ReportTable
 
 
 @pytest.mark.slow
 def test_the_command_tells_it(capsys: pytest.CaptureFixture[str]) -> None:
     """Slow: what bytes mean is read by loops of their own."""
     with pytest.raises(SystemExit) as end:
-        cli.main(["show", "default", "--json"])
+        main.main(["show", "default", "--json"])
     assert not end.value.code
-    assert json.loads(capsys.readouterr().out)["known"] == shipped_facts.lines()
+    assert json.loads(capsys.readouterr().out)["known"] == shipped.lines()
 
 
 def rows(table: ReportTable) -> list[tuple[str, str]]:
@@ -28,8 +29,8 @@ def rows(table: ReportTable) -> list[tuple[str, str]]:
 
 def test_default_is_measured_as_the_demo_is() -> None:
     """How it was made, matches, and bounds of both: no figure of one stands alone."""
-    assert "core-hours" in shipped_facts.lines()[0]
-    found = rows(shipped_facts.table()[0])
+    assert "core-hours" in shipped.lines()[0]
+    found = rows(shipped.table()[0])
     assert len(found) == len(set(found))  # pieces of a measurement are one row
     mine, theirs = (
         {what for agent, what in found if agent == name and "won" not in what} for name in ("default", "demo")
@@ -45,7 +46,7 @@ def test_the_table_has_the_figures_of_the_ledger_and_fits_80_columns() -> None:
     ledger = read_ledger(registry.SHIPPED_LEDGER)
     names = ledger.names()
     known = {(names[e.agents[0]], measure(e, names)): e for kind in KINDS for e in ledger.pooled(kind)}
-    table, notes = shipped_facts.table()
+    table, notes = shipped.table()
     assert set(rows(table)) == set(known)
     assert notes == []
     for row in table:
@@ -56,13 +57,13 @@ def test_the_table_has_the_figures_of_the_ledger_and_fits_80_columns() -> None:
     text = table.text(80)
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) == len(table) + 1  # a row is a line, and no column is left out
-    assert len(shipped_facts.HEADING) <= 80
+    assert len(shipped.HEADING) <= 80
 
 
 def test_figures_of_another_demo_than_the_one_here_say_so() -> None:
     (mark,) = {mark for mark, facts in read_ledger(registry.SHIPPED_LEDGER).agents.items() if facts["name"] == "demo"}
-    same, other = shipped_facts.table(mark), shipped_facts.table("0123456789ab")
-    assert same == shipped_facts.table()
+    same, other = shipped.table(mark), shipped.table("0123456789ab")
+    assert same == shipped.table()
     assert len(other[1]) == 1
     assert all(part in other[1][0] for part in (mark[:6], "0123456789ab"))
     for (agent, what), (told, measured) in zip(rows(same[0]), rows(other[0]), strict=True):

@@ -9,18 +9,20 @@ from typing import Any
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
+from riverboat.api.sweep import sweep
+from riverboat.cli import main as cli
+from riverboat.cli.files import commands
+from riverboat.cli.main import main
+from riverboat.cli.solve import options, spot_estimate
+from riverboat.cli.solve.options import SolveOptions
+from riverboat.cli.terminal import duration
+from riverboat.core.errors import InputError
 from riverboat.games.base import Game
 from riverboat.games.registry import make
-from riverboat.interfaces import cli, files_cli, solve_options, spot_estimate
-from riverboat.interfaces.cli import main
-from riverboat.interfaces.solve_options import SolveOptions
-from riverboat.interfaces.terminal import duration
-from riverboat.solving import run as runs
-from riverboat.solving.limits import Limits, limits_for
-from riverboat.solving.result import Progress, Result
-from riverboat.solving.run import Run
-from riverboat.verbs.sweeping import sweep
+from riverboat.solvers import run as runs
+from riverboat.solvers.limits import Limits, limits_for
+from riverboat.solvers.result import Progress, Result
+from riverboat.solvers.run import Run
 
 FLAGS = ["--board", "Td9d6hQc2s", "--pot", "100", "--stack", "300", "--oop", "99+", "--ip", "22+", "--bets", "60%"]
 SPOT = rb.Spot.make(board="Td9d6hQc2s", pot=100, stack=300, oop="99+", ip="22+", bets="60%")
@@ -45,9 +47,9 @@ def options_of(monkeypatch: pytest.MonkeyPatch, solve: Any) -> dict[str, Any]:
         raise Begun
 
     with monkeypatch.context() as patched:
-        patched.setattr("riverboat.solving.run.finish", finish)
-        patched.setattr("riverboat.solving.exact.finish", finish)
-        patched.setattr("riverboat.interfaces.solving.finish", finish)
+        patched.setattr("riverboat.solvers.run.finish", finish)
+        patched.setattr("riverboat.solvers.exact.solve.finish", finish)
+        patched.setattr("riverboat.cli.solve.solve.finish", finish)
         with pytest.raises((Begun, SystemExit)):  # the command ends by exiting, whatever was raised
             solve()
     assert found
@@ -114,7 +116,7 @@ ALIKE = {  # a default of the command, as the Python API writes it
 }
 
 
-@pytest.mark.parametrize(("command", "verb"), [(cli.solve, runs.solve), (files_cli.sweep, sweep)])
+@pytest.mark.parametrize(("command", "verb"), [(cli.solve, runs.solve), (commands.sweep, sweep)])
 def test_defaults_of_commands_are_those_of_the_api(command: Any, verb: Any) -> None:
     api, compared = defaults(verb), []
     for name, default in defaults(command).items():
@@ -134,7 +136,7 @@ def test_options_are_those_of_the_command() -> None:
         there, read = ALIKE.get(name, (name, lambda given: given))
         if hasattr(plain, there):
             assert read(default) == getattr(plain, there), name
-    assert solve_options.SolveOptions().limits == Limits()
+    assert options.SolveOptions().limits == Limits()
 
 
 # --- names of games ----------------------------------------------------------------------------------

@@ -10,16 +10,16 @@ import pytest
 
 import riverboat as rb
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
+from riverboat.cli.solve import many_boards, spots
+from riverboat.cli.solve.options import SpotFlags, TableFlags, target
+from riverboat.cli.terminal import size_of_memory
+from riverboat.core.errors import InputError
 from riverboat.explain.spots import card_decisions
-from riverboat.games import spot_file
-from riverboat.games.spot import Spot
-from riverboat.interfaces import many_boards, spots
-from riverboat.interfaces.solve_options import SpotFlags, TableFlags, target
-from riverboat.interfaces.terminal import size_of_memory
-from riverboat.solving.boards import BoardCFR
-from riverboat.solving.run import BOARD_SCHEDULE
-from riverboat.strategy.solution import Solution
+from riverboat.formats import spot_file
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.run import BOARD_SCHEDULE
+from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
 KEYS = [

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
-from riverboat.verbs.sweeping import Sweep, Trial
+from riverboat.api.sweep import Sweep, Trial
+from riverboat.core.errors import InputError
 
 
 def without_clock(found: Sweep) -> list[tuple[Any, ...]]:

@@ -14,13 +14,13 @@ from evaluation.test_best_response import blueprint, bucketed
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
 from riverboat.cards.deck import HANDS, hand_index
-from riverboat.errors import InputError
-from riverboat.games import spot_file
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.match_state import parse_match_state
-from riverboat.games.menus import one_size, parse_menu
-from riverboat.strategy.blueprint_report import at_line
-from riverboat.strategy.table_spot import table_spot
+from riverboat.core.errors import InputError
+from riverboat.formats import spot_file
+from riverboat.games.holdem.match_state import parse_match_state
+from riverboat.games.holdem.menus import one_size, parse_menu
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.strategies.reports.blueprint import at_line
+from riverboat.strategies.table_spot import table_spot
 
 RULES = Rules(blinds=(10, 5), stacks=(200, 150), ranks=4, suits=4, name="small")
 MENU = parse_menu('preflop = ["3x"]\nflop = ["50%", "a"]\nmost_raises = 1')
@@ -129,8 +129,8 @@ def test_solve_show_export_and_lock(tmp_path, monkeypatch, run) -> None:
 
 
 def test_the_menu_is_that_of_the_blueprint_unless_one_is_given(tmp_path, agent, monkeypatch) -> None:
-    from riverboat.interfaces import table_states
-    from riverboat.interfaces.solve_options import TableFlags
+    from riverboat.cli.solve import table_states
+    from riverboat.cli.solve.options import TableFlags
 
     monkeypatch.setattr(table_states, "make_agent", lambda name: agent)
     flags = TableFlags(ranges="it", floor=0.1)

@@ -11,12 +11,12 @@ import pytest
 from reference.all_in import classes_of
 from riverboat.cards.deck import Deck
 from riverboat.cards.grid import CLASS_NAMES
-from riverboat.interfaces import tournament as command
-from riverboat.interfaces.cli import main
+from riverboat.cli.main import main
+from riverboat.cli.models import tournament as command
 from riverboat.practice.push_charts import push_table
-from riverboat.tournaments import hand_tables, orders
+from riverboat.tournaments import hand_tables, showdown_orders
+from riverboat.tournaments.run import load
 from riverboat.tournaments.stage import Stage
-from riverboat.tournaments.tournament_run import load
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -70,9 +70,9 @@ def test_refused(capsys: pytest.CaptureFixture[str], words: list[str], message: 
 def small_cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The classes of a small deck in the first places, where the real table would take half a minute."""
     deck = Deck.small(4, 2)
-    small = orders.count_two(deck, classes_of(deck), board=1)
-    wide = orders.TwoWay(*(_spread(part) for part in (small.wins, small.ties, small.hands)))
-    for module in (orders, hand_tables, command):
+    small = showdown_orders.count_two(deck, classes_of(deck), board=1)
+    wide = showdown_orders.TwoWay(*(_spread(part) for part in (small.wins, small.ties, small.hands)))
+    for module in (showdown_orders, hand_tables, command):
         monkeypatch.setattr(module, "two_way", lambda *_: wide)
     hand_tables.starting_hands.cache_clear()
     yield

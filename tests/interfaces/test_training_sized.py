@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import StreetBuckets, lossless
-from riverboat.games.acpc import read_game
-from riverboat.interfaces import training
-from riverboat.solving import sizing
-from riverboat.strategy.blueprint import load_blueprint
+from riverboat.abstraction.cards.card_abstraction import StreetBuckets, lossless
+from riverboat.cli import train
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.mccfr import sizing
+from riverboat.strategies.blueprint import load_blueprint
 
 LEDUC = read_game("leduc")
 
@@ -28,8 +28,8 @@ def leduc(tmp_path, monkeypatch):
     fine.save(tmp_path / "fine")
     sizes = (sizing.Size("coarse", 0.0, None, 1, "few"), sizing.Size("fine", 1.0, "coarse", 1, "many"))
     monkeypatch.setattr(sizing, "SIZES", sizes)
-    monkeypatch.setattr(training, "SIZED", str(tmp_path / "leduc.toml"))
-    monkeypatch.setattr(training, "_made", lambda cards, how: tmp_path / cards)
+    monkeypatch.setattr(train, "SIZED", str(tmp_path / "leduc.toml"))
+    monkeypatch.setattr(train, "_made", lambda cards, how: tmp_path / cards)
 
 
 def test_the_size_is_taken_from_the_time(run, tmp_path):

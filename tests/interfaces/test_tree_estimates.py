@@ -5,8 +5,8 @@ import json
 import pytest
 
 import riverboat as rb
-from riverboat.interfaces import tree_estimate
-from riverboat.reproduce.rhode_island import whole_size
+from riverboat.cli.solve import tree_estimate
+from riverboat.papers.abstraction.rhode_island import whole_size
 
 
 def facts(run, *words):
@@ -36,7 +36,7 @@ def test_words_that_a_solve_would_refuse_are_refused(run, words):
 
 def test_smaller_games_are_not_solved_first(run, monkeypatch):
     """Bluff(2,1) has as many information sets whatever the game is worth that follows a lost die."""
-    monkeypatch.setattr("riverboat.solving.values.game", lambda *_: pytest.fail("solved"))
+    monkeypatch.setattr("riverboat.solvers.game_values.game", lambda *_: pytest.fail("solved"))
     told = facts(run, "bluff:2,1")
     assert (told["nodes"], told["infosets"], told["figures_are"]) == (2**19 - 1, 3_538_944, "exact")
 
@@ -55,7 +55,7 @@ def test_a_large_tree_is_guessed_and_not_built(run, monkeypatch):
 
 
 def test_a_linear_program_that_is_too_large_is_refused_before_its_tree_is_built(run, monkeypatch):
-    monkeypatch.setattr("riverboat.solving.exact.compile_game", lambda *_, **__: pytest.fail("built"))
+    monkeypatch.setattr("riverboat.solvers.exact.solve.compile_game", lambda *_, **__: pytest.fail("built"))
     code, out, err = run("solve", "rhode_island", "--method", "lp")
     assert (code, out) == (2, "")
     assert "too many for the sequence form" in err

@@ -15,16 +15,16 @@ import pytest
 
 import riverboat as rb
 from random_blueprints import random_blueprint
-from riverboat import disk
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
-from riverboat.interfaces.web.application import application
-from riverboat.interfaces.web.door import MOST_BODY, PAGE, Door
-from riverboat.interfaces.web.runs import place_of
-from riverboat.interfaces.web.server import Server
-from riverboat.interfaces.web.serving import check_host, hosts
-from riverboat.strategy import files
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.core import atomic_io
+from riverboat.core.errors import InputError
+from riverboat.strategies import files
+from riverboat.strategies.blueprint import save_blueprint
+from riverboat.web.application import application
+from riverboat.web.gateway import MOST_BODY, PAGE, Door
+from riverboat.web.runs.runs import place_of
+from riverboat.web.serve import check_host, hosts
+from riverboat.web.server import Server
 
 FIGURE = re.compile(r"-?\d+\.\d+")
 TOKEN, HOST = "a-token-of-the-test", "127.0.0.1:8765"
@@ -142,7 +142,7 @@ def test_runs_and_their_logs_are_listed(client: Client, data: Path) -> None:
     assert told["rows"][-1]["exploitability"] == run["exploitability"] < 1.0
     assert told["units"]["exploitability"] == "% of pot"
     assert client.get("/api/series/many", run=["river", "river"]) == [told, told]
-    with disk.held(data / "river"):
+    with atomic_io.held(data / "river"):
         assert [run["running"] for run in client.get("/api/runs") if run["name"] == "river"] == [True]
 
 
@@ -150,7 +150,7 @@ def test_a_training_of_a_terminal_is_watched_from_its_first_second(client: Clien
     """A folder that a process holds, its log, and its snapshots, which are newer than the last checkpoint."""
     folder = data / "study" / "training"
     blueprint = random_blueprint("leduc")
-    with disk.held(folder):
+    with atomic_io.held(folder):
         (told,) = [run for run in client.get("/api/runs") if run["name"] == "study/training"]
         assert (told["running"], told["ready"]) == (True, False)
         save_blueprint(blueprint, folder / "checkpoint-000000000000100")
@@ -165,7 +165,7 @@ def test_a_training_of_a_terminal_is_watched_from_its_first_second(client: Clien
                 "left": 50.0,
                 "strength": strength,
             }
-            disk.append(folder / "log.jsonl", json.dumps(row))
+            atomic_io.append(folder / "log.jsonl", json.dumps(row))
         (told,) = [run for run in client.get("/api/runs") if run["name"] == "study/training"]
         assert (told["kind"], told["running"], told["ready"]) == ("blueprint", True, True)
         series = client.get("/api/series", run="study/training")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from riverboat.acpc import web_bot
 from riverboat.agents.registry import make_agent
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.interfaces import web_bot
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.rules import read_game
 
 RULES = read_game("nolimit-200bb")
 CARDS = {"hole_cards": ["Ah", "Kd"], "token": "t"}

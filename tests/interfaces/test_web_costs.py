@@ -16,22 +16,24 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat import artefact
 from riverboat.agents import registry
-from riverboat.agents.searching import SearchingAgent
+from riverboat.agents.search import SearchingAgent
 from riverboat.agents.spec import AgentSpec, parse_agent
-from riverboat.errors import InputError
-from riverboat.evaluation import value_tables
-from riverboat.games.hand_files import phhs_text
-from riverboat.interfaces.web import play_routes, practice_desk, shelf
-from riverboat.interfaces.web.application import application
-from riverboat.interfaces.web.data_folder import DataFolder
-from riverboat.interfaces.web.request_costs import is_cheap
-from riverboat.interfaces.web.server import Server
-from riverboat.practice import judging, push_charts, reviews
-from riverboat.practice.sitting import Sitting
-from riverboat.solving import batches
-from riverboat.tournaments.tournament_run import KIND
+from riverboat.core import artifacts
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches import value_tables
+from riverboat.formats.hand_files import phhs_text
+from riverboat.practice import evaluators, push_charts, reviews
+from riverboat.practice.session import Sitting
+from riverboat.solvers.boards import batches
+from riverboat.tournaments.run import KIND
+from riverboat.web.application import application
+from riverboat.web.data_folder import DataFolder
+from riverboat.web.practice import sessions
+from riverboat.web.request_costs import is_cheap
+from riverboat.web.routes import play
+from riverboat.web.runs import solutions
+from riverboat.web.server import Server
 
 SEARCH = "default?search=river"
 PUSH = "push:7,7"
@@ -125,11 +127,11 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             return forbid("agent")(spec.text)
         return registry.make_agent(spec, seed)
 
-    for module in (practice_desk, shelf):
+    for module in (sessions, solutions):
         monkeypatch.setattr(module, "make_agent", cheap_agent)
     for module, name in (
-        (push_charts, "solve"), (judging, "solve_many"), (batches, "solve_many"), (value_tables, "value_tables"),
-        (play_routes, "review_hand"), (reviews, "review_hand"), (practice_desk, "judge_of"),
+        (push_charts, "solve"), (evaluators, "solve_many"), (batches, "solve_many"), (value_tables, "value_tables"),
+        (play, "review_hand"), (reviews, "review_hand"), (sessions, "judge_of"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, forbid(name))
     monkeypatch.setattr(SearchingAgent, "__post_init__", forbid("search"))
@@ -210,7 +212,7 @@ def test_a_solved_table_is_read_by_gets(data: Path, monkeypatch: pytest.MonkeyPa
 def small(tmp_path: Path) -> DataFolder:
     """A data folder with a solved river and a tournament, as far as their names go."""
     rb.solve(rb.Spot.make(**RIVER), iterations=1, out=tmp_path / "river")
-    artefact.write(tmp_path / "small", KIND, {"x": np.zeros(1)}, {})
+    artifacts.write(tmp_path / "small", KIND, {"x": np.zeros(1)}, {})
     return DataFolder(tmp_path)
 
 

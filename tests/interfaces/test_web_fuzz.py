@@ -16,10 +16,10 @@ import riverboat as rb
 from interfaces.test_web import HOST, SPOT, TOKEN
 from interfaces.test_web_trust import hostile
 from random_blueprints import random_blueprint
-from riverboat.interfaces.web.application import application
-from riverboat.interfaces.web.door import Door
-from riverboat.interfaces.web.server import Server
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.strategies.blueprint import save_blueprint
+from riverboat.web.application import application
+from riverboat.web.gateway import Door
+from riverboat.web.server import Server
 
 QUICK, MANY = 400, 20_000
 ALLOWED = {503, 507}  # too much to compute, or to hold: said on purpose

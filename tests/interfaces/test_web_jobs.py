@@ -17,10 +17,10 @@ import httpx
 import pytest
 
 from processes import Processes
-from riverboat import disk
-from riverboat.interfaces.web.data_folder import DataFolder
-from riverboat.interfaces.web.jobs import DONE, FAILED, QUEUED, RUNNING, STOPPED, Job, Jobs
-from riverboat.strategy import files
+from riverboat.core import atomic_io
+from riverboat.strategies import files
+from riverboat.web.data_folder import DataFolder
+from riverboat.web.jobs.queue import DONE, FAILED, QUEUED, RUNNING, STOPPED, Job, Jobs
 
 RIVER = (
     'board = "Td9d6hQc2s"\npot = 200\nstack = 900\nname = "river"\n'
@@ -152,7 +152,7 @@ def test_a_killed_server_loses_nothing_and_goes_on_after_a_restart(
     checked = server.wait(name, lambda job: job["last"] is not None and job["last"]["iteration"] > 20)
     assert checked["ev"][0] + checked["ev"][1] == pytest.approx(200)
     server.stop(kill=True)
-    wait(lambda: not disk.is_held(tmp_path / name))  # the command was interrupted as by Ctrl-C, and saved
+    wait(lambda: not atomic_io.is_held(tmp_path / name))  # the command was interrupted as by Ctrl-C, and saved
     saved = int(files.newest(tmp_path / name).name.removeprefix(files.CHECKPOINT))
     assert saved >= checked["last"]["iteration"]
 
@@ -168,7 +168,7 @@ def test_a_killed_server_loses_nothing_and_goes_on_after_a_restart(
     iterations = [row["iteration"] for row in again.client.get("/api/series", params={"run": name}).json()["rows"]]
     assert iterations == sorted(iterations)
     told = subprocess.run(
-        [sys.executable, "-m", "riverboat.interfaces.cli", "show", str(tmp_path / name), "--json"],
+        [sys.executable, "-m", "riverboat.cli.main", "show", str(tmp_path / name), "--json"],
         capture_output=True,
         check=True,
     )

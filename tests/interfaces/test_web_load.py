@@ -19,12 +19,12 @@ import httpx
 import pytest
 
 from processes import Processes
-from riverboat.cancellation import CancelledError, is_polled, poll
-from riverboat.interfaces.web import serving, sources
-from riverboat.interfaces.web.connections import DeadlineProtocol, listener
-from riverboat.interfaces.web.door import Door
-from riverboat.interfaces.web.server import MOST_WAITING, THREADS
-from riverboat.interfaces.web.work_queue import BusyError, Gate, WorkQueue
+from riverboat.core.cancellation import CancelledError, is_polled, poll
+from riverboat.web import serve, spot_sources
+from riverboat.web.connections import DeadlineProtocol, listener
+from riverboat.web.gateway import Door
+from riverboat.web.server import MOST_WAITING, THREADS
+from riverboat.web.work_queue import BusyError, Gate, WorkQueue
 
 TOKEN = "a-token-of-the-test"
 SPOT = {
@@ -43,10 +43,10 @@ class Running:
     """A server on a thread of this process."""
 
     def __init__(self, data: Path) -> None:
-        bound = serving.listen("127.0.0.1", 0)
+        bound = serve.listen("127.0.0.1", 0)
         self.port = bound.getsockname()[1]
-        self.inside = serving.Inside(data, 1, None)
-        door = Door(self.inside, TOKEN, serving.hosts("127.0.0.1", self.port), self.port)
+        self.inside = serve.Inside(data, 1, None)
+        door = Door(self.inside, TOKEN, serve.hosts("127.0.0.1", self.port), self.port)
         self.listener = listener(door, self.inside.stop, Impatient)
         self.inside()  # loaded, so that no deadline runs meanwhile
         self.thread = threading.Thread(target=self.listener.run, kwargs={"sockets": [bound]}, daemon=True)
@@ -175,7 +175,7 @@ def test_abandoned_estimates_are_not_computed(running: Running, monkeypatch: pyt
     server = running.inside.server
     assert server is not None
     with monkeypatch.context() as patch:
-        patch.setattr(sources, "estimate", endless)
+        patch.setattr(spot_sources, "estimate", endless)
         body = json.dumps({"spot": SPOT})
         head = running.head("POST", "/api/spots/size", "Content-Type: application/json", f"Content-Length: {len(body)}")
         for _ in range(4):

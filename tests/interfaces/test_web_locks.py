@@ -9,12 +9,12 @@ import pytest
 
 import riverboat as rb
 from riverboat.cards.ranges import Range
-from riverboat.games import spot_file
-from riverboat.interfaces.web.job_routes import job_of
-from riverboat.interfaces.web.models import JobAsked
-from riverboat.interfaces.web.node_json import solution_node
-from riverboat.interfaces.web.server import Server
-from riverboat.strategy import files
+from riverboat.formats import spot_file
+from riverboat.strategies import files
+from riverboat.web.models import JobAsked
+from riverboat.web.routes.jobs import job_of
+from riverboat.web.server import Server
+from riverboat.web.views.node import solution_node
 
 SPOT = rb.Spot.make(board="Td9d6hQc2s", pot=200, stack=900, oop="66+,AK", ip="QQ-22,AQ", bets="60%, a")
 

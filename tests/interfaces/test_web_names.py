@@ -11,11 +11,11 @@ import pytest
 
 from random_blueprints import flop_blueprint
 from riverboat.agents.registry import make_agent
-from riverboat.interfaces.web.data_folder import DataFolder
-from riverboat.interfaces.web.shelf import Shelf
-from riverboat.strategy.blueprint import save_blueprint
-from riverboat.strategy.place_node import player_node
-from riverboat.verbs.seating import rules_for
+from riverboat.api.seating import rules_for
+from riverboat.strategies.blueprint import save_blueprint
+from riverboat.strategies.reports.public_state import player_node
+from riverboat.web.data_folder import DataFolder
+from riverboat.web.runs.solutions import Shelf
 
 DEFAULT_LINES = [("", ""), ("r250", ""), ("r250c/", "Kh7c2s"), ("r250c/r415c/c", "Kh7c2s9d"), ("r260", "")]
 SMALL_LINES = [("", ""), ("c", ""), ("cc/", "8c8d5c"), ("cr300", "")]  # blueprints that end on the flop

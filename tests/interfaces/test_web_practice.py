@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 import riverboat as rb
-from riverboat.games.hand_files import read_hands
-from riverboat.interfaces.web.application import application
-from riverboat.interfaces.web.server import Server
+from riverboat.formats.hand_files import read_hands
+from riverboat.web.application import application
+from riverboat.web.server import Server
 
 RIVER = {"board": "Td9d6hQc2s", "pot": 100, "stack": 200, "oop": "AA,KJ,77", "ip": "QQ,AT,88", "bets": "50%, a"}
 

@@ -10,15 +10,15 @@ from test_web import Client
 import riverboat as rb
 from random_blueprints import flop_blueprint, random_blueprint
 from riverboat.cards.notation import parse_cards
-from riverboat.games import spot_file
-from riverboat.games.spot import Spot
-from riverboat.interfaces.spot_estimate import ITERATIONS, LARGE_BET, estimate, largest_bet
-from riverboat.interfaces.spot_proposal import propose
-from riverboat.interfaces.web import sources
-from riverboat.interfaces.web.models import Source
-from riverboat.interfaces.web.server import Server
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.cli.solve.spot_estimate import ITERATIONS, LARGE_BET, estimate, largest_bet
+from riverboat.cli.solve.spot_proposal import propose
+from riverboat.formats import spot_file
+from riverboat.games.spots.spot import Spot
+from riverboat.strategies.blueprint import save_blueprint
 from riverboat.trees.boards import BoardTree
+from riverboat.web import spot_sources
+from riverboat.web.models import Source
+from riverboat.web.server import Server
 
 GIB = 1 << 30
 
@@ -62,7 +62,7 @@ def test_table_states_of_examples_are_the_same_spots(client: Client) -> None:
 
 
 def spot_at(server: Server, line: str, board: str) -> Spot:
-    return sources.find(Source(line=line, board=board, agent="default"), server.data, server.shelf).spot
+    return spot_sources.find(Source(line=line, board=board, agent="default"), server.data, server.shelf).spot
 
 
 @pytest.mark.parametrize(("line", "board"), [("r250c/cc/r500", "Kh7c2s9d"), ("r250c/cc/cc/", "Kh7c2s9d3h")])
@@ -133,7 +133,7 @@ def test_the_estimate_counts_boards(server: Server, client: Client) -> None:
 
 @pytest.mark.parametrize(("board", "count"), [("AsKh2d", 1), ("AsKs2d", 2), ("AsKs2s", 6), ("AsAh2d", 2), ("AsAh", 4)])
 def test_symmetries_of_suits(board: str, count: int) -> None:
-    assert sources.suit_symmetries(parse_cards(board, "board")) == count
+    assert spot_sources.suit_symmetries(parse_cards(board, "board")) == count
 
 
 @pytest.mark.parametrize(

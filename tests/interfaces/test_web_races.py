@@ -14,21 +14,21 @@ import httpx
 import numpy as np
 import pytest
 
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.cancellation import poll
+from riverboat.agents.baselines import Yardstick
+from riverboat.api.play import Table
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.interfaces.web.application import application
-from riverboat.interfaces.web.play_routes import StaleError, judged, published, take_step
-from riverboat.interfaces.web.practice_desk import Desk, HeldSitting
-from riverboat.interfaces.web.review_queue import Reviews
-from riverboat.interfaces.web.server import Server
-from riverboat.interfaces.web.work_queue import WorkQueue
+from riverboat.core.cancellation import poll
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.rules import read_game
 from riverboat.practice.luck import results_of
-from riverboat.practice.sitting import Sitting
+from riverboat.practice.session import Sitting
 from riverboat.practice.verdicts import Option, Verdict
-from riverboat.verbs.playing import Table
+from riverboat.web.application import application
+from riverboat.web.practice.review_queue import Reviews
+from riverboat.web.practice.sessions import Desk, HeldSitting
+from riverboat.web.routes.play import StaleError, judged, published, take_step
+from riverboat.web.server import Server
+from riverboat.web.work_queue import WorkQueue
 
 SEED = 7
 RULES = read_game("nolimit-200bb")

@@ -21,16 +21,16 @@ from hypothesis import strategies as st
 from interfaces.test_web import SPOT, Client
 from interfaces.test_web_jobs import RIVER
 from random_blueprints import random_blueprint
-from riverboat import own
 from riverboat.agents.registry import make_agent
 from riverboat.agents.spec import CAPS, OPEN_OPTIONS, OPTIONS, Origin, from_file, parse_agent
-from riverboat.errors import InputError
-from riverboat.interfaces.web.application import application
-from riverboat.interfaces.web.data_folder import DataFolder
-from riverboat.interfaces.web.jobs import FAILED, STOPPED, Job, Jobs
-from riverboat.interfaces.web.server import Server
-from riverboat.practice.sitting import Sitting
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.core import plugins
+from riverboat.core.errors import InputError
+from riverboat.practice.session import Sitting
+from riverboat.strategies.blueprint import save_blueprint
+from riverboat.web.application import application
+from riverboat.web.data_folder import DataFolder
+from riverboat.web.jobs.queue import FAILED, STOPPED, Job, Jobs
+from riverboat.web.server import Server
 
 MODULE = "hostile_module"
 watching: list[tuple[str, str]] | None = None
@@ -217,8 +217,8 @@ def test_a_person_may_name_code_paths_and_agents(trap: Path, monkeypatch: pytest
     spec = parse_agent("switch:always-call,blueprint?exploit=known&opponent=secret.rules")
     assert [part.kind for part in spec.parts] == ["baseline", "blueprint"]
     assert spec.parts[1].parts[0].kind == "rules"
-    monkeypatch.setattr(own, "_forbidden", None)
-    own.forbid("the server")
+    monkeypatch.setattr(plugins, "_forbidden", None)
+    plugins.forbid("the server")
     with pytest.raises(InputError, match="the server"):
         make_agent(f"{MODULE}:Agent")  # a second door: nothing is imported by name in such a process
 
@@ -334,8 +334,8 @@ def test_a_job_imports_nothing_from_the_current_folder(tmp_path: Path) -> None:
     data = tmp_path / "data"
     script = (
         "import os, sys, time\n"
-        "from riverboat.interfaces.web.data_folder import DataFolder\n"
-        "from riverboat.interfaces.web.jobs import Job, Jobs\n"
+        "from riverboat.web.data_folder import DataFolder\n"
+        "from riverboat.web.jobs.queue import Job, Jobs\n"
         "os.chdir(sys.argv[1]); jobs = Jobs(DataFolder('data'), most=1, memory=1 << 30)\n"
         "jobs.submit(sys.argv[2], Job('river', 'spot', {'threads': 1, 'iterations': 1}, 1))\n"
         "while jobs.get('river').state in ('queued', 'running'): time.sleep(0.02)\n"

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 import riverboat as rb
-from riverboat.games import spot_file
+from riverboat.formats import spot_file
 
 WIDTHS = (40, 60, 80, 120)
 SPOT = """

@@ -12,8 +12,8 @@ import riverboat as rb
 from reference.spot_ev import SlowSpot
 from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.interfaces import drilling
+from riverboat.cli.practice import drill as drilling
+from riverboat.core.errors import InputError
 from riverboat.practice.charts import charts_of, difference, save_sheet
 from riverboat.practice.drill_record import DrillRecord, Entry
 from riverboat.practice.drills import Drill, DrillOptions

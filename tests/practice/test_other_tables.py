@@ -7,24 +7,24 @@ import pokerkit
 import pytest
 
 from random_blueprints import DEEP, DEMO, FLOP, flop_blueprint
-from riverboat.abstraction.card_abstraction import lossless
+from riverboat.abstraction.cards.card_abstraction import lossless
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
-from riverboat.agents.solved_spot import SolutionAgent
-from riverboat.errors import InputError
-from riverboat.games import phh
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.betting import Betting
-from riverboat.games.hand_files import phhs_text, read_units, write_hands
-from riverboat.games.places import Places
-from riverboat.practice.judging import TableJudge, judge_of
-from riverboat.practice.other_tables import read_at, returned, whole
+from riverboat.agents.spot_solution import SolutionAgent
+from riverboat.core.errors import InputError
+from riverboat.formats import phh
+from riverboat.formats.hand_files import phhs_text, read_units, write_hands
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import read_game
+from riverboat.practice.evaluators import TableJudge, judge_of
 from riverboat.practice.reviews import hands_of, review_hand
-from riverboat.practice.sitting import Sitting
+from riverboat.practice.session import Sitting
+from riverboat.practice.table_conversion import read_at, returned, whole
 from riverboat.practice.verdicts import Option, Verdict
-from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.public_answers import ranges
+from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.public_strategy import ranges
 
 RULES = read_game("nolimit-200bb")
 

@@ -9,13 +9,13 @@ import riverboat as rb
 from reference.spot_ev import SlowSpot
 from riverboat.agents.registry import make_agent
 from riverboat.cards.deck import hand_index
-from riverboat.endgame.table_search import Search
-from riverboat.errors import InputError
-from riverboat.games.hand_files import read_hands, write_hands
-from riverboat.practice.judging import judge_of
+from riverboat.core.errors import InputError
+from riverboat.formats.hand_files import read_hands, write_hands
+from riverboat.practice.evaluators import judge_of
 from riverboat.practice.luck import results
 from riverboat.practice.reviews import ev_lost, hands_of, review
-from riverboat.practice.sitting import Sitting
+from riverboat.practice.session import Sitting
+from riverboat.subgames.search.search import Search
 
 
 def play_hands(sitting, count, rng):
@@ -166,7 +166,7 @@ def test_an_all_in_counts_by_what_it_wins_on_average():
 
 
 def rb_equity(hand):
-    from riverboat.cards.equity import equity
+    from riverboat.cards.equity.equities import equity
     from riverboat.cards.notation import show_cards
 
     return equity(*(show_cards(hand.holes[seat]) for seat in (hand.seat, 1 - hand.seat))).shares[0]

@@ -7,7 +7,7 @@ import re
 from phevaluator import evaluate_cards
 
 from riverboat.cards.deck import RANKS
-from riverboat.games.acpc import Rules
+from riverboat.games.holdem.rules import Rules
 
 
 def play_log(text: str, rules: Rules) -> dict[str, int]:

@@ -7,9 +7,9 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
 from riverboat.cards.ranking import hand_strengths
+from riverboat.core.arrays import Array
 
 
 def classes_of(deck: Deck) -> Array:

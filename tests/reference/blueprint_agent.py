@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor
 
-from riverboat.abstraction.translation import Size, read
-from riverboat.games.betting import Betting, steps
+from riverboat.abstraction.actions.translation import Size, read
+from riverboat.games.holdem.betting import Betting, steps
 
 OFF = None
 

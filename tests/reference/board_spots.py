@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from riverboat.cards.deck import Deck
-from riverboat.games.spot import Spot
+from riverboat.games.spots.spot import Spot
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.public import PublicTree
 

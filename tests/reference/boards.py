@@ -13,18 +13,18 @@ from itertools import combinations
 
 import numpy as np
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, hand_index
 from riverboat.cards.notation import parse_cards, show_cards
 from riverboat.cards.ranking import rank
+from riverboat.core.arrays import Array
+from riverboat.engines.cpu.board_engine import BoardWalker
+from riverboat.engines.tables import FORMATS
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.board_game import BoardGame
-from riverboat.solving.boards import BoardCFR
-from riverboat.solving.cfr import CFR
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.tabular.cfr import CFR
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.public import PublicTree
-from riverboat.walks.board_walk import BoardWalker
-from riverboat.walks.tables import FORMATS
 
 Profile = Callable[[str, int], Sequence[float]]
 

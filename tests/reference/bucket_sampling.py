@@ -11,10 +11,10 @@ from functools import cached_property
 from itertools import combinations
 
 from reference.external_sampling import ExternalSampling, Key, number
-from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless
 from riverboat.cards.ranking import rank
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting
+from riverboat.games.holdem.betting import Betting
 
 Hand = tuple[int, ...]
 Waiting = list[tuple[dict[Key, list[float]], Key, list[float]]]

@@ -26,7 +26,7 @@ from riverboat.games.base import (
     PublicState,
     State,
 )
-from riverboat.strategy.table import Strategy, Tree
+from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.public import Infoset, PublicTree
 
 Profile = Mapping[str, Sequence[float]]  # information set -> probability of each action

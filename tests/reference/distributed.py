@@ -13,9 +13,9 @@ from itertools import combinations, permutations
 from typing import Any
 
 from reference.external_sampling import Key, number
-from riverboat.abstraction.card_abstraction import CardAbstraction
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.ranking import rank
-from riverboat.games.action_tree import ActionTree
+from riverboat.games.holdem.action_tree import ActionTree
 
 BLOCK = 64
 Flop = tuple[int, ...]

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from riverboat.arrays import Array
+from riverboat.core.arrays import Array
 
 
 def exact(p: Array, q: Array, distance: Array) -> float:

@@ -2,18 +2,18 @@
 
 Lanctot et al. 2009, in the words of Brown, Ganzfried & Sandholm 2015 (Algorithm 4): the traverser tries all moves and adds
 u(a) - sum of sigma · u to its regrets; the opponent's move is drawn, and its strategy added to its average. The order of
-random numbers is what `riverboat.solving._blueprint_kernels` documents: number k of a key is splitmix64 at place k.
+random numbers is what `riverboat.engines.sampling._kernels.external` documents: number k of a key is splitmix64 at place k.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from riverboat.abstraction.card_abstraction import CardAbstraction
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.ranking import rank
-from riverboat.games.action_tree import ActionTree
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting
+from riverboat.games.holdem.action_tree import ActionTree
+from riverboat.games.holdem.betting import Betting
 
 Key = tuple[str, int]  # line and bucket
 MASK = 2**64 - 1

@@ -8,9 +8,9 @@ from math import comb, floor
 
 from riverboat.cards.ranking import rank
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.moves import END, show_move
-from riverboat.games.places import Places
+from riverboat.games.holdem.actions import END, show_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.public_state import Places
 
 Hand = tuple[int, ...]
 POTS = {"fc": [], "fcpa": [1.0], "56": [0.05 * 1.15**k for k in range(53)]}

@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 
 from riverboat.games.base import TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import values
-from riverboat.games.moves import END, HIDDEN, play_move
-from riverboat.games.places import Places
-from riverboat.games.records import Hands
+from riverboat.games.holdem.actions import END, HIDDEN, play_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import values
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.records.hand_records import Hands
 
 
 def all_deals(rules):

@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from reference import blueprint_agent as twin
-from riverboat.abstraction.translation import Size, read
+from riverboat.abstraction.actions.translation import Size, read
 from riverboat.cards.ranking import rank
-from riverboat.games.betting import Betting, steps
+from riverboat.games.holdem.betting import Betting, steps
 
 OFF = twin.OFF
 

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 from riverboat.cards.ranking import rank
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.strategies.blueprint import BlueprintStrategy
 
 Hand = tuple[int, ...]
 

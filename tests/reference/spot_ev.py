@@ -11,9 +11,9 @@ from itertools import product
 from riverboat.cards.deck import HAND_CARDS, card_name
 from riverboat.cards.ranking import rank
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.labels import STREET
-from riverboat.games.moves import show_move
+from riverboat.games.holdem.action_labels import STREET
+from riverboat.games.holdem.actions import show_move
+from riverboat.games.holdem.betting import Betting
 
 
 class SlowSpot:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from riverboat.abstraction import translation
+from riverboat.abstraction.actions import translation
 from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant
-from riverboat.strategy.table import Strategy
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
 
 

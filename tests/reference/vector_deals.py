@@ -6,7 +6,7 @@ import numpy as np
 
 from reference.bucket_sampling import PublicChanceSampling
 from reference.external_sampling import number
-from riverboat.arrays import Array
+from riverboat.core.arrays import Array
 
 
 def dealt(twin: PublicChanceSampling, begin: int, end: int, run: int, runs: list[int]) -> tuple[Array, ...]:

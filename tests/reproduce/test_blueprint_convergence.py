@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from riverboat.abstraction.card_abstraction import lossless
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.reproduce import blueprint_convergence
-from riverboat.reproduce.blueprint_convergence import GAMES, NAMES, head_to_head, train
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.training import Training
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.rules import read_game
+from riverboat.papers.sampling import blueprint_convergence
+from riverboat.papers.sampling.blueprint_convergence import GAMES, NAMES, head_to_head, train
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.mccfr.training import Training
 
 
 @pytest.mark.parametrize("traversal", NAMES)

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from tests.reference import cfr as reference
 
-from riverboat.endgame.refine import after_chance
 from riverboat.games.registry import make
-from riverboat.games.toy import CoinToss
-from riverboat.reproduce import endgame_bound, pcs_bound
-from riverboat.reproduce.coin_toss import BASE, bases
-from riverboat.reproduce.endgame_bound import promise
-from riverboat.reproduce.rows import theorem
-from riverboat.solving.cfr import CFR
-from riverboat.solving.sequence import SequenceForm
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.coin_toss import CoinToss
+from riverboat.papers.endgames import bound
+from riverboat.papers.endgames.bound import promise
+from riverboat.papers.endgames.coin_toss import BASE, bases
+from riverboat.papers.public_chance_sampling import bound as pcs_bound
+from riverboat.papers.rows import theorem
+from riverboat.solvers.exact.sequence_form import SequenceForm
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.tabular import Strategy
+from riverboat.subgames.resolving import after_chance
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 
@@ -105,6 +106,6 @@ def test_small_leduc() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", [pcs_bound, endgame_bound])
+@pytest.mark.parametrize("module", [pcs_bound, bound])
 def test_the_whole_experiment(module: object) -> None:
     assert module.EXPERIMENT.run(False, 1).fine  # type: ignore[attr-defined]

@@ -7,22 +7,17 @@ import pytest
 
 from riverboat.agents.registry import make_agent
 from riverboat.continuous.holdem import Betting, Ranks, hands_solution, solution
-from riverboat.games.acpc import read_game
-from riverboat.games.places import Places
-from riverboat.reproduce import (
-    continuous_holdem_rivers,
-    continuous_limit_river,
-    continuous_three_players,
-    continuous_von_neumann,
-    reached_rivers,
-)
-from riverboat.strategy.public_answers import ranges
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import read_game
+from riverboat.papers import reached_rivers
+from riverboat.papers.continuous import holdem_rivers, limit_river, three_players, von_neumann
+from riverboat.strategies.public_strategy import ranges
 from riverboat.trees.boards import BoardTree
 
 
 def test_von_neumann(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(continuous_von_neumann, "STEPS", (7, 13))
-    report = continuous_von_neumann.run(False, 0)
+    monkeypatch.setattr(von_neumann, "STEPS", (7, 13))
+    report = von_neumann.run(False, 0)
     assert report.fine
     assert [report.row(name).ours for name in ("a: bets below", "b: bets above", "c: calls above")] == pytest.approx(
         [0.1, 0.7, 0.4], abs=1e-9
@@ -31,16 +26,16 @@ def test_von_neumann(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_limit_river(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(continuous_limit_river, "POTS", (1.0, 2.0))
-    report = continuous_limit_river.run(False, 0)
+    monkeypatch.setattr(limit_river, "POTS", (1.0, 2.0))
+    report = limit_river.run(False, 0)
     assert report.fine
     assert report.row("pot 2: models").ours == 128
     assert report.row("pot 2: models that are equilibria").ours >= 4
 
 
 def test_three_players(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(continuous_three_players, "POTS", (1.0, 3.0))
-    rows, notes = continuous_three_players.rivers()
+    monkeypatch.setattr(three_players, "POTS", (1.0, 3.0))
+    rows, notes = three_players.rivers()
     assert all(row.fine for row in rows)
     assert "b x b x b" in notes[1]  # at a pot of 3 there is a thin bet in the middle
 
@@ -48,17 +43,17 @@ def test_three_players(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_holdem_rivers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rivers of one solved turn: shares add up, and losses are above zero and small."""
-    monkeypatch.setattr(continuous_holdem_rivers, "MODELS", dict(list(continuous_holdem_rivers.MODELS.items())[:2]))
+    monkeypatch.setattr(holdem_rivers, "MODELS", dict(list(holdem_rivers.MODELS.items())[:2]))
     rivers = list(reached_rivers.by_turns(2, 0))
-    us = continuous_holdem_rivers.player(Betting.of(rivers[0].spot()))
-    found = [continuous_holdem_rivers.measure(river, us) for river in rivers]
+    us = holdem_rivers.player(Betting.of(rivers[0].spot()))
+    found = [holdem_rivers.measure(river, us) for river in rivers]
     for figures in found:
         assert 0 < figures.floor < 2
         assert 0 < figures.loss < 5
         assert figures.to_exact < 0.06  # the exact one may still lose what it is exploitable for
     epsilon = np.array([[0.001, 0.1], [0.1, 0.001], [0.1, 0.1]])
-    assert continuous_holdem_rivers.cover(epsilon, 1)[0] == pytest.approx(1 / 3)
-    assert continuous_holdem_rivers.cover(epsilon, 2)[0] == pytest.approx(2 / 3)
+    assert holdem_rivers.cover(epsilon, 1)[0] == pytest.approx(1 / 3)
+    assert holdem_rivers.cover(epsilon, 2)[0] == pytest.approx(2 / 3)
 
 
 def test_rivers_that_an_agent_reaches() -> None:
@@ -81,12 +76,12 @@ def test_rivers_that_an_agent_reaches() -> None:
 
 
 def test_a_duel_is_what_two_strategies_win_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(continuous_holdem_rivers, "MODELS", dict(list(continuous_holdem_rivers.MODELS.items())[:1]))
+    monkeypatch.setattr(holdem_rivers, "MODELS", dict(list(holdem_rivers.MODELS.items())[:1]))
     agent = make_agent("rule-based")
     (river,), _ = reached_rivers.by_play(agent, read_game("nolimit-200bb"), 1, 3)  # type: ignore[arg-type]
     spot = river.spot()
-    us = continuous_holdem_rivers.player(Betting.of(spot))
-    figures = continuous_holdem_rivers.measure(river, us)
+    us = holdem_rivers.player(Betting.of(spot))
+    figures = holdem_rivers.measure(river, us)
     assert figures.base is not None
     assert figures.to_base is not None
     assert figures.exact < 0.06 < figures.base
@@ -96,7 +91,7 @@ def test_a_duel_is_what_two_strategies_win_of_each_other(monkeypatch: pytest.Mon
     ours = solution(tree, ranks, us.betting, us.play(ranks).frequencies)
     assert river.base is not None
     theirs = hands_solution(tree, us.betting, river.base)
-    assert continuous_holdem_rivers.duel(tree, ours, ours) == pytest.approx(0.0, abs=1e-9)
-    won = continuous_holdem_rivers.duel(tree, ours, theirs)
-    assert won == pytest.approx(-continuous_holdem_rivers.duel(tree, theirs, ours), abs=1e-9)
+    assert holdem_rivers.duel(tree, ours, ours) == pytest.approx(0.0, abs=1e-9)
+    won = holdem_rivers.duel(tree, ours, theirs)
+    assert won == pytest.approx(-holdem_rivers.duel(tree, theirs, ours), abs=1e-9)
     assert won == pytest.approx(figures.to_base, abs=1e-9)

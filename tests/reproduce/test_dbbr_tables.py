@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import lossless
-from riverboat.games.acpc import read_game
-from riverboat.reproduce import dbbr_figure_8, dbbr_table_3
-from riverboat.reproduce.dbbr_table_3 import BASE, FITS, Played, Size, matches, table
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.games.holdem.rules import read_game
+from riverboat.papers.exploitation import dbbr_figure_8, dbbr_table_3
+from riverboat.papers.exploitation.dbbr_table_3 import BASE, FITS, Played, Size, matches, table
 
 SIZE = Size(20_000, 64, 1200, 200, 2000, ("always-call", "always-raise"), ("em", "l2"), 4000)
 

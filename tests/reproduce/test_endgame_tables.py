@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riverboat.reproduce.framework import Report, find
+from riverboat.papers.framework import Report, find
 
 
 def held(report: Report) -> list[bool]:

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from riverboat.reproduce import essay_kuhn_trace, essay_rps
+from riverboat.papers.essay import kuhn_trace, rps
 
 
 def test_rps() -> None:
-    found = essay_rps.run(False, 0)
+    found = rps.run(False, 0)
     # Regrets of 2, 1 and 1 sum to four.
     for move, share in (("rock", 1 / 2), ("paper", 1 / 4), ("scissors", 1 / 4)):
         row = found.row(f"regrets (2, 1, 1): {move}")
@@ -23,7 +23,7 @@ def test_rps() -> None:
 
 
 def test_kuhn() -> None:
-    found = essay_kuhn_trace.run(False, 0)
+    found = kuhn_trace.run(False, 0)
     # By hand, queen against jack, everybody plays 1/2: 1/2 after check and bet, 3/4 after a check, 3/2 after a bet.
     values = {"the start": 9 / 8, "c": 3 / 4, "cr": 1 / 2, "r": 3 / 2}
     for place, value in values.items():

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.interfaces import cli, reproducing
-from riverboat.reproduce import framework
-from riverboat.reproduce.framework import MODULES, Curve, Experiment, Report, find
-from riverboat.reproduce.rows import Explained, finding, new, printed, theorem
+from riverboat.cli import main, reproduce
+from riverboat.core.errors import InputError
+from riverboat.papers import framework
+from riverboat.papers.framework import MODULES, Curve, Experiment, Report, find
+from riverboat.papers.rows import Explained, finding, new, printed, theorem
 
 
 def command(*words: str) -> int:
     with pytest.raises(SystemExit) as end:
-        cli.main(["reproduce", *words])
+        main.main(["reproduce", *words])
     return int(end.value.code or 0)
 
 
@@ -95,12 +95,12 @@ def invented(monkeypatch: pytest.MonkeyPatch) -> None:
         "dbbr-leduc": Report((printed("slip", 1.0, 2.2, explained=Explained(2.0, "a slip", within=0.1)),)),
     }
     monkeypatch.setattr(framework, "MODULES", dict.fromkeys(reports, ""))
-    monkeypatch.setattr(reproducing, "MODULES", dict.fromkeys(reports, ""))
+    monkeypatch.setattr(reproduce, "MODULES", dict.fromkeys(reports, ""))
 
     def found(name: str) -> Experiment:
         return Experiment(name, "title", "source", "1 s", "2 s", lambda full, seed: reports[name])
 
-    monkeypatch.setattr(reproducing, "find", found)
+    monkeypatch.setattr(reproduce, "find", found)
 
 
 @pytest.mark.usefixtures("invented")
@@ -165,15 +165,15 @@ def test_picture_of_bars(tmp_path: Path, kind: str) -> None:
 
 def test_picture_of_curves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "curves.svg"
-    run = reproducing.Run(find("emd-example"), Report((), (), (Curve("line", (1.0, 2.0), (3.0, 4.0)),)), False, 0, 0.0)
-    reproducing.picture(run.report, run.experiment.title, picture)
+    run = reproduce.Run(find("emd-example"), Report((), (), (Curve("line", (1.0, 2.0), (3.0, 4.0)),)), False, 0, 0.0)
+    reproduce.picture(run.report, run.experiment.title, picture)
     assert "<svg" in picture.read_text()
     with pytest.raises(InputError, match=r"use \.png"):
-        reproducing.picture(run.report, run.experiment.title, tmp_path / "curves.doc")
+        reproduce.picture(run.report, run.experiment.title, tmp_path / "curves.doc")
     assert command("--all", "--plot", str(picture)) == 2
     assert "name it" in capsys.readouterr().err
     with pytest.raises(InputError, match="nothing to draw"):  # all parts are still to be made
-        reproducing.picture(Report((), (), (Curve("line", (), ()),), log=True), "part", tmp_path / "none.png")
+        reproduce.picture(Report((), (), (Curve("line", (), ()),), log=True), "part", tmp_path / "none.png")
 
 
 @pytest.mark.usefixtures("invented")

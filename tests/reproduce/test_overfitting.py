@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from riverboat.reproduce import cfr_br, overfitting
-from riverboat.reproduce.blueprint_convergence import merged_leduc
+from riverboat.papers.abstraction import overfitting
+from riverboat.papers.sampling import cfr_br
+from riverboat.papers.sampling.blueprint_convergence import merged_leduc
 
 
 def test_checks_come_after_twice_as_many_iterations() -> None:

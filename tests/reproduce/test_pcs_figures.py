@@ -8,14 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import lossless
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.holdem import holdem
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.core.errors import InputError
+from riverboat.games.boards.full_holdem import holdem
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.rules import read_game
 from riverboat.games.registry import make
-from riverboat.reproduce import pcs_bluff, pcs_figure_3, pcs_figure_4, pcs_two_rounds
-from riverboat.reproduce.pcs_curves import (
+from riverboat.papers.pieces import Pieces
+from riverboat.papers.public_chance_sampling import bluff, figure_3, figure_4, two_rounds
+from riverboat.papers.public_chance_sampling.curves import (
     Check,
     checks_of,
     claims,
@@ -27,10 +28,9 @@ from riverboat.reproduce.pcs_curves import (
     stages,
     time_to,
 )
-from riverboat.reproduce.pieces import Pieces
-from riverboat.solving.cfr import CFR
-from riverboat.solving.response import quality
-from riverboat.strategy.table import Strategy
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game
 
 
@@ -75,7 +75,7 @@ def test_checks_begin_at_the_first() -> None:
 
 def test_runs_are_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run comes back from its piece as it was; one that another process is to make is not there yet."""
-    monkeypatch.setattr("riverboat.kept.folder", lambda: tmp_path)
+    monkeypatch.setattr("riverboat.core.cache.folder", lambda: tmp_path)
     run = line([3.0, 1.0])
     mine = Pieces("trial", "a", keep=True, part=2)
     assert piece(mine, "CS", lambda: pytest.fail("not this one")) is None
@@ -107,13 +107,13 @@ def test_means_over_seeds() -> None:
 @pytest.mark.parametrize(("kind", "million", "now"), [("2-1", 16, 15_442_180), ("2-4", 94, 90_076_792)])
 def test_sizes_of_two_rounds(kind: str, million: int, now: int) -> None:
     """16 and 94 million in the paper; 4 · 169 + 12 · 1,286,792 and 8 · 169 + 70 · 1,286,792 with the best indexer."""
-    (row,) = pcs_two_rounds.size_rows(kind, compile_actions(holdem(kind).rules), million)
+    (row,) = two_rounds.size_rows(kind, compile_actions(holdem(kind).rules), million)
     assert row.verdict == "match"
     assert f"{now:,}" in row.note
 
 
 def test_sizes_of_percentile_games() -> None:
-    rows = pcs_figure_3.size_rows(compile_actions(holdem("4-4").rules))
+    rows = figure_3.size_rows(compile_actions(holdem("4-4").rules))
     assert [row.verdict for row in rows] == ["match", "match", "match", "explained"]
     assert rows[0].ours == pytest.approx(3.62429)
 
@@ -123,8 +123,8 @@ def test_two_rounds_on_leduc() -> None:
     """The same run on a small game: all four samplers come down."""
     rules = read_game("leduc")
     game = compile_actions(rules), lossless(rules.board[1:], rules.deck)
-    for traversal in pcs_two_rounds.SAMPLERS:
-        first, *_, last = pcs_two_rounds.trained(game, traversal, 0.2, 4, 1)
+    for traversal in two_rounds.SAMPLERS:
+        first, *_, last = two_rounds.trained(game, traversal, 0.2, 4, 1)
         assert last.figure < first.figure
 
 
@@ -135,7 +135,7 @@ def test_loss_to_an_equilibrium_is_exact() -> None:
     equilibrium, other = CFR(tree, "dcfr", dtype="float32"), CFR(tree, "vanilla", "chance", seed=3, dtype="float32")
     equilibrium.step(300)
     other.step(200)
-    found = pcs_bluff.loss_to(equilibrium)(other)
+    found = bluff.loss_to(equilibrium)(other)
     by_seat = []
     for seat in (0, 1):
         table = np.array(equilibrium.average().probabilities)
@@ -143,12 +143,12 @@ def test_loss_to_an_equilibrium_is_exact() -> None:
         by_seat.append(quality(Strategy(tree, table)).values[seat])
     assert found == pytest.approx(-sum(by_seat) / 2, abs=1e-6)
     assert found > 0
-    assert pcs_bluff.loss_to(equilibrium)(equilibrium) == pytest.approx(0.0, abs=1e-6)
+    assert bluff.loss_to(equilibrium)(equilibrium) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_parts_are_equal() -> None:
     values = np.random.default_rng(0).integers(0, 2000, 100_000).astype(np.uint16)
-    cuts = pcs_figure_4.equal_parts(values, 10)[0]
+    cuts = figure_4.equal_parts(values, 10)[0]
     sizes = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=10)
     assert abs(sizes - 10_000).max() < 200
 
@@ -156,12 +156,12 @@ def test_parts_are_equal() -> None:
 def test_matches_say_at_every_check_who_is_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """CS at 0 ± 3 and PCS at -10, 1 and 10 ± 4: the half-width of the difference is 5."""
     played = {
-        "CS": [pcs_figure_4.Match(float(k), k, 0.0, 3.0) for k in (1, 2, 4)],
-        "PCS": [pcs_figure_4.Match(float(k), k, won, 4.0) for k, won in ((1, -10.0), (2, 1.0), (4, 10.0))],
+        "CS": [figure_4.Match(float(k), k, 0.0, 3.0) for k in (1, 2, 4)],
+        "PCS": [figure_4.Match(float(k), k, won, 4.0) for k, won in ((1, -10.0), (2, 1.0), (4, 10.0))],
     }
-    monkeypatch.setattr(pcs_figure_4, "forgetful", lambda parts: SimpleNamespace(counts=(169, parts, parts, parts)))
-    monkeypatch.setattr(pcs_figure_4, "matches", lambda *_: played)
-    rows = [row for row in pcs_figure_4.run(False, 0, seconds=208).rows if row.name.startswith("PCS less CS")]
+    monkeypatch.setattr(figure_4, "forgetful", lambda parts: SimpleNamespace(counts=(169, parts, parts, parts)))
+    monkeypatch.setattr(figure_4, "matches", lambda *_: played)
+    rows = [row for row in figure_4.run(False, 0, seconds=208).rows if row.name.startswith("PCS less CS")]
     assert [(row.low, row.high) for row in rows] == [(-15.0, -5.0), (-4.0, 6.0), (5.0, 15.0)]
     assert [row.note.removeprefix("the paper's claim ") for row in rows] == [
         "does not hold here", "is not settled here", "holds here",

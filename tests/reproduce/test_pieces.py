@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.reproduce.pieces import Pieces
+from riverboat.core.errors import InputError
+from riverboat.papers.pieces import Pieces
 
 
 class Bench:
@@ -31,7 +31,7 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr("riverboat.kept.folder", lambda: tmp_path)
+    monkeypatch.setattr("riverboat.core.cache.folder", lambda: tmp_path)
     return Bench()
 
 

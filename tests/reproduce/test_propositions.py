@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.reproduce import propositions
-from riverboat.reproduce.propositions import Endgame, apart
-from riverboat.solving.matrices import equilibria
+from riverboat.core.errors import InputError
+from riverboat.papers.endgames import propositions
+from riverboat.papers.endgames.propositions import Endgame, apart
+from riverboat.solvers.exact.matrix_games import equilibria
 
 
 @pytest.mark.parametrize("gain", [0.25, 3.0, 1e6, -0.25, -3.0, -1e6])

@@ -7,25 +7,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.reproduce import purification_leduc, purification_matrices
-from riverboat.reproduce.framework import Report
-from riverboat.reproduce.rows import Row
+from riverboat.core.errors import InputError
+from riverboat.papers.framework import Report
+from riverboat.papers.postprocessing import leduc as purification_leduc
+from riverboat.papers.postprocessing import matrices
+from riverboat.papers.rows import Row
 
 
 @pytest.fixture(scope="module")
-def sample() -> purification_matrices.Sample:
-    return purification_matrices.play(60_000, 7)
+def sample() -> matrices.Sample:
+    return matrices.play(60_000, 7)
 
 
-def test_shares(sample: purification_matrices.Sample) -> None:
+def test_shares(sample: matrices.Sample) -> None:
     # Ganzfried, Sandholm & Waugh 2012, table 1, of 1.5 million games: 17.44 %, 11.48 % and 71.08 %, in four standard errors.
     gain = sample.purified - sample.plain
     for found, share in (((gain > 1e-9).mean(), 0.1744), ((gain < -1e-9).mean(), 0.1148)):
         assert found == pytest.approx(share, abs=4 * (share * (1 - share) / len(gain)) ** 0.5)
 
 
-def test_means(sample: purification_matrices.Sample) -> None:
+def test_means(sample: matrices.Sample) -> None:
     # The same table: -0.050987 ± 0.00042 and -0.054905 ± 0.00044.
     for found, mean in ((sample.purified, -0.050987), (sample.plain, -0.054905)):
         assert found.mean() == pytest.approx(mean, abs=4 * found.std() / len(found) ** 0.5 + 0.0009)
@@ -33,16 +34,16 @@ def test_means(sample: purification_matrices.Sample) -> None:
     assert gain.mean() > 4 * gain.std() / len(gain) ** 0.5
 
 
-def test_proposition_4(sample: purification_matrices.Sample) -> None:
+def test_proposition_4(sample: matrices.Sample) -> None:
     gain = sample.purified - sample.plain
     assert 0.3 < sample.safe.mean() < 0.9
     assert np.abs(gain[sample.safe]).max() < 1e-9
     assert np.abs(gain[~sample.safe]).max() > 0.1
 
 
-def test_by_both_supports(sample: purification_matrices.Sample) -> None:
+def test_by_both_supports(sample: matrices.Sample) -> None:
     """Groups share out the games; nothing changes where both supports lie in the abstraction, which is then solved alike."""
-    rows = purification_matrices.by_supports(sample, 4, 4)
+    rows = matrices.by_supports(sample, 4, 4)
     share = sum(float(row.note.split()[0]) for row in rows)
     assert share == pytest.approx(100, abs=1)
     nothing = {row.name for row in rows if row.kind == "theorem"}
@@ -56,8 +57,8 @@ def test_by_both_supports(sample: purification_matrices.Sample) -> None:
 
 def test_what_is_significant() -> None:
     """With few games next to nothing is; a pure equilibrium in the last row and column never was, in a million games."""
-    few = purification_matrices.by_supports(purification_matrices.play(500, 3), 4, 4)
-    many = purification_matrices.by_supports(purification_matrices.play(60_000, 3), 4, 4)
+    few = matrices.by_supports(matrices.play(500, 3), 4, 4)
+    many = matrices.by_supports(matrices.play(60_000, 3), 4, 4)
 
     def significant(rows: list[Row]) -> set[str]:
         return {row.name for row in rows if row.verdict == "significant"}
@@ -70,17 +71,17 @@ def test_what_is_significant() -> None:
 def test_intervals_hold_together() -> None:
     """Gains that are pure noise: at most one table of twenty may have a significant group."""
     rng = np.random.default_rng(0)
-    sample = purification_matrices.play(3000, 0)
+    sample = matrices.play(3000, 0)
     hits = 0
     for _ in range(200):
         noise = replace(sample, plain=np.zeros(3000), purified=rng.normal(size=3000), safe=np.zeros(3000, bool))
-        hits += any(row.verdict == "significant" for row in purification_matrices.by_supports(noise, 4, 4))
+        hits += any(row.verdict == "significant" for row in matrices.by_supports(noise, 4, 4))
     assert hits < 200 * 0.05 + 4 * (200 * 0.05 * 0.95) ** 0.5
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 5), (5, 2)])
 def test_other_sizes(shape: tuple[int, int]) -> None:
-    sample = purification_matrices.play(2000, 1, *shape)
+    sample = matrices.play(2000, 1, *shape)
     assert sample.size.max() <= min(shape)
     assert np.abs(sample.gain[sample.safe]).max() < 1e-9
     if shape[0] == 2:  # one row is left: nothing to purify
@@ -90,18 +91,18 @@ def test_other_sizes(shape: tuple[int, int]) -> None:
 @pytest.mark.parametrize(("rows", "columns", "what"), [(1, 4, "rows=1"), (4, 7, "columns=7")])
 def test_sizes_that_cannot_be(rows: int, columns: int, what: str) -> None:
     with pytest.raises(InputError, match=what):
-        purification_matrices.play(10, 0, rows, columns)
+        matrices.play(10, 0, rows, columns)
 
 
 def test_seeds() -> None:
-    first, again, other = (purification_matrices.play(1000, seed).plain for seed in (1, 1, 2))
+    first, again, other = (matrices.play(1000, seed).plain for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 @pytest.mark.slow
 def test_the_papers_size() -> None:
-    found = purification_matrices.run(True, 0)
+    found = matrices.run(True, 0)
     assert found.fine
     assert all(row.verdict == "match" for row in found.rows if row.kind != "new")
     row = found.row("gain, supports of 1: row 4 in, column 4 in")

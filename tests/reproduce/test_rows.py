@@ -13,10 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riverboat.errors import InputError
-from riverboat.reproduce import coin_toss, essay_rps, propositions, rpst, translation_clairvoyance
-from riverboat.reproduce.framework import MODULES, Report
-from riverboat.reproduce.rows import FAILS, Explained, Row, finding, new, printed, summary, theorem, verdict_words
+from riverboat.core.errors import InputError
+from riverboat.papers.endgames import coin_toss, propositions
+from riverboat.papers.essay import rps
+from riverboat.papers.exploitation import rpst
+from riverboat.papers.framework import MODULES, Report
+from riverboat.papers.rows import FAILS, Explained, Row, finding, new, printed, summary, theorem, verdict_words
+from riverboat.papers.translation import clairvoyance
 
 SLIP = Explained(2.0, "a slip", within=0.1)
 
@@ -138,7 +141,7 @@ def functions_that_explain(source: str) -> list[str]:
 def test_explanations_are_constants() -> None:
     assert functions_that_explain("def run():\n    return Explained(ours, 'it is what it is', 1.0)") == ["run"]
     for module in MODULES.values():
-        source = importlib.import_module(f"riverboat.reproduce.{module}").__file__
+        source = importlib.import_module(f"riverboat.papers.{module}").__file__
         assert source is not None
         text = Path(source).read_text(encoding="utf-8")
         assert not functions_that_explain(text), module
@@ -147,7 +150,7 @@ def test_explanations_are_constants() -> None:
         )
 
 
-QUICK = (coin_toss.coin_toss, essay_rps.run, propositions.run, rpst.run, translation_clairvoyance.run)
+QUICK = (coin_toss.coin_toss, rps.run, propositions.run, rpst.run, clairvoyance.run)
 
 
 def rows_of(run: object) -> tuple[Row, ...]:
@@ -173,12 +176,12 @@ def test_no_row_passes_by_construction(run: object) -> None:
 def test_a_wrong_algorithm_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explained rows too: they are compared with what we had, not with what we have."""
     with monkeypatch.context() as patch:
-        patch.setattr(essay_rps, "regret_matching", lambda regrets: np.maximum(regrets, 0) / 5)  # the essay's own slip
-        found = {row.name: row.verdict for row in essay_rps.run(False, 0).rows}
+        patch.setattr(rps, "regret_matching", lambda regrets: np.maximum(regrets, 0) / 5)  # the essay's own slip
+        found = {row.name: row.verdict for row in rps.run(False, 0).rows}
         assert found["regrets (2, 1, 1): rock"] == "moved"
     with monkeypatch.context() as patch:
-        patch.setattr(translation_clairvoyance, "menu", lambda stack: (0.5, float(stack)) if stack > 1 else (1.0,))
-        assert not translation_clairvoyance.run(False, 0).fine
+        patch.setattr(clairvoyance, "menu", lambda stack: (0.5, float(stack)) if stack > 1 else (1.0,))
+        assert not clairvoyance.run(False, 0).fine
     with monkeypatch.context() as patch:
         patch.setattr(propositions, "purify", lambda rows: rows)
         assert not propositions.run(False, 0).fine

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.evaluation.local_best_response import local_best_response
-from riverboat.reproduce import search_methods
-from riverboat.reproduce.framework import find
+from riverboat.evaluation.local_best_response.estimate import local_best_response
+from riverboat.papers.endgames import search_methods
+from riverboat.papers.framework import find
 
 
 @pytest.mark.slow

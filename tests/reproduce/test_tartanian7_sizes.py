@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from riverboat.reproduce import tartanian7_sizes
+from riverboat.papers.tartanian7 import sizes
 
 
 def test_all_printed_counts_follow() -> None:
-    found = tartanian7_sizes.run(False, 0)
+    found = sizes.run(False, 0)
     assert found.fine
     printed = [row for row in found.rows if row.kind == "printed"]
     assert len(printed) == 16
@@ -16,7 +16,7 @@ def test_all_printed_counts_follow() -> None:
 
 
 def test_a_betting_tree_of_another_size_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tartanian7_sizes, "NODES", int(6_104_546 * 1.03))
-    wrong = [row.name for row in tartanian7_sizes.run(False, 0).rows if not row.fine]
+    monkeypatch.setattr(sizes, "NODES", int(6_104_546 * 1.03))
+    wrong = [row.name for row in sizes.run(False, 0).rows if not row.fine]
     assert any("60 · 500" in name for name in wrong)
     assert any("baseline" in name for name in wrong)

@@ -7,12 +7,12 @@ import pytest
 
 from reference.all_in import classes_of
 from riverboat.cards.deck import Deck
-from riverboat.reproduce.framework import find
-from riverboat.reproduce.tournament_findings import karlson_sklansky, mixing, no_order, value_iteration
+from riverboat.papers.framework import find
+from riverboat.papers.tournaments.findings import karlson_sklansky, mixing, no_order, value_iteration
 from riverboat.tournaments.hand_tables import HandTables
-from riverboat.tournaments.orders import count_two
+from riverboat.tournaments.run import SolvedTournament
+from riverboat.tournaments.showdown_orders import count_two
 from riverboat.tournaments.tournament import Tournament
-from riverboat.tournaments.tournament_run import SolvedTournament
 
 
 def played(*opens: dict[int, float]) -> SolvedTournament:

@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from riverboat.abstraction.translation import MAPPINGS
-from riverboat.games.half_street import half_street_kuhn
-from riverboat.games.small_poker import leduc
-from riverboat.reproduce import translation_clairvoyance, translation_kuhn, translation_leduc
-from riverboat.reproduce.framework import Report
-from riverboat.solving.response import quality
+from riverboat.abstraction.actions.translation import MAPPINGS
+from riverboat.games.small.half_street import half_street_kuhn
+from riverboat.games.small.poker import leduc
+from riverboat.papers.framework import Report
+from riverboat.papers.translation import clairvoyance as translation_clairvoyance
+from riverboat.papers.translation import kuhn as translation_kuhn
+from riverboat.papers.translation import leduc as translation_leduc
+from riverboat.solvers.tabular.best_response import quality
 from riverboat.trees.public import PublicTree
 
 

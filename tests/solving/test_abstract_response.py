@@ -7,18 +7,18 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.cards.ranking import rank
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.betting import Betting
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.rules import read_game
 from riverboat.games.registry import make
-from riverboat.solving.abstract_response import abstract_quality
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.blueprint_strategy import small_game_strategy
-from riverboat.solving.response import quality
+from riverboat.solvers.mccfr.abstract_response import abstract_quality
+from riverboat.solvers.mccfr.export import small_game_strategy
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.tabular.best_response import quality
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 

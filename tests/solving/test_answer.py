@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
-from riverboat.interfaces.cli import main
-from riverboat.interfaces.web.job_routes import _evs
-from riverboat.interfaces.web.jobs import Job
-from riverboat.solving.limits import Limits
-from riverboat.solving.run import Run
-from riverboat.solving.run_loop import after_iterations
+from riverboat.cli.main import main
+from riverboat.core.errors import InputError
+from riverboat.solvers.limits import Limits
+from riverboat.solvers.run import Run
+from riverboat.solvers.run_loop import after_iterations
+from riverboat.web.jobs.queue import Job
+from riverboat.web.routes.jobs import _evs
 
 CARDS = {"board": "Td9d6hQc2s", "oop": "99+,AQ,KJ", "ip": "22+,AT+,QJs"}
 SPOT = rb.Spot.make(**CARDS, pot=100, stack=300, bets="60%")
@@ -149,9 +149,9 @@ def test_a_default_is_not(tmp_path: Any) -> None:
 
 def test_checkpoints_from_before_the_option_are_read(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """They stored the best check wherever one was better, and no word of it; checks had no middle of the value."""
-    from riverboat import artefact
+    from riverboat.core import artifacts
 
-    write = artefact.write
+    write = artifacts.write
 
     def older(place: Any, kind: str, arrays: Any, meta: Any, *more: Any) -> Any:
         for key in ("answer", "answer_asked"):
@@ -160,7 +160,7 @@ def test_checkpoints_from_before_the_option_are_read(tmp_path: Any, monkeypatch:
         return write(place, kind, arrays, meta, *more)
 
     with monkeypatch.context() as patched:
-        patched.setattr(artefact, "write", older)
+        patched.setattr(artifacts, "write", older)
         best = rb.solve("leduc", iterations=50, answer="best", out=tmp_path, **ROCKY)
     run = Run("leduc", **ROCKY, out=tmp_path, resume=True)
     assert (run.answer, run.best.iteration) == ("best", best.answer_iteration)

@@ -11,14 +11,14 @@ import pytest
 
 from riverboat.cards.deck import HANDS
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError, MemoryLimitError
-from riverboat.games.root_gadgets import Choose, Stop
-from riverboat.games.spot import Spot
-from riverboat.solving.batches import solve_many
-from riverboat.solving.boards import BOARD_SCHEDULE, LAST_STREET_SCHEDULE, STAKES_SCHEDULE, BoardCFR
+from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.engines.cpu.batch_engine import BatchWalker, alike_trees
+from riverboat.engines.tables import FORMATS
+from riverboat.games.boards.root_gadgets import Choose, Stop
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, LAST_STREET_SCHEDULE, STAKES_SCHEDULE, BoardCFR
 from riverboat.trees.boards import BoardTree
-from riverboat.walks.batches import BatchWalker, alike_trees
-from riverboat.walks.tables import FORMATS
 
 
 @cache
@@ -46,7 +46,7 @@ def spots() -> tuple[Spot, ...]:
 )
 def test_every_spot_as_if_alone(dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """To the bit, on any number of threads, in any company and order."""
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 4)
     some = [spot for spot in spots() if dtype != "16-bit" or not spot.locks]
     alone = []
     for spot in some:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError, NumericalError
-from riverboat.interfaces.cli import main
-from riverboat.solving import best, ladder
-from riverboat.solving.response import Quality
-from riverboat.solving.result import LIMIT, STALLED, TARGET
-from riverboat.solving.run import Run
-from riverboat.solving.run_loop import after_iterations
-from riverboat.strategy import files
+from riverboat.cli.main import main
+from riverboat.core.errors import InputError, NumericalError
+from riverboat.solvers import best_strategy, check_schedule
+from riverboat.solvers.result import LIMIT, STALLED, TARGET
+from riverboat.solvers.run import Run
+from riverboat.solvers.run_loop import after_iterations
+from riverboat.solvers.tabular.best_response import Quality
+from riverboat.strategies import files
 
 ROCKY = {
     "schedule": "vanilla",
@@ -123,15 +123,15 @@ def test_with_buckets_the_last_average_is_the_answer():
 
 def test_large_tables_wait_in_a_file(tmp_path, monkeypatch):
     expected = rb.solve("leduc", iterations=COUNT, **ROCKY)
-    monkeypatch.setattr(best, "IN_MEMORY", 100)
-    monkeypatch.setattr(best, "SLOW", 0.0)
+    monkeypatch.setattr(best_strategy, "IN_MEMORY", 100)
+    monkeypatch.setattr(best_strategy, "SLOW", 0.0)
     found = rb.solve("leduc", iterations=COUNT, out=tmp_path / "run", **ROCKY)
     np.testing.assert_array_equal(found.strategy.probabilities, expected.strategy.probabilities)
 
 
 def test_large_tables_are_copied_only_where_a_run_slows_down(monkeypatch):
-    monkeypatch.setattr(best, "IN_MEMORY", 0)
-    kept = best.Best()
+    monkeypatch.setattr(best_strategy, "IN_MEMORY", 0)
+    kept = best_strategy.Best()
     table = np.arange(10, dtype=np.uint16)
     for iteration, exploitability in enumerate([8.0, 4.0, 2.0, 1.9, 3.0, 1.0]):
         kept.offer(Quality((exploitability, exploitability), (0.0, 0.0)), iteration, table + iteration)
@@ -141,9 +141,9 @@ def test_large_tables_are_copied_only_where_a_run_slows_down(monkeypatch):
 
 def test_a_copy_that_cannot_be_written_is_not_an_answer(monkeypatch):
     """The file holds half of a new table and half of an old one: neither is kept."""
-    monkeypatch.setattr(best, "IN_MEMORY", 0)
-    monkeypatch.setattr(best, "SLOW", 0.0)
-    kept = best.Best()
+    monkeypatch.setattr(best_strategy, "IN_MEMORY", 0)
+    monkeypatch.setattr(best_strategy, "SLOW", 0.0)
+    kept = best_strategy.Best()
     table = np.arange(10, dtype=np.uint16)
     kept.offer(Quality((2.0, 2.0), (0.0, 0.0)), 1, table)
 
@@ -205,10 +205,10 @@ def test_targets_are_numbers_above_zero(bad):
 
 def test_a_line_that_hardly_falls_leads_far():
     checks = [(1000, 1.0), (1250, math.nextafter(1.0, 0.0))]
-    assert ladder.expected_at(checks, 1e-17) == ladder.FAR
-    assert ladder.next_check(1250, checks, target=1e-17) == ladder.next_check(1250, checks, target=None)
-    assert ladder.expected_at([(10, 1.0), (20, 0.5)], 0.125) == 80  # one over T: exact
-    assert ladder.expected_at([(10, 1.0), (20, 1.5)], 0.125) is None
+    assert check_schedule.expected_at(checks, 1e-17) == check_schedule.FAR
+    assert check_schedule.next_check(1250, checks, target=1e-17) == check_schedule.next_check(1250, checks, target=None)
+    assert check_schedule.expected_at([(10, 1.0), (20, 0.5)], 0.125) == 80  # one over T: exact
+    assert check_schedule.expected_at([(10, 1.0), (20, 1.5)], 0.125) is None
 
 
 def test_a_patient_run_does_not_overshoot_its_target() -> None:
@@ -216,9 +216,9 @@ def test_a_patient_run_does_not_overshoot_its_target() -> None:
     for bumps in (0.0, 0.3, -0.3):
         curve = [math.inf] + [1e4 * t**-1.7 * math.exp(bumps * math.sin(6 * math.log(t))) for t in range(1, 2000)]
         for target in (20.0, 3.0, 0.7):
-            checks: list[ladder.Check] = []
+            checks: list[check_schedule.Check] = []
             while not checks or checks[-1][1] > target:
-                due = ladder.next_check(checks[-1][0] if checks else 0, checks, target=target, patient=True)
+                due = check_schedule.next_check(checks[-1][0] if checks else 0, checks, target=target, patient=True)
                 checks.append((due, curve[due]))
             first = next(t for t, e in enumerate(curve) if e <= target)
             assert checks[-1][0] <= 1.3 * first
@@ -232,17 +232,17 @@ def test_hopeful_checks_are_few_and_miss_nothing() -> None:
         for target, every in ((5.0, 10), (0.5, 5), (0.5, 50)):
             due, looks = every, 1
             while curve[due] > target:
-                due, looks = ladder.hopeful_check(due, curve[due], target, every), looks + 1
+                due, looks = check_schedule.hopeful_check(due, curve[due], target, every), looks + 1
             assert due == next(t for t in range(every, 20_000, every) if curve[t] <= target)
             assert looks <= 8 + 2.5 * math.log(due) or looks == due // every
-    assert ladder.hopeful_check(10, 3.0, 0.0, 10) == ladder.hopeful_check(10, math.inf, 1.0, 10) == 20
+    assert check_schedule.hopeful_check(10, 3.0, 0.0, 10) == check_schedule.hopeful_check(10, math.inf, 1.0, 10) == 20
 
 
 def test_a_run_that_stalls_ends():
     checks = [(t, 1.0 / min(t, 1_000)) for t in range(100, 3_900, 100)]
-    assert not ladder.stalls(checks)
-    assert ladder.stalls([*checks, (4_000, 1.0 / 1_000), (4_100, 0.001)])
-    assert not ladder.stalls([(t, 1.0 / t) for t in range(1, 10**6, 997)])
+    assert not check_schedule.stalls(checks)
+    assert check_schedule.stalls([*checks, (4_000, 1.0 / 1_000), (4_100, 0.001)])
+    assert not check_schedule.stalls([(t, 1.0 / t) for t in range(1, 10**6, 997)])
     result = rb.solve("rps", until=1e-300)  # solved exactly: rounding is all that is left
     assert result.ended in (STALLED, TARGET)
     stuck = rb.solve("rps", schedule="vanilla", traversal="outcome", until=1e-12, stop=[after_iterations(5_000)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.reproduce.blade_levels import compare, three_rounds
-from riverboat.solving.blade_levels import BladeLevels
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.papers.tartanian7.blade_levels import BladeLevels
+from riverboat.papers.tartanian7.levels import compare, three_rounds
 
 
 def learnt(levels: int, deals: int, weighted: bool = True) -> tuple[list[np.ndarray], list[np.ndarray]]:

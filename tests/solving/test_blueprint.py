@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 from reference.external_sampling import ExternalSampling
-from riverboat import lanes
-from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import ActionTree, compile_actions
-from riverboat.games.menus import one_size
+from riverboat.compiled import simd
+from riverboat.compiled.jit import kernel
+from riverboat.core.errors import InputError
+from riverboat.engines.sampling._kernels import external as kernels
+from riverboat.games.holdem.action_tree import ActionTree, compile_actions
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import Rules, read_game
 from riverboat.games.registry import make
-from riverboat.jit import kernel
-from riverboat.solving import _blueprint_kernels as kernels
-from riverboat.solving import walk_room
-from riverboat.solving.blueprint import Blueprint, Pruning
-from riverboat.solving.blueprint_strategy import small_game_strategy
-from riverboat.solving.blueprint_tables import BucketTables, Weighting, make_game
-from riverboat.solving.response import Quality, quality
+from riverboat.solvers.mccfr import workspace
+from riverboat.solvers.mccfr.export import small_game_strategy
+from riverboat.solvers.mccfr.tables import BucketTables, Weighting, make_game
+from riverboat.solvers.mccfr.trainer import Blueprint, Pruning
+from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 
@@ -247,7 +247,7 @@ def test_two_bytes_are_enough() -> None:
     # Sums of averages are right although most terms are far below the step of the sum.
     count, width = int(wide.tree.count[0]), int(wide.tables.width[0])
     place = slice(width + count, width + 2 * count)  # the opening with the second bucket
-    sums = lanes.decode(short.tables.cells[place]).sum() / short.tables.share
+    sums = simd.decode(short.tables.cells[place]).sum() / short.tables.share
     assert sums == pytest.approx(wide.tables.cells[place].sum(), rel=0.03)
 
 
@@ -302,7 +302,7 @@ def _split_walks(game, cells, block, deals, rule, journal, head, blade):  # type
 @pytest.mark.slow
 def test_a_walk_can_be_cut_at_a_street() -> None:
     whole, split = (Blueprint(*game("leduc"), seed=9) for _ in range(2))
-    (block, head), (_, blade) = split._places[0], (None, walk_room.make_notes(split._need, split.group))
+    (block, head), (_, blade) = split._places[0], (None, workspace.make_notes(split._need, split.group))
     rule, journal, cuts = split._rule, split._journals, 0
     for begin in range(0, 64 * 20, split.group):
         kernels.prepare(split.game, split.cards.look, U(9), begin, split.group, block)

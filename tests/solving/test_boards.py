@@ -15,24 +15,24 @@ import pytest
 
 from reference.board_spots import SMALLER, SPOTS, compiled, spot, unrolled
 from reference.boards import Slow, assert_same_state, hand, profile_of, same_places, same_run
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, HANDS, Deck, hand_index
-from riverboat.cards.equity import equity
+from riverboat.cards.equity.equities import equity
 from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError, MemoryLimitError
-from riverboat.games import spot_file
-from riverboat.games.board_states import Unrolled
-from riverboat.games.spot import Spot
-from riverboat.lanes import decode
-from riverboat.solving.boards import BoardCFR, table_bytes
-from riverboat.solving.cfr import CFR
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.schedules import SCHEDULES
-from riverboat.strategy.solution import Solution
+from riverboat.compiled.simd import decode
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.engines.tables import FORMATS
+from riverboat.formats import spot_file
+from riverboat.games.boards.unrolled import Unrolled
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR, table_bytes
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.schedules import SCHEDULES
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.public import PublicTree
-from riverboat.walks.tables import FORMATS
 
 ROOT = Path(__file__).parents[2]
 
@@ -316,7 +316,7 @@ def test_cards_that_stand_for_each_other_read_alike() -> None:
 @pytest.mark.parametrize("name", ["turn", pytest.param("flop, three suits alike", marks=pytest.mark.slow)])
 def test_threads_change_nothing(name: str, dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a bit, on two threads or three, whatever the machine has."""
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 4)
     runs = [solved(compiled(name), 12, dtype, schedule, threads=n) for n in (1, 2, 3)]
     assert [run.threads for run in runs] == [1, 2, 3]
     for run in runs[1:]:
@@ -489,7 +489,7 @@ def test_memory_is_counted_and_limited() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_warming_compiles_and_changes_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 2)
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 2)
     solver = BoardCFR(compiled("turn"), dtype="float64", threads=threads)
     loops, calls = solver.walker.loops, []
     solver.walker.loops = SimpleNamespace(work=lambda *args: calls.append(loops.work(*args)))
@@ -539,7 +539,7 @@ def test_a_rule_of_ones_own_needs_whole_numbers(monkeypatch: pytest.MonkeyPatch)
 def test_a_rule_of_ones_own(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regret matching written again by a user is the schedule that it copies, from random regrets (no ties)."""
     monkeypatch.syspath_prepend(ROOT)
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 2)
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 2)
     for name in ("river", "flop, three suits alike"):
         runs = []
         for schedule, threads in (

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from riverboat.errors import InputError
-from riverboat.solving.run import Run, solve
-from riverboat.solving.run_loop import after_iterations
+from riverboat.core.errors import InputError
+from riverboat.solvers.run import Run, solve
+from riverboat.solvers.run_loop import after_iterations
 
 GAME = "flop_holdem:one-bet,ranks=4,suits=2"
 

@@ -19,22 +19,22 @@ from reference.bucket_sampling import (
     SelfPublicSampling,
     Waiting,
 )
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.abstraction.public import PublicBuckets, cluster_private
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.cards.isomorphism import canonical_boards
-from riverboat.errors import InputError
-from riverboat.evaluation.best_response import quality as real_quality
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import ActionTree, compile_actions
-from riverboat.games.menus import parse_menu
+from riverboat.core.errors import InputError
+from riverboat.evaluation.best_response.exact import quality as real_quality
+from riverboat.games.holdem.action_tree import ActionTree, compile_actions
+from riverboat.games.holdem.menus import parse_menu
+from riverboat.games.holdem.rules import Rules, read_game
 from riverboat.games.registry import make
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.blueprint_strategy import small_game_strategy
-from riverboat.solving.blueprint_tables import BucketTables
-from riverboat.solving.bucket_sampling import TRAVERSALS, make_blueprint
-from riverboat.solving.cfr import CFR
-from riverboat.solving.response import Quality, quality
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.solvers.mccfr.export import small_game_strategy
+from riverboat.solvers.mccfr.samplers import TRAVERSALS, make_blueprint
+from riverboat.solvers.mccfr.tables import BucketTables
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.tabular.best_response import Quality, quality
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.blueprint import BlueprintStrategy
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 
@@ -237,7 +237,7 @@ def test_merged_cards_level_off(traversal: str) -> None:
 
 @pytest.mark.slow
 def test_the_same_errors_as_the_samplers_of_public_trees() -> None:
-    """Chance sampling and PCS of `solving.sampling`, on Leduc with six distinct cards: errors of the same size."""
+    """Chance sampling and PCS of `solvers.traversals`, on Leduc with six distinct cards: errors of the same size."""
     for traversal, iterations in (("chance", 50_000), ("pcs", 3_200)):
         ours, theirs = [], []
         for seed in range(4):

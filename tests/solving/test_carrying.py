@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
 from riverboat.abstraction.recipe import load_recipe
-from riverboat.errors import InputError
-from riverboat.evaluation import best_response
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import ActionTree, compile_actions
-from riverboat.games.menus import one_size, parse_menu
+from riverboat.api.train import train
+from riverboat.core.errors import InputError
+from riverboat.evaluation.best_response import exact
+from riverboat.games.holdem.action_tree import ActionTree, compile_actions
+from riverboat.games.holdem.menus import one_size, parse_menu
+from riverboat.games.holdem.rules import Rules, read_game
 from riverboat.games.registry import make
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.blueprint_strategy import small_game_strategy
-from riverboat.solving.blueprint_tables import Weighting
-from riverboat.solving.carrying import bucket_parts, carry
-from riverboat.solving.response import quality
-from riverboat.solving.sizing import SIZES, size_for
-from riverboat.solving.train_recipe import loads
-from riverboat.solving.training import steps_of
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.solvers.mccfr.export import small_game_strategy
+from riverboat.solvers.mccfr.recipe import loads
+from riverboat.solvers.mccfr.sizing import SIZES, size_for
+from riverboat.solvers.mccfr.tables import Weighting
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.mccfr.training import steps_of
+from riverboat.solvers.mccfr.warm_start import bucket_parts, carry
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.blueprint import BlueprintStrategy
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
-from riverboat.verbs.training import train
 
 LEDUC = read_game("leduc")
 LINEAR = Weighting("linear", 64)
@@ -159,7 +159,7 @@ def test_a_training_begins_where_another_stands(tmp_path: Path) -> None:
 
 
 def exploitability_of(strategy: BlueprintStrategy) -> float:
-    return best_response.quality(strategy, 1, self_play=False).claim.value
+    return exact.quality(strategy, 1, self_play=False).claim.value
 
 
 @pytest.mark.parametrize(

@@ -17,15 +17,15 @@ import pytest
 from random_games import RandomHistoryGame, RandomPublicGame, random_history_game, random_public_game
 from reference import cfr as reference
 from reference.cfr import Twin, Written, WrittenPublic, expand, share
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, Compare, Constant, Deal, Game, Matrix, Outcome
-from riverboat.games.normal_form import matrix
 from riverboat.games.registry import make
-from riverboat.solving import response
-from riverboat.solving.cfr import CFR, table_bytes
-from riverboat.solving.schedules import SCHEDULES, parse
-from riverboat.strategy.open_spiel import from_open_spiel
-from riverboat.strategy.table import Strategy, Tree
+from riverboat.games.small.normal_form import matrix
+from riverboat.solvers.schedules import SCHEDULES, parse
+from riverboat.solvers.tabular import best_response
+from riverboat.solvers.tabular.cfr import CFR, table_bytes
+from riverboat.strategies.open_spiel import from_open_spiel
+from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
@@ -409,7 +409,7 @@ def test_open_spiel_from_anywhere(spec: str, spiel: str, count: int, name: str) 
     pyspiel = pytest.importorskip("pyspiel")
     from open_spiel.python.algorithms import cfr
 
-    from riverboat.strategy.open_spiel import to_open_spiel
+    from riverboat.strategies.open_spiel import to_open_spiel
 
     for tree in trees(make(spec)):
         ours, theirs = CFR(tree, SPIEL[name]), getattr(cfr, name)(pyspiel.load_game(spiel))
@@ -476,7 +476,7 @@ def test_bluff() -> None:
 @pytest.mark.parametrize(("spec", "expected"), [("kuhn", 11 / 12), ("leduc", 4.747222222222222)])
 def test_uniform_play(spec: str, expected: float) -> None:
     for tree in trees(make(spec)):
-        assert response.quality(Strategy.uniform(tree)).nash_conv == pytest.approx(expected, abs=1e-12)
+        assert best_response.quality(Strategy.uniform(tree)).nash_conv == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("spec", ["kuhn", "leduc"])
@@ -484,7 +484,7 @@ def test_first_action_play(spec: str) -> None:
     """Check, and fold to any bet: whoever bets wins an ante each time."""
     for tree in trees(make(spec)):
         first = Strategy.from_mapping(tree, {i.name: {i.actions[0]: 1.0} for i in tree.infosets()})
-        assert response.quality(first).nash_conv == pytest.approx(2, abs=1e-12)
+        assert best_response.quality(first).nash_conv == pytest.approx(2, abs=1e-12)
 
 
 # --- the run --------------------------------------------------------------------------------

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from riverboat.abstraction.game_shrink import by_suits, meetings, numbered, shrink
-from riverboat.errors import InputError
-from riverboat.games.rhode_island import rhode_island
-from riverboat.reproduce.rhode_island import class_game, coarser, whole_size
-from riverboat.solving import lp
-from riverboat.solving.class_form import ClassForm, sizes
-from riverboat.solving.class_game import ClassCFR, ClassGame, class_quality
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.sequence import SequenceForm
+from riverboat.abstraction.small.game_shrink import by_suits, meetings, numbered, shrink
+from riverboat.core.errors import InputError
+from riverboat.games.small.rhode_island import rhode_island
+from riverboat.papers.abstraction.class_form import ClassForm, sizes
+from riverboat.papers.abstraction.rhode_island import class_game, coarser, whole_size
+from riverboat.papers.public_chance_sampling.class_game import ClassCFR, ClassGame, class_quality
+from riverboat.solvers.exact import lp
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.trees.compile import compile_game
 
 

@@ -17,25 +17,25 @@ import pytest
 
 from processes import Processes
 from reference.distributed import Algorithm4, Expectation, flops_of
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.abstraction.public import PublicBuckets, cluster_private
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.isomorphism import canonical_boards
-from riverboat.errors import CorruptError, InputError
-from riverboat.evaluation.best_response import quality as real_quality
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import ActionTree, compile_actions
-from riverboat.games.menus import one_size
+from riverboat.core.errors import CorruptError, InputError
+from riverboat.evaluation.best_response.exact import quality as real_quality
+from riverboat.games.holdem.action_tree import ActionTree, compile_actions
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import Rules, read_game
 from riverboat.games.registry import make
-from riverboat.solving import blade as blades
-from riverboat.solving.blueprint import Blueprint, Pruning
-from riverboat.solving.blueprint_strategy import small_game_strategy
-from riverboat.solving.blueprint_tables import Weighting
-from riverboat.solving.cluster import Distributed
-from riverboat.solving.engines import InProcess, RayActors
-from riverboat.solving.head import Head
-from riverboat.solving.response import quality
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.solvers.cluster import blade as blades
+from riverboat.solvers.cluster.backends import InProcess, RayActors
+from riverboat.solvers.cluster.distributed import Distributed
+from riverboat.solvers.cluster.head import Head
+from riverboat.solvers.mccfr.export import small_game_strategy
+from riverboat.solvers.mccfr.tables import Weighting
+from riverboat.solvers.mccfr.trainer import Blueprint, Pruning
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.blueprint import BlueprintStrategy
 from riverboat.trees.compile import compile_game
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import Continuation, Game
-from riverboat.solving import values
+from riverboat.solvers import game_values as values
 
 THIRD = [[3.0, -1.0], [-1.0, 1.0]]  # by hand: 1/3 to player 0
 

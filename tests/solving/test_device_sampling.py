@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from riverboat.abstraction.card_abstraction import lossless
-from riverboat.errors import InputError, MemoryLimitError
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.solving import _external_cuda_kernels, device_sampling, device_tables
-from riverboat.solving.device_sampling import DeviceSampling
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.engines.cuda._kernels import external
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.mccfr import cuda_external, cuda_tables
+from riverboat.solvers.mccfr.cuda_external import DeviceSampling
 
 LEDUC = read_game("leduc")
 
@@ -21,7 +22,7 @@ def make(**options: Any) -> DeviceSampling:
 
 
 def test_without_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_tables, "why_not", lambda: "no CUDA device is there")
+    monkeypatch.setattr(cuda_tables, "why_not", lambda: "no CUDA device is there")
     with pytest.raises(InputError, match="leduc: no training on a GPU: no CUDA device is there; take device='cpu'"):
         make()
 
@@ -29,7 +30,7 @@ def test_without_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is said to be there."""
-    monkeypatch.setattr(device_tables, "why_not", lambda: None)
+    monkeypatch.setattr(cuda_tables, "why_not", lambda: None)
 
 
 @pytest.mark.usefixtures("device")
@@ -42,13 +43,13 @@ def test_sizes_that_no_note_can_hold(wrong: dict[str, int]) -> None:
 
 @pytest.mark.usefixtures("device")
 def test_lines_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_external_cuda_kernels, "LEVELS", 3)
+    monkeypatch.setattr(external, "LEVELS", 3)
     with pytest.raises(InputError, match=r"leduc: \d+ decisions on a line .* on a GPU at most 3, .* take device='cpu'"):
         make(blocks=1)
 
 
 @pytest.mark.usefixtures("device")
 def test_memory_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_sampling, "free_bytes", lambda: 1000)
+    monkeypatch.setattr(cuda_external, "free_bytes", lambda: 1000)
     with pytest.raises(MemoryLimitError, match=r"one group of deals need .* the device has 1 kB free"):
         make(blocks=8)

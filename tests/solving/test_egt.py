@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from random_games import history_games, public_games
-from riverboat.errors import InputError, ZeroSumError
-from riverboat.games.normal_form import matrix
+from riverboat.core.errors import InputError, ZeroSumError
 from riverboat.games.registry import make
-from riverboat.solving.egt import CHECK, EGT, solve_egt
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.sequence import SequenceForm
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.normal_form import matrix
+from riverboat.solvers.exact.egt import CHECK, EGT, solve_egt
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.exact.sequence_form import SequenceForm
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game
 
 

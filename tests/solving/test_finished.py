@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.solving import egt, exact, state_values, values
-from riverboat.solving.cfr import CFR
-from riverboat.solving.result import DONE, LIMIT, TARGET, Progress
-from riverboat.solving.run import Run
-from riverboat.solving.run_loop import RunLoop, after_iterations
+from riverboat.solvers import game_values
+from riverboat.solvers.exact import egt, solve
+from riverboat.solvers.result import DONE, LIMIT, TARGET, Progress
+from riverboat.solvers.run import Run
+from riverboat.solvers.run_loop import RunLoop, after_iterations
+from riverboat.solvers.tabular import state_values
+from riverboat.solvers.tabular.cfr import CFR
 from riverboat.trees.compile import compile_game
 
 END = 7  # the iteration at which the fakes here are finished
@@ -79,7 +81,7 @@ def test_runs_end(monkeypatch: pytest.MonkeyPatch, game: Any, options: Any, limi
 @pytest.mark.parametrize("limits", [{"iterations": 1000}, {"until": 1e-12}, {"time": 1000.0}, {}])
 def test_a_run_of_egt_ends(monkeypatch: pytest.MonkeyPatch, limits: Any) -> None:
     real = egt.EGT
-    monkeypatch.setattr(exact, "EGT", lambda tree: ending(real(tree)))
+    monkeypatch.setattr(solve, "EGT", lambda tree: ending(real(tree)))
     result = rb.solve("leduc", method="egt", **limits)
     assert (result.iterations, result.ended) == (END, DONE)
 
@@ -113,10 +115,10 @@ def test_a_solve_in_a_sweep_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_values_of_smaller_games_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """The value of a smaller game is not known well enough, and it never will be."""
-    monkeypatch.setattr(values, "CFR", lambda tree, schedule: ending(CFR(tree, schedule)))
-    monkeypatch.setattr(values, "SMALL", 0)
+    monkeypatch.setattr(game_values, "CFR", lambda tree, schedule: ending(CFR(tree, schedule)))
+    monkeypatch.setattr(game_values, "SMALL", 0)
     with pytest.raises(InputError, match="leduc"):
-        values._solve("larger", compile_game(make("leduc")), 1e-9, None)
+        game_values._solve("larger", compile_game(make("leduc")), 1e-9, None)
 
 
 def test_values_of_public_states_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,15 +7,15 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import lossless
-from riverboat.abstraction.perfect_recall import percentile_abstraction
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules
-from riverboat.games.action_tree import compile_actions
-from riverboat.solving.abstract_response import abstract_quality
-from riverboat.solving.bucket_sampling import make_blueprint
-from riverboat.solving.class_game import class_quality
-from riverboat.solving.joint_counts import drawn_boards, joint_game
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.abstraction.cards.perfect_recall import percentile_abstraction
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.rules import Rules
+from riverboat.papers.public_chance_sampling.class_game import class_quality
+from riverboat.papers.public_chance_sampling.joint_counts import drawn_boards, joint_game
+from riverboat.solvers.mccfr.abstract_response import abstract_quality
+from riverboat.solvers.mccfr.samplers import make_blueprint
 
 RULES = Rules(
     limit=True, blinds=(10, 5), raise_sizes=(10, 10), most_raises=(1, 2), first=(1, 0), board=(0, 3),

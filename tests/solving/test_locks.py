@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, Deck, card_name
-from riverboat.cards.equity import equity
+from riverboat.cards.equity.equities import equity
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
-from riverboat.games.board_game import every_deal
-from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import Lock, check_locks, unreachable
-from riverboat.solving.boards import BoardCFR
-from riverboat.strategy.solution import Solution
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.games.boards.board_game import every_deal
+from riverboat.games.spots.locks import Lock, check_locks, unreachable
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
 RIVER: dict[str, Any] = {
@@ -295,7 +295,7 @@ def test_rake_and_locks_go_together() -> None:
 
 
 def test_threads_keep_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 4)
     locks = lock("", x=0.3, b12=0.7), lock("x-x/8d", "AA", b12=1.0)
     runs = [solve(TURN, *locks, iterations=10, threads=n) for n in (1, 2, 3)]
     for run in runs[1:]:

@@ -13,14 +13,14 @@ from scipy.optimize import linprog
 
 import riverboat as rb
 from random_games import Forgetful, history_games, public_games, swap_players
-from riverboat.errors import InputError, RecallError, RiverboatError, ZeroSumError
+from riverboat.core.errors import InputError, RecallError, RiverboatError, ZeroSumError
 from riverboat.games.base import Array, PublicGame
-from riverboat.games.normal_form import NormalForm, matrix
 from riverboat.games.registry import make
-from riverboat.solving import lp
-from riverboat.solving.lp import quasi_perfect, solve_lp, undominated
-from riverboat.solving.sequence import SequenceForm
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.normal_form import NormalForm, matrix
+from riverboat.solvers.exact import lp
+from riverboat.solvers.exact.lp import quasi_perfect, solve_lp, undominated
+from riverboat.solvers.exact.sequence_form import SequenceForm
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.history import HistoryTree
 
@@ -249,6 +249,6 @@ def test_without_highs_only_linear_programs_are_refused(monkeypatch):
 def test_nothing_else_imports_highs():
     """Servers may lack it: engine, matches and bench."""
     blocked = "import sys; sys.modules.update(highspy=None, platformdirs=None, ray=None)"
-    loaded = "import riverboat.interfaces.benchmark, riverboat.interfaces.matching, riverboat.solving.batches"
+    loaded = "import riverboat.cli.bench.bench, riverboat.cli.matches.match, riverboat.solvers.boards.batches"
     ended = subprocess.run([sys.executable, "-c", f"{blocked}; {loaded}"], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -12,11 +12,11 @@ from scipy.optimize import linprog
 
 import riverboat as rb
 from random_games import random_history_game
-from riverboat.errors import InputError, ZeroSumError
+from riverboat.core.errors import InputError, ZeroSumError
 from riverboat.games.base import TERMINAL
-from riverboat.games.normal_form import NormalForm
-from riverboat.solving.result import NO_GUARANTEE
-from riverboat.solving.team import team_maxmin
+from riverboat.games.small.normal_form import NormalForm
+from riverboat.solvers.exact.team_maxmin import team_maxmin
+from riverboat.solvers.result import NO_GUARANTEE
 from riverboat.trees.history import HistoryTree
 
 KUHN = "kuhn:players=3"
@@ -41,7 +41,7 @@ def test_gains_are_open_spiel_s(spec: str) -> None:
     pytest.importorskip("pyspiel")
     from open_spiel.python.algorithms import expected_game_score, exploitability
 
-    from riverboat.strategy.open_spiel import to_open_spiel
+    from riverboat.strategies.open_spiel import to_open_spiel
 
     tree = rb.compile_game(rb.game(spec))
     strategy = rb.Strategy.from_sums(tree, np.random.default_rng(7).random(tree.table))

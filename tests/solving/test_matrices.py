@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.errors import InputError
-from riverboat.games.normal_form import matrix
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.matrices import Equilibria, equilibria
+from riverboat.core.errors import InputError
+from riverboat.games.small.normal_form import matrix
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.exact.matrix_games import Equilibria, equilibria
 from riverboat.trees.compile import compile_game
 
 

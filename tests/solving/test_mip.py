@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat.errors import InputError
-from riverboat.solving.mip import solve_mip
+from riverboat.core.errors import InputError
+from riverboat.solvers.exact.mip import solve_mip
 from riverboat.trees.history import HistoryTree
 
 

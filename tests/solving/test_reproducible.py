@@ -19,18 +19,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import riverboat as rb
-from riverboat import artefact
-from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
-from riverboat.arrays import Array
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import ActionTree, compile_actions
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless
+from riverboat.core import artifacts
+from riverboat.core.arrays import Array
+from riverboat.games.holdem.action_tree import ActionTree, compile_actions
+from riverboat.games.holdem.rules import read_game
 from riverboat.games.registry import make
-from riverboat.solving import run_loop
-from riverboat.solving.blueprint import Blueprint, Pruning
-from riverboat.solving.blueprint_tables import Weighting
-from riverboat.solving.bucket_sampling import TRAVERSALS, make_blueprint
-from riverboat.solving.cfr import CFR
-from riverboat.strategy import files
+from riverboat.solvers import run_loop
+from riverboat.solvers.mccfr.samplers import TRAVERSALS, make_blueprint
+from riverboat.solvers.mccfr.tables import Weighting
+from riverboat.solvers.mccfr.trainer import Blueprint, Pruning
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies import files
 from riverboat.trees.compile import compile_game
 
 
@@ -180,5 +180,5 @@ def test_a_deterministic_training_depends_on_no_clock(
 
 def tables_of(run: Path) -> tuple[bytes, ...]:
     """Read the tables and sums of a run's last checkpoint."""
-    _, arrays = artefact.read(files.checkpoints(run)[-1])
+    _, arrays = artifacts.read(files.checkpoints(run)[-1])
     return tuple(arrays[name].tobytes() for name in ("cells", "numbers", "sums", "average_0"))

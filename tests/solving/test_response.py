@@ -13,13 +13,20 @@ from numba import njit
 from random_games import history_games, public_games, random_history_game, random_public_game
 from reference import cfr as reference
 from reference.cfr import Written, WrittenPublic, expand
-from riverboat.errors import InputError, RecallError, ZeroSumError
+from riverboat.core.errors import InputError, RecallError, ZeroSumError
 from riverboat.games.base import Compare, Constant, Deal, Game, Matrix, Payoff
-from riverboat.games.normal_form import matrix
 from riverboat.games.registry import make
-from riverboat.solving import _kernels
-from riverboat.solving.response import Quality, best_response, check_zero_sum, hand_values, quality, quality_of_sums
-from riverboat.strategy.table import Strategy, Tree
+from riverboat.games.small.normal_form import matrix
+from riverboat.solvers.tabular._kernels import traversal
+from riverboat.solvers.tabular.best_response import (
+    Quality,
+    best_response,
+    check_zero_sum,
+    hand_values,
+    quality,
+    quality_of_sums,
+)
+from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.public import PublicTree
 
@@ -284,7 +291,7 @@ def test_zero_sum_passes() -> None:
 
 @njit
 def settle(side, e, opp, low, high, opp_low, opp_high, mass, out):
-    _kernels.settle(side, e, _kernels.Span(low, high, opp_low, opp_high), opp, 0, mass, out, 0)
+    traversal.settle(side, e, traversal.Span(low, high, opp_low, opp_high), opp, 0, mass, out, 0)
 
 
 @st.composite

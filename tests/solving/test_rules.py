@@ -14,12 +14,12 @@ from numba import njit
 from tests.random_games import random_public_game
 from tests.reference import cfr as reference
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.solving import schedules
-from riverboat.solving.cfr import CFR
-from riverboat.solving.schedules import Rule
-from riverboat.strategy.table import Tree
+from riverboat.solvers import schedules
+from riverboat.solvers.schedules import Rule
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.public import PublicTree
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat import artefact
-from riverboat.errors import CorruptError, InputError, ZeroSumError
-from riverboat.solving.limits import Limits
-from riverboat.solving.run import Run
-from riverboat.solving.run_loop import after_iterations, below, unbroken
-from riverboat.strategy import files
-from riverboat.strategy.blueprint import load_blueprint
+from riverboat.core import artifacts
+from riverboat.core.errors import CorruptError, InputError, ZeroSumError
+from riverboat.solvers.limits import Limits
+from riverboat.solvers.run import Run
+from riverboat.solvers.run_loop import after_iterations, below, unbroken
+from riverboat.strategies import files
+from riverboat.strategies.blueprint import load_blueprint
 
 
 def test_solve_certifies_kuhn():
@@ -255,7 +255,7 @@ def test_an_interrupt_waits_for_the_step_and_saves_what_is_whole(what, processes
         assert load_blueprint(tmp_path / "run").provenance["iterations"] == int(place.name.rpartition("-")[2])
         return
     iterations = int(place.name.rpartition("-")[2])
-    _, arrays = artefact.read(place)
+    _, arrays = artifacts.read(place)
     if iterations <= 200_000:  # else the twin would take long
         whole = rb.CFR(rb.compile_game(rb.game("leduc")), "dcfr")
         whole.step(iterations)

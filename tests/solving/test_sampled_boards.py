@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from riverboat.abstraction.last_street import by_strength
-from riverboat.errors import InputError
-from riverboat.evaluation.best_response import quality as real_quality
-from riverboat.games.holdem import Holdem, holdem
+from riverboat.abstraction.small.last_street import by_strength
+from riverboat.cli.main import main
+from riverboat.core.errors import InputError
+from riverboat.evaluation.best_response.exact import quality as real_quality
+from riverboat.games.boards.full_holdem import Holdem, holdem
 from riverboat.games.registry import make
-from riverboat.games.spot import Spot
-from riverboat.interfaces.cli import main
-from riverboat.solving.run import Run, solve
-from riverboat.solving.run_loop import after_iterations
-from riverboat.solving.sampled_boards import SAMPLERS, SampledBoards
-from riverboat.solving.solvers import caution, make_solver
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.sampled import SAMPLERS, SampledBoards
+from riverboat.solvers.run import Run, solve
+from riverboat.solvers.run_loop import after_iterations
+from riverboat.solvers.selection import caution, make_solver
+from riverboat.strategies.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
 
 NOLIMIT = "flop_holdem:one-bet,ranks=4,suits=2"

@@ -12,13 +12,14 @@ import pytest
 from random_games import random_history_game, random_public_game
 from reference import cfr as reference
 from reference.cfr import Written, WrittenPublic, expand, share
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Deal, Game, Outcome
 from riverboat.games.registry import make
-from riverboat.solving import response, sampling
-from riverboat.solving.cfr import CFR
-from riverboat.solving.schedules import SCHEDULES, parse
-from riverboat.strategy.table import Strategy, Tree
+from riverboat.solvers import traversals as sampling
+from riverboat.solvers.schedules import SCHEDULES, parse
+from riverboat.solvers.tabular import best_response
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.public import Infoset, PublicTree
 
@@ -433,7 +434,7 @@ def test_three_players_are_open_spiels() -> None:
     assert tree.infoset_count == 48
     game = pyspiel.load_game("kuhn_poker(players=3)")
     theirs = exploitability.nash_conv(game, UniformRandomPolicy(game))
-    assert response.quality(Strategy.uniform(tree)).nash_conv == pytest.approx(theirs, abs=1e-12)
+    assert best_response.quality(Strategy.uniform(tree)).nash_conv == pytest.approx(theirs, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -449,7 +450,7 @@ def test_three_players_improve(traversal: str, schedule: str, count: int) -> Non
     middle = solver.quality().nash_conv
     solver.step(3 * count)
     after = solver.quality().nash_conv
-    assert before == pytest.approx(response.quality(Strategy.uniform(tree)).nash_conv)
+    assert before == pytest.approx(best_response.quality(Strategy.uniform(tree)).nash_conv)
     assert after < middle < before / 10
     gains = solver.quality().gains
     assert sum(gains) == pytest.approx(after)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riverboat.errors import InputError
-from riverboat.solving import schedules
-from riverboat.solving.schedules import NEVER, SCHEDULES, Rule, Schedule, parse
+from riverboat.core.errors import InputError
+from riverboat.solvers import schedules
+from riverboat.solvers.schedules import NEVER, SCHEDULES, Rule, Schedule, parse
 
 NONE = -math.inf
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from random_games import Forgetful, RandomPublicGame, history_games, public_games, random_history_game
-from riverboat.errors import InputError, RecallError
+from riverboat.core.errors import InputError, RecallError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Payoff, PublicState
-from riverboat.games.normal_form import NormalForm, matrix
 from riverboat.games.registry import make
-from riverboat.solving.sequence import SequenceForm
-from riverboat.strategy.table import Strategy, Tree
+from riverboat.games.small.normal_form import NormalForm, matrix
+from riverboat.solvers.exact.sequence_form import SequenceForm
+from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.compile import compile_game
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree

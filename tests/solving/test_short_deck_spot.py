@@ -10,12 +10,12 @@ import pytest
 from tests.reference import short_deck
 
 from riverboat.cards.deck import Deck, card_name
-from riverboat.cards.hand_rules import RULES
-from riverboat.games.board_states import Unrolled
-from riverboat.games.spot import Spot
-from riverboat.solving.boards import BoardCFR
-from riverboat.solving.lp import solve_lp
-from riverboat.strategy import files
+from riverboat.cards.ranking_rules import RULES
+from riverboat.games.boards.unrolled import Unrolled
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.strategies import files
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.public import PublicTree
 

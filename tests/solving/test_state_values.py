@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.layout import from_states
 from riverboat.games.registry import make
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import hand_values, quality
-from riverboat.solving.state_values import ranges_at, state_values
-from riverboat.strategy.table import Strategy
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import hand_values, quality
+from riverboat.solvers.tabular.state_values import ranges_at, state_values
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game
 from riverboat.trees.transform import Subgame, start_at
 

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 
 import riverboat as rb
 from random_games import history_games, public_games
-from riverboat.errors import RecallError, ZeroSumError
+from riverboat.core.errors import RecallError, ZeroSumError
 from riverboat.games.base import Array, Compare, Constant, Deal, Game, HistoryGame, Payoff, State
-from riverboat.solving.lp import solve_lp, undominated
-from riverboat.solving.response import best_response, quality
-from riverboat.solving.result import FORGETFUL, GENERAL_SUM
-from riverboat.strategy.table import Strategy
+from riverboat.solvers.exact.lp import solve_lp, undominated
+from riverboat.solvers.result import FORGETFUL, GENERAL_SUM
+from riverboat.solvers.tabular.best_response import best_response, quality
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game
 from riverboat.trees.history import HistoryTree
 

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 from random_games import random_public_game
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import Game
 from riverboat.games.registry import make
-from riverboat.solving import _kernels, response, threads
-from riverboat.solving.cfr import CFR
-from riverboat.solving.schedules import SCHEDULES
-from riverboat.solving.threads import Walker
-from riverboat.strategy.table import Strategy
+from riverboat.solvers.schedules import SCHEDULES
+from riverboat.solvers.tabular import best_response, threads
+from riverboat.solvers.tabular._kernels import traversal
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.solvers.tabular.threads import Walker
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game, histories
 
 pytestmark = pytest.mark.smoke
@@ -35,7 +36,7 @@ GAMES: dict[str, Game] = {
 @pytest.fixture(autouse=True)
 def _small_trees_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "SMALL", 0)
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 3)  # on a machine with one core as well
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 3)  # on a machine with one core as well
 
 
 def assert_bitwise(one: CFR, many: CFR) -> None:
@@ -91,17 +92,17 @@ def test_reading(name: str) -> None:
     tree = compile_game(GAMES[name])
     sums = np.random.default_rng(0).random(tree.table)
     strategy = Strategy.from_sums(tree, sums)
-    assert response.quality(strategy, threads=1) == response.quality(strategy, threads=2)
-    assert response.quality_of_sums(tree, sums, threads=1) == response.quality_of_sums(tree, sums, threads=3)
+    assert best_response.quality(strategy, threads=1) == best_response.quality(strategy, threads=2)
+    assert best_response.quality_of_sums(tree, sums, threads=1) == best_response.quality_of_sums(tree, sums, threads=3)
     one, two = Walker(tree, np.float64, 1), Walker(tree, np.float64, 2)
     for me in (0, 1):
-        tables = response._strategy_tables(tree, me, sums)
-        for mode in (_kernels.EVALUATE, _kernels.RESPOND):
+        tables = best_response._strategy_tables(tree, me, sums)
+        for mode in (traversal.EVALUATE, traversal.RESPOND):
             assert one.walk(me, tables, mode).tobytes() == two.walk(me, tables, mode).tobytes()
         chosen = []
         for walker in (one, two):
             best = np.full(tables.average.shape, np.nan)
-            walker.walk(me, tables._replace(delta=best), _kernels.RESPOND)
+            walker.walk(me, tables._replace(delta=best), traversal.RESPOND)
             chosen.append(best)
         assert chosen[0].tobytes() == chosen[1].tobytes()
         assert not np.isnan(chosen[0]).any()

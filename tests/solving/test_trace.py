@@ -11,15 +11,15 @@ from numba import njit
 from rich.console import Console
 
 from random_games import random_history_game, random_public_game
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Game
-from riverboat.games.normal_form import matrix
 from riverboat.games.registry import make
-from riverboat.solving import trace as module
-from riverboat.solving.cfr import CFR
-from riverboat.solving.schedules import Rule
-from riverboat.solving.trace import Trace, regret_matching, trace
-from riverboat.strategy.table import Tree
+from riverboat.games.small.normal_form import matrix
+from riverboat.solvers.schedules import Rule
+from riverboat.solvers.tabular import trace as module
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.solvers.tabular.trace import Trace, regret_matching, trace
+from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 

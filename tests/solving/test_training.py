@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat import artefact
-from riverboat.abstraction.card_abstraction import lossless
-from riverboat.errors import CorruptError, InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.train_recipe import load_train_recipe, loads, presets
-from riverboat.solving.training import Training
-from riverboat.strategy import files
-from riverboat.strategy.blueprint import load_blueprint
+from riverboat.abstraction.cards.card_abstraction import lossless
+from riverboat.core import artifacts
+from riverboat.core.errors import CorruptError, InputError
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.mccfr.recipe import load_train_recipe, loads, presets
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.mccfr.training import Training
+from riverboat.strategies import files
+from riverboat.strategies.blueprint import load_blueprint
 
 LEDUC = read_game("leduc")
 
@@ -144,9 +144,9 @@ def test_a_snapshot_that_somebody_forged_is_corrupt(tmp_path):
     run.open(resume=False)
     run.run(iterations=5_000)
     (*_, last) = sorted((tmp_path / "run" / "snapshots").iterdir())
-    entries, arrays = artefact.read(last)
+    entries, arrays = artifacts.read(last)
     kept = {name: np.array(table) for name, table in arrays.items()}
-    artefact.write(last, entries.text("kind"), kept | {"average_1": kept["average_1"][:-1]}, {})
+    artifacts.write(last, entries.text("kind"), kept | {"average_1": kept["average_1"][:-1]}, {})
     with pytest.raises(CorruptError, match=r"average_1\.npy"):
         run.run(iterations=10_000)
 

@@ -12,18 +12,18 @@ import pytest
 
 import riverboat as rb
 from reference.boards import assert_same_state, same_places, same_run
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, hand_index
 from riverboat.cards.notation import parse_cards
-from riverboat.games import spot_file
-from riverboat.games.acpc import Rake
-from riverboat.games.holdem import Holdem, holdem
+from riverboat.core.arrays import Array
+from riverboat.formats import spot_file
+from riverboat.games.boards.full_holdem import Holdem, holdem
+from riverboat.games.holdem.rules import Rake
 from riverboat.games.registry import make
-from riverboat.solving.boards import BoardCFR
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.schedules import SCHEDULES
-from riverboat.solving.solvers import default_schedule
-from riverboat.strategy.solution import Solution
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.schedules import SCHEDULES
+from riverboat.solvers.selection import default_schedule
+from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.public import PublicTree
 
@@ -115,7 +115,7 @@ def test_lines_of_a_whole_game_can_be_read() -> None:
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 4)
     runs = [run("two rounds", 20, threads=n) for n in (1, 2, 3)]
     for other in runs[1:]:
         np.testing.assert_array_equal(other.walker.read("regret"), runs[0].walker.read("regret"))

@@ -5,26 +5,26 @@ import json
 import numpy as np
 import pytest
 
-from riverboat import artefact
-from riverboat.errors import CorruptError, InputError
+from riverboat.core import artifacts
+from riverboat.core.errors import CorruptError, InputError
 from riverboat.games.registry import make
-from riverboat.solving.values import game as make_game
-from riverboat.strategy import files
-from riverboat.strategy.solution import Solution
-from riverboat.strategy.table import Strategy
+from riverboat.solvers.game_values import game as make_game
+from riverboat.strategies import files
+from riverboat.strategies.solution import Solution
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import compile_game
 
 
 @pytest.fixture
 def folder(tmp_path):
-    return artefact.write(
+    return artifacts.write(
         tmp_path / "thing", "test", {"numbers": np.arange(1000.0)}, {"colour": "blue"}, {"a.txt": "words"}
     )
 
 
 def test_round_trip(folder):
-    found, arrays = artefact.read(folder)
+    found, arrays = artifacts.read(folder)
     assert found["kind"] == "test"
     assert found["colour"] == "blue"
     np.testing.assert_array_equal(arrays["numbers"], np.arange(1000.0))
@@ -33,8 +33,8 @@ def test_round_trip(folder):
 
 
 def test_replacing_leaves_nothing_beside(folder):
-    artefact.write(folder, "test", {"numbers": np.zeros(3)}, {})
-    assert artefact.read(folder)[1]["numbers"].shape == (3,)
+    artifacts.write(folder, "test", {"numbers": np.zeros(3)}, {})
+    assert artifacts.read(folder)[1]["numbers"].shape == (3,)
     assert [p.name for p in folder.parent.iterdir()] == ["thing"]
 
 
@@ -42,7 +42,7 @@ def test_a_truncated_file_is_refused_by_name(folder):
     path = folder / "numbers.npy"
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(CorruptError, match=r"numbers\.npy.*truncated"):
-        artefact.read(folder)
+        artifacts.read(folder)
 
 
 @pytest.mark.parametrize("place", [200, 4000, -1])
@@ -52,20 +52,20 @@ def test_a_flipped_bit_is_refused_by_name(folder, place):
     body[place] ^= 1
     path.write_bytes(body)
     with pytest.raises(CorruptError, match=r"numbers\.npy.*checksum"):
-        artefact.read(folder)
+        artifacts.read(folder)
 
 
 def refusal(folder):
     """Why an artefact is not read, or None."""
     try:
-        artefact.read(folder)
+        artifacts.read(folder)
     except (CorruptError, InputError) as error:
         return str(error)
     return None
 
 
 def test_every_bit_of_the_manifest_counts(folder):
-    path = folder / artefact.MANIFEST
+    path = folder / artifacts.MANIFEST
     body = path.read_bytes()
     meaning = json.loads(body)
     refused = 0
@@ -85,15 +85,15 @@ def test_every_bit_of_the_manifest_counts(folder):
 def test_missing_files_and_other_versions(folder):
     (folder / "numbers.npy").unlink()
     with pytest.raises(CorruptError, match="missing"):
-        artefact.read(folder)
+        artifacts.read(folder)
     with pytest.raises(InputError, match="no artefact here"):
-        artefact.manifest(folder.parent)
+        artifacts.manifest(folder.parent)
 
 
 def test_another_format_version_is_refused_by_name(folder, monkeypatch):
-    monkeypatch.setattr(artefact, "FORMAT_VERSION", 2)
+    monkeypatch.setattr(artifacts, "FORMAT_VERSION", 2)
     with pytest.raises(InputError, match="format version 1; this release reads version 2"):
-        artefact.read(folder)
+        artifacts.read(folder)
 
 
 def test_strategies_come_back_the_same(tmp_path):
@@ -144,7 +144,7 @@ def test_a_solution_of_holdem_from_another_seat_order_is_refused_with_the_reason
 
 
 def test_an_unnamed_game_must_be_passed_again(tmp_path):
-    from riverboat.games.gambit import loads_efg
+    from riverboat.formats.gambit import loads_efg
 
     text = 'EFG 2 R "t" { "a" "b" } p "" 1 1 "" { "l" "r" } 0 t "" 1 "" { 1, -1 } t "" 2 "" { -1, 1 }'
     game = loads_efg(text)

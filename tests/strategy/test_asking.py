@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from random_blueprints import blueprint_of, random_blueprint
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.rules import read_game
 from riverboat.games.registry import make
-from riverboat.games.spot import Spot
-from riverboat.solving.boards import BoardCFR
-from riverboat.solving.cfr import CFR
-from riverboat.strategy.asking import Answer, ask, ask_all
-from riverboat.strategy.played import Played
-from riverboat.strategy.table import Strategy
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.policy import Played
+from riverboat.strategies.queries import Answer, ask, ask_all
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import compile_game
 

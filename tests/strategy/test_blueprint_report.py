@@ -7,9 +7,9 @@ import pytest
 
 from random_blueprints import random_blueprint
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError
-from riverboat.games.betting import steps
-from riverboat.strategy import blueprint_report as report
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.betting import steps
+from riverboat.strategies.reports import blueprint as report
 
 
 @pytest.fixture(scope="module")

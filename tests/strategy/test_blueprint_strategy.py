@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
-from riverboat import artefact
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.errors import CorruptError, InputError
-from riverboat.strategy import blueprint
-from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint, save_blueprint, to_steps
-from riverboat.strategy.postprocess import purify, tartanian7
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.core import artifacts
+from riverboat.core.errors import CorruptError, InputError
+from riverboat.strategies import blueprint
+from riverboat.strategies.blueprint import BlueprintStrategy, load_blueprint, save_blueprint, to_steps
+from riverboat.strategies.postprocessing import purify, tartanian7
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_checkpoints_are_read_like_blueprints(leduc, tmp_path):
         arrays = {f"average_{street}": scale * table for street, table in enumerate(leduc.average)}
         arrays |= {f"regret_{street}": np.ones_like(table) for street, table in enumerate(leduc.average)}
         facts = blueprint.describe(leduc.tree, leduc.cards) | {"provenance": {"iterations": iteration}}
-        artefact.write(tmp_path / f"checkpoint-{iteration:012d}", blueprint.CHECKPOINT, arrays, facts)
+        artifacts.write(tmp_path / f"checkpoint-{iteration:012d}", blueprint.CHECKPOINT, arrays, facts)
     back = load_blueprint(tmp_path)
     assert back.provenance == {"iterations": 20, "folder": "checkpoint-000000000020"}
     np.testing.assert_allclose(back.row(1, 7), leduc.row(1, 7), rtol=1e-6)
@@ -184,7 +184,7 @@ def test_checkpoints_are_read_like_blueprints(leduc, tmp_path):
 
 def test_a_checkpoint_that_vanishes_while_it_is_read_gives_way_to_the_next(leduc, tmp_path, monkeypatch):
     old = save_blueprint(leduc, tmp_path / "checkpoint-1")
-    read = artefact.manifest
+    read = artifacts.manifest
 
     def pulled(place):
         if place == old and old.exists():  # the run saves again, just now
@@ -192,7 +192,7 @@ def test_a_checkpoint_that_vanishes_while_it_is_read_gives_way_to_the_next(leduc
             shutil.rmtree(old)
         return read(place)
 
-    monkeypatch.setattr(artefact, "manifest", pulled)
+    monkeypatch.setattr(artifacts, "manifest", pulled)
     assert load_blueprint(tmp_path).provenance["folder"] == "checkpoint-2"
 
 
@@ -203,15 +203,15 @@ def test_folders_that_are_torn_or_hold_something_else_are_refused(leduc, tmp_pat
     with pytest.raises(CorruptError, match=r"average_1\.npy.*truncated"):
         load_blueprint(folder)
     with pytest.raises(InputError, match="holds a test, not a blueprint"):
-        load_blueprint(artefact.write(tmp_path / "other", "test", {}, {}))
+        load_blueprint(artifacts.write(tmp_path / "other", "test", {}, {}))
     facts = blueprint.describe(leduc.tree, leduc.cards)
     with pytest.raises(CorruptError, match=r"no average_1\.npy"):
-        load_blueprint(artefact.write(tmp_path / "half", blueprint.KIND, {"average_0": leduc.average[0]}, facts))
+        load_blueprint(artifacts.write(tmp_path / "half", blueprint.KIND, {"average_0": leduc.average[0]}, facts))
     wrong = {f"average_{street}": table[:, :-1] for street, table in enumerate(leduc.average)}
     with pytest.raises(CorruptError, match=r"average_0\.npy: an array of shape"):
-        load_blueprint(artefact.write(tmp_path / "small", blueprint.KIND, wrong, facts))
+        load_blueprint(artifacts.write(tmp_path / "small", blueprint.KIND, wrong, facts))
     with pytest.raises(InputError, match="another tree"):
-        load_blueprint(artefact.write(tmp_path / "tree", blueprint.KIND, {
+        load_blueprint(artifacts.write(tmp_path / "tree", blueprint.KIND, {
             f"average_{street}": table for street, table in enumerate(leduc.average)
         }, facts | {"fingerprint": "0"}))  # fmt: skip
 

@@ -10,23 +10,23 @@ import pytest
 
 from evaluation.test_best_response import blueprint, bucketed
 from reference.response import hand_values
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.abstraction.public import PublicBuckets, cluster_private
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.cards.deck import HANDS, hand_index
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
-from riverboat.evaluation.best_response import quality
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.board_states import Unrolled
-from riverboat.games.menus import one_size, parse_menu
-from riverboat.solving import response
-from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.blueprint_report import at_line
-from riverboat.strategy.blueprint_values import Values, blueprint_solution, blueprint_values
-from riverboat.strategy.table import Strategy
+from riverboat.core.errors import InputError
+from riverboat.evaluation.best_response.exact import quality
+from riverboat.games.boards.unrolled import Unrolled
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import one_size, parse_menu
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.solvers.tabular import best_response
+from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.blueprint_values import Values, blueprint_solution, blueprint_values
+from riverboat.strategies.reports.blueprint import at_line
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game
 
 LIMIT = Rules(
@@ -175,7 +175,7 @@ def test_the_general_walk_on_all_cards() -> None:
         card, _, rest = later.partition("-")
         here = f"cc/rc/{first.replace('-', '')}" + (f"/{rest.replace('-', '')}" if card else "")
         rows[infoset.name] = strategy.at(here, hand, "AsKhQdJs" + card)
-    wanted = response.quality(Strategy.from_mapping(tree, rows))
+    wanted = best_response.quality(Strategy.from_mapping(tree, rows))
     found = blueprint_values(strategy, "cc/rc/", "AsKhQdJs", ranges)
     assert found.mean(found.best_response) == pytest.approx(wanted.best, rel=1e-5)
     assert found.mean(found.self_play) == pytest.approx(wanted.values, rel=1e-5)
@@ -204,7 +204,7 @@ def test_street_by_street_the_same_as_at_once(name: str, monkeypatch: pytest.Mon
     strategy = blueprint(rules, menu, bucketed(rules, (6, 5, 4, 3)[: rules.rounds], 11), 12)
     at_once = blueprint_values(strategy, line, board)
     numbers = blueprint_solution(strategy, line, board).tree.game.numbers
-    monkeypatch.setattr("riverboat.strategy.blueprint_values.MOST_BYTES", 4 * numbers - 1)
+    monkeypatch.setattr("riverboat.strategies.blueprint_values.MOST_BYTES", 4 * numbers - 1)
     for threads in (1, 2):
         found = blueprint_values(strategy, line, board, threads=threads)
         np.testing.assert_allclose(found.self_play, at_once.self_play, rtol=1e-4, atol=1e-5)

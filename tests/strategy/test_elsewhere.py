@@ -14,9 +14,9 @@ import pytest
 
 import riverboat as rb
 from random_games import random_history_game
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.evaluation.quality import Measured
-from riverboat.solving.response import Quality
+from riverboat.solvers.tabular.best_response import Quality
 
 GAMES = ["kuhn", "leduc", "rps", "coin_toss", "kuhn:players=3"]
 

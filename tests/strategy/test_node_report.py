@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from riverboat.cards.classes import DRAWS, MADE, classify
 from riverboat.cards.deck import HAND_CARDS, hand_index
 from riverboat.cards.grid import CLASS_NAMES
+from riverboat.cards.hand_classes import DRAWS, MADE, classify
 from riverboat.cards.notation import parse_hand
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
-from riverboat.games.spot import Spot
-from riverboat.report_table import Column, ReportTable
-from riverboat.solving.boards import BoardCFR
-from riverboat.strategy import card_report, node_export, node_report
+from riverboat.core.errors import InputError
+from riverboat.core.tables import Column, ReportTable
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.strategies.reports import export, runouts
+from riverboat.strategies.reports import node as node_report
 from riverboat.trees.boards import BoardTree
 
 SPOT = Spot.make(
@@ -261,7 +262,7 @@ def test_grid(solution, tmp_path):
 
 def test_runouts_make_up_the_deal(solution):
     node = solution["x-x"]
-    table, told = card_report.runouts(node), node_report.summary(solution["x-x"])
+    table, told = runouts.runouts(node), node_report.summary(solution["x-x"])
     assert len(table) == 48
     chances = np.array(table.column("chance"))
     assert chances.sum() == pytest.approx(1)
@@ -274,11 +275,11 @@ def test_runouts_make_up_the_deal(solution):
 
 
 def test_runouts_of_a_later_node_change_its_last_card(solution):
-    table = card_report.runouts(solution["x-x/2c-x"])
+    table = runouts.runouts(solution["x-x/2c-x"])
     assert len(table) == 48
     assert table["Ks"]["ev_oop"] == node_report.summary(solution["x-x/Ks-x"]).ev[0]
     with pytest.raises(InputError, match="no card is dealt there"):
-        card_report.runouts(solution["x"])
+        runouts.runouts(solution["x"])
 
 
 @pytest.mark.parametrize("line", ["x-x/*", "x-x/*-b50", "b50-c/*-x"])
@@ -330,7 +331,7 @@ def test_lines_with_a_star_that_lead_nowhere(solution, line, why):
 
 
 def test_after_all_in_only_cards_come(solution):
-    table = card_report.runouts(solution["b50-a-c"])
+    table = runouts.runouts(solution["b50-a-c"])
     assert table.names[:4] == ("card", "chance", "played", "ev_oop")
     row = table["2c"]
     assert row["ev_oop"] == pytest.approx(500 * row["equity_oop"], abs=0.01)
@@ -341,7 +342,7 @@ def test_after_all_in_only_cards_come(solution):
 
 def test_json_of_a_node(solution):
     node = solution["x-x/Ah"]
-    found = node_export.node_dict(node)
+    found = export.node_dict(node)
     assert (found["line"], found["board"], found["pot"], found["player"]) == ("x-x/Ah", "Td9d6hQcAh", 100, "oop")
     hands = {row["hand"]: row for row in found["oop"]["hands"]}
     assert not any("Ah" in hand or "Td" in hand for hand in hands)
@@ -353,8 +354,8 @@ def test_json_of_a_node(solution):
 
 
 def test_csv_agrees_with_json(solution, tmp_path):
-    assert node_export.export(solution, tmp_path / "n.json", "b50") == 1
-    assert node_export.export(solution, tmp_path / "n.csv", "b50") == 1
+    assert export.export(solution, tmp_path / "n.json", "b50") == 1
+    assert export.export(solution, tmp_path / "n.csv", "b50") == 1
     (node,) = json.loads((tmp_path / "n.json").read_text())["nodes"]
     rows = list(csv.DictReader((tmp_path / "n.csv").read_text().splitlines()))
     told = [(name, row) for name in ("oop", "ip") for row in node[name]["hands"]]
@@ -370,16 +371,16 @@ def test_csv_agrees_with_json(solution, tmp_path):
 
 
 def test_all_nodes_of_some_streets(solution, tmp_path):
-    first = [node.line for node in node_export.nodes(solution)]
+    first = [node.line for node in export.nodes(solution)]
     assert first == ["", "x", "x-b50", "x-b50-a", "b50", "b50-a"]
-    both = list(node_export.nodes(solution, "x-x", 2))
+    both = list(export.nodes(solution, "x-x", 2))
     cards = {node.line.split("/")[1][:2] for node in both}
     assert len(cards) == 48
     decisions = len([line for line in (node.line for node in both) if line.startswith("x-x/2c")])
     assert len(both) == 48 * decisions
     with pytest.raises(InputError, match="at least 1"):
-        next(node_export.nodes(solution, "", 0))
-    count = node_export.export(solution, tmp_path / "all.csv", depth=1)
+        next(export.nodes(solution, "", 0))
+    count = export.export(solution, tmp_path / "all.csv", depth=1)
     rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
     assert count == len(first)
     assert list(dict.fromkeys(row["line"] for row in rows)) == first
@@ -387,7 +388,7 @@ def test_all_nodes_of_some_streets(solution, tmp_path):
     assert [row["action"] for row in aces] == ["x", "b50"]
     assert sum(float(row["frequency"]) for row in aces) == pytest.approx(1, abs=1e-5)
     with pytest.raises(InputError, match=r"use \.json or \.csv"):
-        node_export.export(solution, tmp_path / "all.txt")
+        export.export(solution, tmp_path / "all.txt")
 
 
 # --- from the node itself ---------------------------------------------------------------------
@@ -399,7 +400,7 @@ def test_nodes_have_their_reports_as_methods(solution, tmp_path):
     assert node.hand("QsQh") == node_report.hand(node, "QsQh")
     assert node.table("classes", "oop") == node_report.table(node, "classes", "oop")
     assert str(node.grid()) == str(node_report.grid(node))
-    assert solution["x-x"].runouts() == card_report.runouts(solution["x-x"])
+    assert solution["x-x"].runouts() == runouts.runouts(solution["x-x"])
     assert str(node) == str(node.summary())
     assert node._repr_html_() == node.summary()._repr_html_()
     assert solution.export(tmp_path / "a.csv", "x") == 1

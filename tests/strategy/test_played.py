@@ -13,17 +13,17 @@ import pytest
 from random_blueprints import KINDS, blueprint_of, flop_blueprint
 from reference import postprocess as slow_post
 from reference import public_mean as twin
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules
+from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import settled
-from riverboat.games.moves import CALL, END, FOLD, play_move, read_move, show_move
-from riverboat.games.places import Places
-from riverboat.games.views import Views
-from riverboat.strategy.played import SHARES, Played
-from riverboat.strategy.public_answers import Strategies, ranges, reach
-from riverboat.strategy.public_cache import PublicCache
+from riverboat.games.holdem.actions import CALL, END, FOLD, play_move, read_move, show_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import settled
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import Rules
+from riverboat.strategies.policy import SHARES, Played
+from riverboat.strategies.public_cache import PublicCache
+from riverboat.strategies.public_strategy import Strategies, ranges, reach
 from riverboat.testing.agents import random_line
 
 POSTS: list[dict[str, Any]] = [

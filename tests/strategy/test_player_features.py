@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.cards.classes import MADE, classify, classify_all, classify_rows
 from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.features.strength import shares_beaten
+from riverboat.cards.hand_classes import MADE, classify, classify_all, classify_rows
 from riverboat.cards.notation import parse_cards, show_hand
-from riverboat.cards.strength import shares_beaten
-from riverboat.games.acpc import read_game
-from riverboat.games.places import Places
-from riverboat.strategy.player_features import BOARDS, HANDS, SITUATIONS, SUITS, hand_columns, situation_columns
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies.features import BOARDS, HANDS, SITUATIONS, SUITS, hand_columns, situation_columns
 
 
 def seen(hand: str, board: str) -> dict[str, float]:

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import postprocess as twin
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.games.small_poker import leduc
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import quality
-from riverboat.strategy.postprocess import (
+from riverboat.games.small.poker import leduc
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.postprocessing import (
     apply,
     as_tartanian7,
     purified,
@@ -22,7 +22,7 @@ from riverboat.strategy.postprocess import (
     threshold,
     thresholded,
 )
-from riverboat.strategy.table import Strategy
+from riverboat.strategies.tabular import Strategy
 from riverboat.testing import check_strategy
 from riverboat.trees.compile import compile_game
 from riverboat.trees.history import unroll

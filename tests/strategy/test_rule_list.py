@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riverboat.errors import InputError
-from riverboat.strategy.rule_list import (
+from riverboat.core.errors import InputError
+from riverboat.strategies.rule_list import (
     CALL,
     CHOICE,
     FOLD,

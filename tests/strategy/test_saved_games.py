@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import riverboat as rb
 from random_blueprints import random_blueprint
-from riverboat import artefact
-from riverboat.errors import CorruptError, InputError
+from riverboat.core import artifacts
+from riverboat.core.errors import CorruptError, InputError
 from riverboat.games import registry
-from riverboat.games.board_game import BoardGame
-from riverboat.games.normal_form import NormalForm
-from riverboat.strategy import files
-from riverboat.strategy.blueprint import load_blueprint, save_blueprint
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.games.small.normal_form import NormalForm
+from riverboat.strategies import files
+from riverboat.strategies.blueprint import load_blueprint, save_blueprint
 
 SMALL = {"rhode_island": "rhode_island:ranks=3,suits=2"}  # of games that are too large for a test
 BOARDS = ("holdem", "flop_holdem")  # solved on boards: a spot stands for them
@@ -109,12 +109,12 @@ def test_matrices(shape: tuple[int, int], data: st.DataObject, tmp_path_factory:
 def test_a_torn_matrix_is_refused(tmp_path: Path) -> None:
     tree = rb.compile_game(rb.matrix([[1, 2]]))
     folder = rb.save(rb.Strategy.uniform(tree), tmp_path / "saved")
-    meta, arrays = artefact.read(folder)
+    meta, arrays = artifacts.read(folder)
     for entry in ({"moves": 3}, {"payoffs": [1.0]}, {"payoffs": ["x"] * 4}):
         wrong = {key: value for key, value in meta.items() if key not in ("format_version", "kind", "files", "version")}
         wrong["matrix"] = {**meta["matrix"], **entry}
         shutil.rmtree(folder)
-        artefact.write(folder, "strategy", dict(arrays), wrong)
+        artifacts.write(folder, "strategy", dict(arrays), wrong)
         with pytest.raises(CorruptError):
             rb.load(folder)
 
@@ -132,7 +132,7 @@ def test_only_what_is_read_is_looked_at(tmp_path: Path) -> None:
     assert rb.load(tmp_path / "run") == result.strategy
     with pytest.raises(CorruptError, match=r"regret\.npy"):
         rb.solve("kuhn", iterations=40, out=tmp_path / "run", resume=True)
-    table = place / f"{artefact.manifest(place)['table']}.npy"
+    table = place / f"{artifacts.manifest(place)['table']}.npy"
     data = bytearray(table.read_bytes())
     data[-1] ^= 1
     table.write_bytes(data)
@@ -142,8 +142,8 @@ def test_only_what_is_read_is_looked_at(tmp_path: Path) -> None:
 
 def test_a_process_opens_a_folder_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[Path] = []
-    plain = artefact._checksum
-    monkeypatch.setattr(artefact, "_checksum", lambda path: (hashed.append(path), plain(path))[1])
+    plain = artifacts._checksum
+    monkeypatch.setattr(artifacts, "_checksum", lambda path: (hashed.append(path), plain(path))[1])
     folder = rb.save(rb.solve("kuhn", iterations=3).strategy, tmp_path / "kuhn")
     hashed.clear()
     first = rb.load(folder)

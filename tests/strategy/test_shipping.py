@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets
-from riverboat.errors import InputError
-from riverboat.games.acpc import read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import one_size
-from riverboat.interfaces import shipping
-from riverboat.strategy import shipping as shipped_form
-from riverboat.strategy.blueprint import BlueprintStrategy, load_blueprint, save_blueprint
-from riverboat.strategy.shipping import SHIPPED_STEPS, computed_cards, ship
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets
+from riverboat.cli.files import ship as shipping
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import one_size
+from riverboat.games.holdem.rules import read_game
+from riverboat.strategies import shipping as shipped_form
+from riverboat.strategies.blueprint import BlueprintStrategy, load_blueprint, save_blueprint
+from riverboat.strategies.shipping import SHIPPED_STEPS, computed_cards, ship
 
 RNG = np.random.default_rng(8)
 

@@ -12,11 +12,11 @@ from reference.boards import Slow
 from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import parse_hand
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError
-from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import Lock
-from riverboat.solving.boards import BoardCFR
-from riverboat.strategy.solution import Solution
+from riverboat.core.errors import InputError
+from riverboat.games.spots.locks import Lock
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
 TURN = {
@@ -157,10 +157,10 @@ def test_a_run_resumes_where_it_was(tmp_path):
 def test_reading_needs_no_solver(tmp_path):
     rb.save(solved(Spot.make(**TURN)), tmp_path / "s")
     code = (
-        "import sys, json; from riverboat.strategy import files, node_report\n"
+        "import sys, json; from riverboat.strategies import files, node_report\n"
         f"node = files.load({str(tmp_path / 's')!r})['x']\n"
         "told = node_report.summary(node).frequencies\n"
-        "print(json.dumps([told, [m for m in sys.modules if m.startswith('riverboat.solving')]]))"
+        "print(json.dumps([told, [m for m in sys.modules if m.startswith('riverboat.solvers')]]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     told, loaded = json.loads(done.stdout)

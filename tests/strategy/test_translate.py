@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from reference.translation import value
-from riverboat.abstraction.translation import MAPPINGS
-from riverboat.errors import InputError
-from riverboat.games.half_street import clairvoyance, grid, half_street_kuhn
+from riverboat.abstraction.actions.translation import MAPPINGS
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.games.small_poker import OneCardPoker, kuhn, leduc
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import quality
-from riverboat.strategy.lift import pair
-from riverboat.strategy.table import Strategy
-from riverboat.strategy.translate import translate, translate_all
+from riverboat.games.small.half_street import clairvoyance, grid, half_street_kuhn
+from riverboat.games.small.poker import OneCardPoker, kuhn, leduc
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.lifting import pair
+from riverboat.strategies.tabular import Strategy
+from riverboat.strategies.translated import translate, translate_all
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 import riverboat as rb
 from random_blueprints import flop_blueprint
-from riverboat.games.acpc import Rules, read_game
+from riverboat.api.seating import agent
 from riverboat.games.base import TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import settled
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import settled
+from riverboat.games.holdem.rules import Rules, read_game
 from riverboat.practice.charts import charts_of, shove_line
-from riverboat.strategy import blueprint_report as report
-from riverboat.strategy.node_report import LEAST_EQUITY, figures, mean_eqr
-from riverboat.strategy.place_node import PlaceNode
-from riverboat.verbs.seating import agent
+from riverboat.strategies.reports import blueprint as report
+from riverboat.strategies.reports.node import LEAST_EQUITY, figures, mean_eqr
+from riverboat.strategies.reports.public_state import PlaceNode
 
 
 @cache

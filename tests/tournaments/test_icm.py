@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.tournaments.icm import ICM, by_orders, many_values, places
 
 STACKS = st.lists(st.floats(0.01, 1000), min_size=1, max_size=6)

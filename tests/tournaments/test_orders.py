@@ -9,8 +9,8 @@ import pytest
 
 from reference.all_in import classes_of, deals
 from riverboat.cards.deck import Deck
-from riverboat.errors import InputError
-from riverboat.tournaments.orders import ORDERS, count, count_two, triple_index
+from riverboat.core.errors import InputError
+from riverboat.tournaments.showdown_orders import ORDERS, count, count_two, triple_index
 
 pytestmark = pytest.mark.smoke
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from reference.all_in import classes_of, play
-from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 from riverboat.tournaments.equilibrium import gains, share_of_hands, solve
 from riverboat.tournaments.hand_tables import HandTables
 from riverboat.tournaments.icm import ICM
-from riverboat.tournaments.orders import ORDERS, ThreeWay, TwoWay, count, count_two, triple_index
+from riverboat.tournaments.many_players import Ring
 from riverboat.tournaments.push_fold import PushFold, share_pots
-from riverboat.tournaments.ring import Ring
+from riverboat.tournaments.showdown_orders import ORDERS, ThreeWay, TwoWay, count, count_two, triple_index
 from riverboat.tournaments.stage import Stage
 
 SMALL, BOARD = Deck.small(4, 2), 1  # 28 hands in 16 classes; four hands and a board leave nothing

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError, NumericalError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, NumericalError
 from riverboat.tournaments.iteration import METHODS, Iteration
 from riverboat.tournaments.stochastic import MatrixStage, StochasticGame, evaluate, respond
 

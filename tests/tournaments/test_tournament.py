@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from reference.all_in import classes_of, deals
-from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.tournaments.fictitious_play import play_hand
 from riverboat.tournaments.hand_tables import HandTables, pairs_of
 from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.iteration import Iteration, fictitious_play
-from riverboat.tournaments.orders import count, count_two
 from riverboat.tournaments.push_fold import PushFold
+from riverboat.tournaments.run import SolvedTournament, load
+from riverboat.tournaments.showdown_orders import count, count_two
 from riverboat.tournaments.stage import Stage
-from riverboat.tournaments.stage_play import play_hand
 from riverboat.tournaments.tournament import Tournament, rounded
-from riverboat.tournaments.tournament_run import SolvedTournament, load
 
 DECK, BOARD = Deck.small(4, 2), 1
 

@@ -12,11 +12,11 @@ import pytest
 from riverboat.cards.deck import HAND_CARDS, HANDS, Deck, hand_index
 from riverboat.cards.isomorphism import Indexer
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.holdem import holdem
-from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import Lock
+from riverboat.games.boards.full_holdem import holdem
+from riverboat.games.spots.locks import Lock
+from riverboat.games.spots.spot import Spot
 from riverboat.trees.boards import NOWHERE, BoardTree
 from riverboat.trees.streets import BATCH
 

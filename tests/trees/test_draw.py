@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from random_games import random_history_game, random_public_game
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, Constant, Deal, Outcome
 from riverboat.games.registry import make
-from riverboat.strategy.table import Strategy
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game, histories
-from riverboat.trees.draw import COLOURS, GREY, Drawing, count_nodes, draw, find_deal, small_svg
+from riverboat.trees.drawing import COLOURS, GREY, Drawing, count_nodes, draw, find_deal, small_svg
 from riverboat.trees.public import PublicTree
 
 SVG = "{http://www.w3.org/2000/svg}"

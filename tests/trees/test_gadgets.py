@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 
 from random_games import SEEDS, RandomHistoryGame, RandomPublicGame, history_games, public_games
-from riverboat.endgame.values import entries, history_reach
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.registry import make
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.response import quality
-from riverboat.strategy.table import Strategy
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.tabular import Strategy
+from riverboat.subgames.values import entries, history_reach
 from riverboat.testing import check_game
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.gadgets import (

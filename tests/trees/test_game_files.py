@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 import riverboat as rb
 from random_games import history_games, public_games
 from reference import gambit
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
+from riverboat.formats.gambit import loads_efg, loads_nfg
+from riverboat.formats.game_export import dumps_efg, dumps_nfg, fractions, write_game
 from riverboat.games.base import Game
-from riverboat.games.gambit import loads_efg, loads_nfg
-from riverboat.games.normal_form import NormalForm
-from riverboat.solving.response import quality
-from riverboat.strategy.table import Strategy
+from riverboat.games.small.normal_form import NormalForm
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.compile import compile_game, histories
-from riverboat.trees.game_files import dumps_efg, dumps_nfg, fractions, write_game
 from riverboat.trees.history import HistoryTree
 
 GAMBIT = gambit.load()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from riverboat.practice.sitting import Sitting
+from riverboat.practice.session import Sitting
 from upgrade.write import ARCHIVE, READ, RESUMED, answer, inside, run, write
 
 

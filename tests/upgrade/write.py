@@ -67,7 +67,7 @@ TIMES = ("second", "time", "created", "version", "resident", "bytes", "path", "f
 
 def run(*words: str) -> tuple[int, str]:
     """Run a command in this process: exit code and standard output."""
-    from riverboat.interfaces import cli
+    from riverboat.cli import main as cli
 
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
@@ -107,7 +107,7 @@ def inside(folder: Path) -> Iterator[None]:
 
 def write(folder: Path) -> None:
     """Write all artefacts, and `expected.json` with what reads them."""
-    from riverboat.practice.sitting import Sitting
+    from riverboat.practice.session import Sitting
 
     with inside(folder):
         Path("pennies.nfg").write_text(NFG, encoding="utf-8")

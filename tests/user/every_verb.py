@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import riverboat as rb
-from riverboat.claims import Claim
+from riverboat.core.claims import Claim
 
 
 def everything(folder: Path) -> list[Claim]:

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import riverboat as rb
-from riverboat import artefact
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import settled, values
-from riverboat.interfaces import cli
-from riverboat.strategy import files
+from riverboat.cli import main
+from riverboat.core import artifacts
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import settled, values
+from riverboat.strategies import files
 
 TIMES = ("seconds", "hands_per_second", "iterations_per_second", "updates_per_second")  # what no two runs share
 
@@ -26,7 +26,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     """What a command prints with --json."""
     capsys.readouterr()
     with pytest.raises(SystemExit):
-        cli.main([*words, "--json"])
+        main.main([*words, "--json"])
     return json.loads(capsys.readouterr().out)
 
 
@@ -125,7 +125,7 @@ def test_train(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert timeless(told) | {"out": ""} == timeless(found.to_dict()) | {"out": ""}
     assert (found.claims[0].kind, found.claims[0].unit, found.ended) == ("exact", "mbb/g", "limit")
     assert found.claims[0].value == pytest.approx(rb.quality(found.strategy).claims[0].value, rel=0.5)
-    facts = artefact.manifest(files.newest(tmp_path / "b"))
+    facts = artifacts.manifest(files.newest(tmp_path / "b"))
     known = facts.table("provenance")
     asked = {"seed": 7, "mode": "racing", "weighting": "linear", "period": 4096, "prune": 20, "dtype": "float32"}
     assert {key: known[key] for key in asked} == asked

@@ -18,36 +18,36 @@ import numpy as np
 import riverboat as rb
 from reference.bucket_sampling import PublicChanceSampling
 from reference.vector_deals import dealt
-from riverboat.abstraction.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.abstraction.kmeans import cluster
-from riverboat.abstraction.public import PublicBuckets
-from riverboat.arrays import Array
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
+from riverboat.abstraction.clustering.kmeans import cluster
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets
 from riverboat.cards.deck import HANDS, Deck
 from riverboat.cards.ranges import Range
-from riverboat.evaluation.best_response import quality as blueprint_quality
+from riverboat.compiled.simd import BIAS, SHIFTS
+from riverboat.core.arrays import Array
+from riverboat.engines.cpu.board_engine import BoardWalker
+from riverboat.engines.cuda._kernels import external as external_kernels
+from riverboat.engines.cuda._kernels import vector as kernels
+from riverboat.engines.cuda.board_engine import CudaBatch, CudaWalker
+from riverboat.engines.devices import nearest_finder
+from riverboat.engines.tables import Format, table_format
+from riverboat.evaluation.best_response.exact import quality as blueprint_quality
 from riverboat.evaluation.quality import quality
-from riverboat.games.acpc import Rules, read_game
-from riverboat.games.action_tree import compile_actions
-from riverboat.games.menus import Menu, one_size, parse_menu
-from riverboat.games.root_gadgets import Choose, Stop
-from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import Lock
-from riverboat.lanes import BIAS, SHIFTS
-from riverboat.solving import _external_cuda_kernels as external_kernels
-from riverboat.solving import _vector_cuda_kernels as kernels
-from riverboat.solving import schedules
-from riverboat.solving.batches import solve_many
-from riverboat.solving.blueprint import Blueprint
-from riverboat.solving.blueprint_tables import Weighting
-from riverboat.solving.boards import BoardCFR, step_rows
-from riverboat.solving.device_sampling import DeviceSampling
-from riverboat.solving.vector_sampling import Dealt, VectorSampling
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.games.boards.root_gadgets import Choose, Stop
+from riverboat.games.holdem.action_tree import compile_actions
+from riverboat.games.holdem.menus import Menu, one_size, parse_menu
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.games.spots.locks import Lock
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers import schedules
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.solvers.boards.cfr import BoardCFR, step_rows
+from riverboat.solvers.mccfr.cuda_external import DeviceSampling
+from riverboat.solvers.mccfr.cuda_vectors import Dealt, VectorSampling
+from riverboat.solvers.mccfr.tables import Weighting
+from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.strategies.blueprint import BlueprintStrategy
 from riverboat.trees.boards import BoardTree
-from riverboat.walks.board_walk import BoardWalker
-from riverboat.walks.cuda_walk import CudaBatch, CudaWalker
-from riverboat.walks.devices import nearest_finder
-from riverboat.walks.tables import Format, table_format
 
 RIVER = {
     "board": "Td9d6hQc2s", "pot": 200, "stack": 900, "bets": "60%,a", "raises": "2.5x",

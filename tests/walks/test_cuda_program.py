@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from riverboat.games.spot import Spot
+from riverboat.engines.cuda._kernels.node import ARRIVE, DOWN_MINE, DOWN_THEIRS, FINISH, PAY, UP_MINE, UP_THEIRS
+from riverboat.engines.cuda.layout import _roots
+from riverboat.engines.cuda.program import Place, Programs, Street
+from riverboat.games.spots.spot import Spot
 from riverboat.trees.boards import BoardTree
-from riverboat.walks._cuda_node_kernels import ARRIVE, DOWN_MINE, DOWN_THEIRS, FINISH, PAY, UP_MINE, UP_THEIRS
-from riverboat.walks.cuda_layout import _roots
-from riverboat.walks.cuda_program import Place, Programs, Street
 
 SPOT = Spot.make(board="AsKd7c4h", pot=100, stack=450, bets="50%", raises="3x,a", oop="AA,KK", ip="QQ,JJ")
 WRITTEN: dict[

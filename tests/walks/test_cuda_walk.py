@@ -12,14 +12,14 @@ from types import SimpleNamespace
 import pytest
 
 import riverboat as rb
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.errors import InputError
-from riverboat.games.spot import Spot
-from riverboat.interfaces import device_notes
-from riverboat.interfaces.cli import main
-from riverboat.solving.batches import solve_many
-from riverboat.walks import devices
+from riverboat.agents.baselines import Yardstick
+from riverboat.cli import device_notes
+from riverboat.cli.main import main
+from riverboat.core.errors import InputError
+from riverboat.engines import devices
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.subgames.search.search import SearchSettings
 
 # Sixteen-bit regrets and averages are rounded by the same thresholds, so a difference is one in the last bit of few.
 CLOSE = {

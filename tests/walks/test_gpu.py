@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 import riverboat as rb
-from riverboat.games.spot import Spot
-from riverboat.interfaces.cli import main
-from riverboat.solving.batches import solve_many
-from riverboat.solving.boards import BoardCFR
+from riverboat.cli.main import main
+from riverboat.engines import devices
+from riverboat.engines.tables import table_format
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.solvers.boards.cfr import BoardCFR
 from riverboat.trees.boards import BoardTree
-from riverboat.walks import devices
-from riverboat.walks.tables import table_format
 
 pytestmark = pytest.mark.gpu
 # Tables of sixteen bits round to one of two neighbours.

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riverboat.arrays import Array
-from riverboat.cards.dealing import without_shared
+from riverboat.cards.card_removal import without_shared
 from riverboat.cards.deck import HANDS
 from riverboat.cards.ranges import Range
-from riverboat.endgame.vectors import choose_hand
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL
-from riverboat.games.board_states import Unrolled
-from riverboat.games.root_gadgets import Choose, RootGadget, Stop
-from riverboat.games.spot import Spot
-from riverboat.solving.boards import BoardCFR
-from riverboat.solving.cfr import CFR
-from riverboat.solving.lp import solve_lp
-from riverboat.solving.run import Run
-from riverboat.strategy.files import load_solved, save
-from riverboat.strategy.solution import Solution
+from riverboat.games.boards.root_gadgets import Choose, RootGadget, Stop
+from riverboat.games.boards.unrolled import Unrolled
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.solvers.run import Run
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.files import load_solved, save
+from riverboat.strategies.solution import Solution
+from riverboat.subgames.maxmargin import choose_hand
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.gadgets import Endgame, endgame_at, maxmargin_gadget, resolve_gadget
 from riverboat.trees.history import HistoryTree
@@ -246,7 +246,7 @@ def test_suits_are_alike_only_where_the_gadget_keeps_them(kind: str) -> None:
     ],
 )
 def test_threads_change_nothing(kind: str, dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 4)
     game = replace(spot("turn, three suits alike"), gadget=some_gadget(kind, 0, 2, 20))
     runs = [run(game, 12, schedule, dtype, threads=n) for n in (1, 2, 3)]
     assert [solver.threads for solver in runs] == [1, 2, 3]

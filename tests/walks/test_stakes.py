@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
+from riverboat.engines.tables import block
 from riverboat.games.registry import make
-from riverboat.games.spot import Spot
-from riverboat.solving.boards import STAKES_SCHEDULE, BoardCFR
-from riverboat.solving.run import Run
-from riverboat.solving.schedules import dcfr
-from riverboat.solving.trace import trace
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.cfr import STAKES_SCHEDULE, BoardCFR
+from riverboat.solvers.run import Run
+from riverboat.solvers.schedules import dcfr
+from riverboat.solvers.tabular.trace import trace
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.streets import stakes
-from riverboat.walks.tables import block
 
 
 def spot(**more: object) -> Spot:

@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat.abstraction.buckets import BucketedGame
-from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
-from riverboat.abstraction.last_street import by_strength, named_cards
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless
+from riverboat.abstraction.small.last_street import by_strength, named_cards
+from riverboat.abstraction.small.public_buckets import BucketedGame
 from riverboat.cards.deck import HAND_CARDS, Deck
 from riverboat.cards.notation import parse_cards
-from riverboat.errors import InputError
-from riverboat.games.holdem import Holdem, holdem
-from riverboat.solving.boards import BoardCFR
-from riverboat.solving.cfr import CFR
-from riverboat.solving.response import quality
-from riverboat.strategy.lift import lift
+from riverboat.core.errors import InputError
+from riverboat.engines.cpu.ties import Ties
+from riverboat.games.boards.full_holdem import Holdem, holdem
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.lifting import lift
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
-from riverboat.walks.ties import Ties
 
 DECK = Deck.small(4, 2)
 
@@ -63,7 +63,7 @@ def test_iterations_are_those_of_the_abstract_game(schedule: str) -> None:
 
 
 def test_threads_and_checks_on_the_way_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riverboat.cores.available_cores", lambda: 4)
+    monkeypatch.setattr("riverboat.core.cores.available_cores", lambda: 4)
     runs = []
     for threads, looks in ((1, False), (3, False), (1, True)):
         solver = BoardCFR(BoardTree(game()), dtype="float64", threads=threads, cards=by_strength(6, DECK, each=False))

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import Deck
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.engines.cpu.board_engine import BoardWalker
+from riverboat.engines.protocol import Start, Walker
+from riverboat.engines.tables import FORMATS
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.spot import Spot
-from riverboat.solving import schedules
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers import schedules
 from riverboat.trees.boards import BoardTree
-from riverboat.walks.board_walk import BoardWalker
-from riverboat.walks.protocol import Start, Walker
-from riverboat.walks.tables import FORMATS
 
 SPOTS: dict[str, dict[str, Any]] = {
     "river": {

@@ -18,12 +18,12 @@ import pytest
 import riverboat as rb
 from browsing import CHROMIUM, WIDE, add_to_log
 from random_blueprints import random_blueprint
-from riverboat.interfaces.web import serving
-from riverboat.interfaces.web.connections import listener
-from riverboat.interfaces.web.door import Door
-from riverboat.strategy.blueprint import save_blueprint
+from riverboat.strategies.blueprint import save_blueprint
+from riverboat.tournaments.run import SolvedTournament
 from riverboat.tournaments.tournament import Tournament
-from riverboat.tournaments.tournament_run import SolvedTournament
+from riverboat.web import serve
+from riverboat.web.connections import listener
+from riverboat.web.gateway import Door
 
 TOKEN = "a-token-of-the-tests"
 PATIENCE = 60_000  # ms that a page may take on a machine where nothing is compiled and everything else runs too
@@ -68,10 +68,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def address(data: Path) -> Iterator[str]:
     """A server on a free port of the loopback address."""
-    bound = serving.listen("127.0.0.1", 0)
+    bound = serve.listen("127.0.0.1", 0)
     port = bound.getsockname()[1]
-    inside = serving.Inside(data, 1, None)
-    door = Door(inside, TOKEN, serving.hosts("127.0.0.1", port), port)
+    inside = serve.Inside(data, 1, None)
+    door = Door(inside, TOKEN, serve.hosts("127.0.0.1", port), port)
     server = listener(door, inside.stop)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from browsing import CHROMIUM, LEFT_OUT, NARROW, WIDE, add_to_log
-from riverboat.strategy import files
+from riverboat.strategies import files
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
 

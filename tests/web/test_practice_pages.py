@@ -14,10 +14,10 @@ import riverboat as rb
 from browsing import CHROMIUM, LEFT_OUT
 from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import parse_cards
-from riverboat.games.hand_files import phhs_text
+from riverboat.formats.hand_files import phhs_text
 from riverboat.practice.charts import charts_of
 from riverboat.practice.reviews import ev_lost
-from riverboat.practice.sitting import Sitting
+from riverboat.practice.session import Sitting
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
 QUESTIONS = 10

@@ -11,10 +11,10 @@ from playwright.sync_api import expect
 
 import riverboat as rb
 from browsing import CHROMIUM, LEFT_OUT, NARROW
-from riverboat import disk
-from riverboat.interfaces import many_boards
-from riverboat.interfaces.solve_options import SolveOptions
-from riverboat.strategy import files
+from riverboat.cli.solve import many_boards
+from riverboat.cli.solve.options import SolveOptions
+from riverboat.core import atomic_io
+from riverboat.strategies import files
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
 
@@ -135,7 +135,7 @@ def test_a_link_to_an_agent_with_options_computes_nothing(visit: Any) -> None:
 
 
 def test_running_and_finished_stand_apart(visit: Any, data: Path) -> None:
-    with disk.held(data / "terminal"):
+    with atomic_io.held(data / "terminal"):
         page = visit("#study")
         solved = page.get_by_role("region", name="Solved")
         expect(page.get_by_role("region", name="Runs of terminals").get_by_text("terminal", exact=True)).to_be_visible()

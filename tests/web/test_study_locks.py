@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 import riverboat as rb
 from browsing import CHROMIUM, LEFT_OUT
 from riverboat.cards.ranges import Range
-from riverboat.strategy import files
+from riverboat.strategies import files
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
 

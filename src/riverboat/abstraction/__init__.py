@@ -1,1 +1,1 @@
-"""Maps that forget: hands to buckets, bet sizes to menus, and the way back."""
+"""Card abstraction and action abstraction: hands to buckets, bet sizes to menus, and translation."""

@@ -17,9 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat import artefact, disk
-from riverboat.abstraction import kmeans, points, potential
-from riverboat.abstraction.card_abstraction import (
+from riverboat.abstraction.cards.card_abstraction import (
     MOST_BUCKETS,
     STREETS,
     CardAbstraction,
@@ -27,11 +25,11 @@ from riverboat.abstraction.card_abstraction import (
     load_abstraction,
     street_buckets,
 )
-from riverboat.abstraction.estimate import Stage, plan
-from riverboat.abstraction.flop_textures import groups
-from riverboat.abstraction.members import Members, extremes, members
-from riverboat.abstraction.perfect_recall import cut_street
-from riverboat.abstraction.public import (
+from riverboat.abstraction.cards.perfect_recall import cut_street
+from riverboat.abstraction.clustering import kmeans, points, potential_aware
+from riverboat.abstraction.clustering.flop_textures import groups
+from riverboat.abstraction.clustering.members import Members, extremes, members
+from riverboat.abstraction.clustering.public_clusters import (
     PrivateBuckets,
     PublicBuckets,
     cluster_private,
@@ -40,11 +38,13 @@ from riverboat.abstraction.public import (
     public_distances,
     transitions,
 )
+from riverboat.abstraction.estimate import Stage, plan
 from riverboat.abstraction.recipe import CANONICAL, Recipe, StreetRecipe
-from riverboat.arrays import Array
-from riverboat.cards.features import BOARD_CARDS, FULL, rounds
+from riverboat.cards.features.street_features import BOARD_CARDS, FULL, rounds
 from riverboat.cards.isomorphism import Indexer
-from riverboat.errors import CorruptError, InputError, check_threads
+from riverboat.core import artifacts, atomic_io
+from riverboat.core.arrays import Array
+from riverboat.core.errors import CorruptError, InputError, check_threads
 
 Progress: TypeAlias = Callable[[Stage, float], None]  # the stage, and how much of it is done
 KIND = "abstraction stage"
@@ -67,13 +67,13 @@ def build(
     """
     out = Path(out)
     check_threads(threads)
-    if resume and (out / artefact.MANIFEST).is_file():
+    if resume and (out / artifacts.MANIFEST).is_file():
         made = load_abstraction(out)
         if made.recipe != recipe.to_dict():
             raise InputError(f"{out}: made by another recipe; choose another folder")
         return made
     work = _Work(recipe, out.with_name(f"{out.name}.stages"), threads, progress, device)
-    with disk.held(work.folder):
+    with atomic_io.held(work.folder):
         return _build(work, out, resume)
 
 
@@ -114,14 +114,14 @@ class _Work:
 
     def open(self, out: Path, resume: bool) -> None:
         """See what is there."""
-        if (out / artefact.MANIFEST).is_file():
+        if (out / artifacts.MANIFEST).is_file():
             raise InputError(f"{out}: there is one already; choose another folder, or delete it first")
-        if out.exists() and not (out / artefact.MANIFEST).is_file() and any(out.iterdir()):
+        if out.exists() and not (out / artifacts.MANIFEST).is_file() and any(out.iterdir()):
             raise InputError(f"{out}: holds other files; choose an empty folder")
         self.folder.mkdir(parents=True, exist_ok=True)
-        if not resume and any(path.name != disk.LOCK for path in self.folder.iterdir()):
+        if not resume and any(path.name != atomic_io.LOCK for path in self.folder.iterdir()):
             raise InputError(f"{self.folder}: a build was stopped here; go on with --resume, or delete it")
-        artefact.discard_leftovers(self.folder)
+        artifacts.discard_leftovers(self.folder)
 
     def do(self, name: str) -> None:
         """Do a stage, or take it from where it was left."""
@@ -131,7 +131,7 @@ class _Work:
             buckets = STAGES[name](self)
             facts = {**buckets.facts, "seconds": round(time.perf_counter() - begun, 1), "threads": self.threads}
             meta = {"recipe": self.recipe.fingerprint, "count": buckets.count, "facts": facts}
-            artefact.write(self.folder / name, KIND, buckets.arrays(), meta)
+            artifacts.write(self.folder / name, KIND, buckets.arrays(), meta)
             buckets = self._left(name)
             assert buckets is not None
         self.done[name] = buckets
@@ -141,7 +141,7 @@ class _Work:
         if not folder.exists():
             return None
         try:
-            entries, arrays = artefact.read(folder, private=True)
+            entries, arrays = artifacts.read(folder, private=True)
             made = street_buckets(arrays, entries.whole("count", 1, MOST_BUCKETS), entries.table("facts"))
         except CorruptError:
             shutil.rmtree(folder)  # torn: done again
@@ -226,7 +226,8 @@ def _cluster(
     k: int,
     seed: int,
     tell: Callable[[float], None],
-    after: tuple[Array, potential.Ground] | None = None,  # potential: clusters of the next street, and how far apart
+    after: tuple[Array, potential_aware.Ground]
+    | None = None,  # potential: clusters of the next street, and how far apart
 ) -> tuple[kmeans.Clusters, Members]:
     """Cluster hands of a street. Members are canonical numbers."""
     sample = recipe.sampled(k)
@@ -241,11 +242,11 @@ def _cluster(
         assert after is not None
         labels, ground = after
         here, then = (Indexer(rounds(s)) for s in (street, STREETS[STREETS.index(street) + 1]))
-        spots = potential.histograms(here, then, labels, hands, work.threads)
-        clusters = potential.cluster(
+        spots = potential_aware.histograms(here, then, labels, hands, work.threads)
+        clusters = potential_aware.cluster(
             spots, weights, k, ground, seed, recipe.restarts, work.threads, sample, recipe.passes, progress=step
         )
-        apart = potential.distances(spots, np.arange(len(weights)), clusters.centres, clusters.labels, ground)
+        apart = potential_aware.distances(spots, np.arange(len(weights)), clusters.centres, clusters.labels, ground)
         inside = extremes(apart, weights, clusters.labels, k)
     else:
         metric = recipe.distance
@@ -262,7 +263,7 @@ def _cluster(
     return clusters, inside
 
 
-def _ground(work: _Work, street: str, bucket: int | None = None) -> potential.Ground:
+def _ground(work: _Work, street: str, bucket: int | None = None) -> potential_aware.Ground:
     """Distances between the clusters of a street, in one public bucket where there are some.
 
     Where clusters are potential-aware themselves, their centres are compared by what they lead to in turn: the greedy
@@ -270,16 +271,16 @@ def _ground(work: _Work, street: str, bucket: int | None = None) -> potential.Gr
     """
     recipe, centres = work.recipe.street(street), _centres(work, street, bucket)
     if recipe.method != "potential":
-        return potential.ground(centres, recipe.distance)
+        return potential_aware.ground(centres, recipe.distance)
     beyond = _ground(work, STREETS[STREETS.index(street) + 1], bucket)
     k = len(centres)
     centres = centres[:, : len(beyond.distance)]  # a public bucket may have fewer clusters than another
-    pairs = potential.distances(
-        potential.sparse(centres), np.repeat(np.arange(k), k), centres, np.tile(np.arange(k), k), beyond
+    pairs = potential_aware.distances(
+        potential_aware.sparse(centres), np.repeat(np.arange(k), k), centres, np.tile(np.arange(k), k), beyond
     ).reshape(k, k)
     apart = (pairs + pairs.T) / 2
     np.fill_diagonal(apart, 0.0)
-    return potential.ground_from(apart)
+    return potential_aware.ground_from(apart)
 
 
 def _centres(work: _Work, street: str, bucket: int | None) -> Array:

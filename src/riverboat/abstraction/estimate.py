@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import comb
 
-from riverboat.abstraction import points
-from riverboat.abstraction.card_abstraction import STREETS
+from riverboat.abstraction.cards.card_abstraction import STREETS
+from riverboat.abstraction.clustering import points
 from riverboat.abstraction.recipe import CANONICAL, Recipe, StreetRecipe
 
 DIMS = {"histogram": points.BINS, "ochs": 8}

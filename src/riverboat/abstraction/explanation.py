@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from riverboat.abstraction import points, potential
-from riverboat.abstraction.board_features import board_features, board_ochs
-from riverboat.abstraction.bucket_facts import (
+from riverboat.abstraction.cards.bucket_statistics import (
     OCHS_STEPS,
     kind_of,
     mean_strength,
@@ -27,16 +25,18 @@ from riverboat.abstraction.bucket_facts import (
     sizes_of,
     strength_histograms,
 )
-from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
-from riverboat.abstraction.distances import emd, euclidean
-from riverboat.abstraction.public import PrivateBuckets
+from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction
+from riverboat.abstraction.clustering import points, potential_aware
+from riverboat.abstraction.clustering.board_features import board_features, board_ochs
+from riverboat.abstraction.clustering.distances import emd, euclidean
+from riverboat.abstraction.clustering.public_clusters import PrivateBuckets
 from riverboat.abstraction.quality import plain, show_number
-from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, hand_index
 from riverboat.cards.isomorphism import Indexer
 from riverboat.cards.notation import Cards, parse_cards, show_cards
-from riverboat.errors import InputError
-from riverboat.report_table import FIGURE, Column, ReportTable
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.core.tables import FIGURE, Column, ReportTable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -280,8 +280,8 @@ class _Metric:
         """From the bucket's centre to all. float [centres]"""
         if self.kind == "potential":
             every = np.arange(len(self.centres))
-            point = potential.sparse(self.centre[None])
-            return potential.distances(point, np.zeros_like(every), self.centres, every, self._ground())
+            point = potential_aware.sparse(self.centre[None])
+            return potential_aware.distances(point, np.zeros_like(every), self.centres, every, self._ground())
         if self.kind == "histogram":
             return emd(_mass_one(self.centres), _mass_one(self.centre))
         return euclidean(self.centres, self.centre)
@@ -289,9 +289,11 @@ class _Metric:
     def of_hand(self, deal: Deal, features: Mapping[str, Any]) -> float | None:
         """From a hand to its centre; None where it is not known."""
         if self.kind == "potential":
-            point = potential.sparse(self._leads_to(deal)[None])
+            point = potential_aware.sparse(self._leads_to(deal)[None])
             return float(
-                potential.distances(point, np.zeros(1, int), self.centre[None], np.zeros(1, int), self._ground())[0]
+                potential_aware.distances(point, np.zeros(1, int), self.centre[None], np.zeros(1, int), self._ground())[
+                    0
+                ]
             )
         if self.kind == "strength" and features["strength"] is not None:
             return abs(float(features["strength"]) - float(self.centre[0]))
@@ -308,12 +310,12 @@ class _Metric:
         here, after = self.abstraction.indexer(self.r), self.abstraction.indexer(self.r + 1)
         number = int(here.index(np.array([*deal[0], *deal[1]], np.uint8)))
         labels, _ = self._following()
-        histogram = potential.histograms(here, after, labels, np.array([number]))
-        return np.asarray(potential.dense(histogram, len(self.centre))[0])
+        histogram = potential_aware.histograms(here, after, labels, np.array([number]))
+        return np.asarray(potential_aware.dense(histogram, len(self.centre))[0])
 
-    def _ground(self) -> potential.Ground:
+    def _ground(self) -> potential_aware.Ground:
         _, centres = self._following()
-        return potential.ground(centres, "emd" if kind_of(self.abstraction, self.r + 1) == "histogram" else "l2")
+        return potential_aware.ground(centres, "emd" if kind_of(self.abstraction, self.r + 1) == "histogram" else "l2")
 
     def _following(self) -> tuple[Array, Array]:
         """Buckets of the next street, from 0, and their centres: all, or those of the public bucket."""

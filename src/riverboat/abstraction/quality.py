@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riverboat.abstraction.bucket_facts import mean_strength, member, method_of, sizes_of
-from riverboat.abstraction.card_abstraction import STREETS, CardAbstraction
-from riverboat.arrays import Array
+from riverboat.abstraction.cards.bucket_statistics import mean_strength, member, method_of, sizes_of
+from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError
-from riverboat.report_table import FIGURE, PROSE, Column, ReportTable
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.core.tables import FIGURE, PROSE, Column, ReportTable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

@@ -32,11 +32,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from riverboat.abstraction.card_abstraction import STREETS
-from riverboat.abstraction.flop_textures import groups
-from riverboat.abstraction.public import OBJECTIVES
-from riverboat.errors import InputError, shown, unknown
-from riverboat.texts import parse_toml, read_toml
+from riverboat.abstraction.cards.card_abstraction import STREETS
+from riverboat.abstraction.clustering.flop_textures import groups
+from riverboat.abstraction.clustering.public_clusters import OBJECTIVES
+from riverboat.core.errors import InputError, shown, unknown
+from riverboat.core.text_files import parse_toml, read_toml
 
 CANONICAL = {"preflop": 169, "flop": 1_286_792, "turn": 13_960_050, "river": 123_156_254}
 METHODS = {

@@ -1,1 +1,1 @@
-"""Players: a batch of views of the table in, actions out."""
+"""Agents: a batch of observations in, actions out."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from riverboat.cards._strength_kernels import strength, strength_of_all
-from riverboat.games._betting_kernels import GOING, price, replay, span
-from riverboat.games.moves import CALL, FOLD
-from riverboat.jit import kernel, part
-from riverboat.strategy._follow_kernels import ACTING, AMOUNT, uniform
-from riverboat.strategy._played_kernels import worth_a_call
+from riverboat.cards.features._kernels import strength, strength_of_all
+from riverboat.compiled.jit import kernel, part
+from riverboat.games.holdem._kernels.betting import GOING, price, replay, span
+from riverboat.games.holdem.actions import CALL, FOLD
+from riverboat.strategies._kernels.line import ACTING, AMOUNT, uniform
+from riverboat.strategies._kernels.policy import worth_a_call
 
 STRONG, STRONGEST = 0.85, 0.95  # share of other hands beaten: good for a bet; good for raising one
 FOLDER, CALLER, RAISER, RANDOM, BY_RULES = 0, 1, 2, 3, 4

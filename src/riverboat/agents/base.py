@@ -18,17 +18,17 @@ from __future__ import annotations
 
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules
-from riverboat.games.match_state import MatchState
-from riverboat.games.moves import show_move
-from riverboat.games.records import Hands
-from riverboat.games.views import Views
-from riverboat.strategy.public_answers import Answering as Answering
-from riverboat.strategy.public_answers import Strategies as Strategies
-from riverboat.strategy.public_answers import ranges as ranges
-from riverboat.strategy.public_cache import PublicCache as PublicCache
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.actions import show_move
+from riverboat.games.holdem.match_state import MatchState
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import Rules
+from riverboat.games.records.hand_records import Hands
+from riverboat.strategies.public_cache import PublicCache as PublicCache
+from riverboat.strategies.public_strategy import Answering as Answering
+from riverboat.strategies.public_strategy import Strategies as Strategies
+from riverboat.strategies.public_strategy import ranges as ranges
 
 Choice: TypeAlias = list[tuple[int, float]]  # moves and their probabilities
 

@@ -3,7 +3,7 @@
     agent = BlueprintAgent(load_blueprint("runs/mine"), post="new", share=0.2)
     agent.act(views)
 
-How it is played is `strategy.played`: translation, real pots and stacks, post-processing.
+How it is played is `strategies.policy`: translation, real pots and stacks, post-processing.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from riverboat.abstraction.translation import Tie
+from riverboat.abstraction.actions.translation import Tie
 from riverboat.agents.base import Choice, refuse_rules
-from riverboat.arrays import Array
-from riverboat.errors import InputError
-from riverboat.games.acpc import Rules
-from riverboat.games.places import Places
-from riverboat.games.views import Views
-from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.played import DEFAULT_MAPPING, Decisions, Played
-from riverboat.strategy.public_answers import Strategies
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import Rules
+from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.policy import DEFAULT_MAPPING, Decisions, Played
+from riverboat.strategies.public_strategy import Strategies
 
 
 @dataclass(frozen=True, eq=False)

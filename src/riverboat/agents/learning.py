@@ -28,20 +28,20 @@ from typing import Any
 
 import numpy as np
 
-from riverboat import artefact
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.playing_as import ChoosesAs
-from riverboat.arrays import Array
-from riverboat.errors import InputError, shown, unknown
-from riverboat.exploit.model_kinds import MODELS, TIED, make_model
-from riverboat.exploit.projection import Acting, project
-from riverboat.exploit.responses import Responder, confidence
-from riverboat.exploit.tied_models import evidence
-from riverboat.exploit.tree_models import PRIOR, Counts, count_moves
-from riverboat.exploit.tree_reading import read_in
-from riverboat.games.moves import HIDDEN
-from riverboat.games.records import Hands
-from riverboat.strategy.blueprint import BlueprintStrategy
+from riverboat.agents.delegation import ChoosesAs
+from riverboat.core import artifacts
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, shown, unknown
+from riverboat.games.holdem.actions import HIDDEN
+from riverboat.games.records.hand_records import Hands
+from riverboat.opponents.models.hand_lines import read_in
+from riverboat.opponents.models.projection import Acting, project
+from riverboat.opponents.models.registry import MODELS, TIED, make_model
+from riverboat.opponents.models.tied import evidence
+from riverboat.opponents.models.tree import PRIOR, Counts, count_moves
+from riverboat.opponents.responses.responder import Responder, confidence
+from riverboat.strategies.blueprint import BlueprintStrategy
 
 METHODS = {
     "dbbr": "the best response to the model",
@@ -283,10 +283,10 @@ class LearningAgent(ChoosesAs):
             "game": self.first.rules.name,
         }
         arrays = {"places": np.array(places, np.int64).reshape(-1, 2), "moves": moves}
-        artefact.write(folder, MEMORY, arrays, facts)
+        artifacts.write(folder, MEMORY, arrays, facts)
 
     def _recall(self, folder: Path) -> None:
-        manifest, arrays = artefact.read(folder)
+        manifest, arrays = artifacts.read(folder)
         if manifest.text("kind") != MEMORY:
             raise InputError(f"memory {folder}: holds a {manifest.text('kind')}; another folder is needed")
         tree = self.first.strategy.tree

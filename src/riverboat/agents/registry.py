@@ -6,8 +6,8 @@ action of a hand is left as it is; yes with `new`); `translation=rand-pshar` and
 
 `exploit=dbbr`, `rnr`, `dbr` or `preflop` lets a blueprint learn from hands and respond to a model of the opponent:
 `agents.learning`; `exploit=known&opponent=always-raise` responds to a known agent. With `search`, endgames are solved
-against the range of the model: `agents.endgame_learning`. `safe=20` risks no more than 20 mbb a hand and the gifts so far:
-`agents.safe`. `notice=200` forgets what was before the opponent changed: `agents.changing`.
+against the range of the model: `agents.learning_search`. `safe=20` risks no more than 20 mbb a hand and the gifts so far:
+`agents.safe`. `notice=200` forgets what was before the opponent changed: `agents.nonstationary`.
 
 `search=preflop`, `flop`, `turn` or `river` lets a blueprint solve a hand from there on: `agents.search_options` has the rest.
 `endgames=DIR` lets it play rivers by the nearest of a database of solved endgames: `riverboat endgames build DIR`.
@@ -20,28 +20,28 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from riverboat import own
 from riverboat.agents.base import Agent
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.changing import HedgeAgent, NoticingLearner, SwitchingAgent
-from riverboat.agents.endgame_learning import EndgameLearner
 from riverboat.agents.learning import KNOWN, LearningAgent, known_answer
+from riverboat.agents.learning_search import EndgameLearner
+from riverboat.agents.nonstationary import HedgeAgent, NoticingLearner, SwitchingAgent
 from riverboat.agents.rules import RuleAgent
 from riverboat.agents.safe import SafeLearner, SafeSearcher
-from riverboat.agents.searching import LibraryAgent, SearchingAgent
-from riverboat.agents.solved_spot import SolutionAgent
+from riverboat.agents.search import LibraryAgent, SearchingAgent
 from riverboat.agents.spec import DEFAULT as DEFAULT
 from riverboat.agents.spec import DEMO as DEMO
 from riverboat.agents.spec import AgentSpec, parse_agent
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.artefact import MANIFEST
-from riverboat.endgame.library_build import load_library
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.errors import InputError, shown, unknown
-from riverboat.kept import own_folder
-from riverboat.strategy.blueprint import load_blueprint
-from riverboat.strategy.files import load
-from riverboat.strategy.solution import Solution
+from riverboat.agents.spot_solution import SolutionAgent
+from riverboat.core import plugins
+from riverboat.core.artifacts import MANIFEST
+from riverboat.core.cache import own_folder
+from riverboat.core.errors import InputError, shown, unknown
+from riverboat.strategies.blueprint import load_blueprint
+from riverboat.strategies.files import load
+from riverboat.strategies.solution import Solution
+from riverboat.subgames.database.build import load_library
+from riverboat.subgames.search.search import SearchSettings
 
 SHIPPED = Path(__file__).parent / "shipped" / DEFAULT
 SHIPPED_LEDGER = SHIPPED.with_name("strength.jsonl")  # what has been measured of it
@@ -140,14 +140,14 @@ def _custom(spec: AgentSpec) -> Agent:
     module, _, name = spec.target.partition(":")
     sys.path.insert(0, here)
     try:
-        home = own.find("agent", text, module)
+        home = plugins.find("agent", text, module)
     finally:
         sys.path.remove(here)
     if not hasattr(home, name):
         there = [key for key, value in vars(home).items() if inspect.isclass(value) and hasattr(value, "act")]
         known = unknown("class", name, there) if there else f"no class {shown(name)}, and no other that acts,"
         raise InputError(f"agent {shown(text)}: {known} in {module}")
-    with own.told("agent", text, f"{name} cannot be made"):
+    with plugins.told("agent", text, f"{name} cannot be made"):
         agent = getattr(home, name)(**spec.arguments)
     missing = [what for what in ("name", "check_rules", "act") if not hasattr(agent, what)]
     if missing:

@@ -3,7 +3,7 @@
     agent = RuleAgent.read("mine.rules")
     agent.act(views)
 
-Features are those of `strategy.player_features.HOLDEM`: what anybody sees at a table of hold'em. A raise of so many pots is
+Features are those of `strategies.features.HOLDEM`: what anybody sees at a table of hold'em. A raise of so many pots is
 rounded to a legal total; where none is legal it is a call, and a fold that is free is a check.
 """
 
@@ -17,19 +17,19 @@ from pathlib import Path
 import numpy as np
 
 from riverboat.agents.base import Choice
-from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK
-from riverboat.errors import InputError, shown
-from riverboat.games.acpc import Rules
-from riverboat.games.batches import spans
-from riverboat.games.moves import CALL, END, FOLD
-from riverboat.games.places import Places
-from riverboat.games.views import Views
-from riverboat.strategy import rule_list
-from riverboat.strategy.player_features import HOLDEM, hand_columns, situation_columns
-from riverboat.strategy.public_answers import Strategies, no_strategies
-from riverboat.strategy.rule_list import OTHER, Columns, Move, RuleList
-from riverboat.texts import read_text
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, shown
+from riverboat.core.text_files import read_text
+from riverboat.games.holdem.actions import CALL, END, FOLD
+from riverboat.games.holdem.betting_batch import spans
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import Rules
+from riverboat.strategies import rule_list
+from riverboat.strategies.features import HOLDEM, hand_columns, situation_columns
+from riverboat.strategies.public_strategy import Strategies, no_strategies
+from riverboat.strategies.rule_list import OTHER, Columns, Move, RuleList
 
 SUFFIX = ".rules"
 MOST_TEXT = 1 << 20  # bytes of a file

@@ -3,10 +3,10 @@
     agent = make_agent("demo?exploit=dbbr&search=river&safe=20")     # 20 mbb a hand, and what was given, may be at risk
 
 What is at risk in a hand is known, never more than the budget and the bank allow, and the bank holds what the opponent
-certainly gave (`exploit.bank`, with the proof). Two ways to answer at a known risk:
+certainly gave (`opponents.safe.bank`, with the proof). Two ways to answer at a known risk:
 
-- `SafeSearcher`, in endgames (`agents.safe_endgames`): risks are exact on the real board;
-- `SafeLearner`, the answer of a learner in a share of hands (`exploit.relative`): exact in the abstract game, which needs
+- `SafeSearcher`, in endgames (`agents.safe_search`): risks are exact on the real board;
+- `SafeLearner`, the answer of a learner in a share of hands (`opponents.safe.relative`): exact in the abstract game, which needs
   buckets with perfect recall, and refused elsewhere.
 """
 
@@ -16,17 +16,17 @@ import numpy as np
 
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.learning import LearningAgent, own_name
-from riverboat.agents.mixing import MixedAgent, PlaysAMixture
-from riverboat.agents.safe_endgames import SafeEndgames
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.errors import InputError
-from riverboat.exploit.bank import Bank
-from riverboat.exploit.relative import Risk, exact_risk
-from riverboat.exploit.street_gifts import street_gifts
-from riverboat.exploit.tree_models import Counts, count_moves, fit_model
-from riverboat.exploit.tree_reading import read_in
-from riverboat.games.places import Places
-from riverboat.games.records import Hands
+from riverboat.agents.mixtures import MixedAgent, PlaysAMixture
+from riverboat.agents.safe_search import SafeEndgames
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.records.hand_records import Hands
+from riverboat.opponents.models.hand_lines import read_in
+from riverboat.opponents.models.tree import Counts, count_moves, fit_model
+from riverboat.opponents.safe.bank import Bank
+from riverboat.opponents.safe.gifts import street_gifts
+from riverboat.opponents.safe.relative import Risk, exact_risk
+from riverboat.subgames.search.search import SearchSettings
 
 MOST_MBB = 1_000_000.0
 

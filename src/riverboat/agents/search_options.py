@@ -23,10 +23,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from riverboat.endgame.table_menus import parse_table_menu
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.errors import InputError, shown
-from riverboat.words import duration
+from riverboat.core.errors import InputError, shown
+from riverboat.core.formatting import duration
+from riverboat.subgames.search.menus import parse_table_menu
+from riverboat.subgames.search.search import SearchSettings
 
 _WHOLE = ("iterations", "threads")
 _NUMBERS = ("until", "floor", "model", "play", "forced", "spread")

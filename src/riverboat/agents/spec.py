@@ -8,7 +8,7 @@
     default                                                         the agent that comes with Riverboat
     mine.rules                                                      a text file of rules (`agents.rules`)
     module:Class                                                    a class of your own; options are its arguments
-    switch:always-call,demo,deals=500                               one after the other (`agents.changing`)
+    switch:always-call,demo,deals=500                               one after the other (`agents.nonstationary`)
     hedge:demo,always-raise                                         a mixture of agents, weighted by their estimated winnings
 
 What a spec may name depends on where it comes from (`Origin`). A person who types one in Python or in the terminal may name
@@ -25,16 +25,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast
 
-from riverboat.abstraction.translation import Tie
+from riverboat.abstraction.actions.translation import Tie
+from riverboat.agents.baselines import YARDSTICKS
 from riverboat.agents.learning import KNOWN, LEARN_OPTIONS, LearnSettings, learn_settings
 from riverboat.agents.rules import SUFFIX
 from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
-from riverboat.agents.yardsticks import YARDSTICKS
-from riverboat.endgame.table_search import SearchSettings
-from riverboat.errors import InputError, shown, unknown
-from riverboat.exploit.changes import LEAST_WINDOW
-from riverboat.strategy.files import holds_solution
-from riverboat.strategy.played import DEFAULT_MAPPING, POST
+from riverboat.core.errors import InputError, shown, unknown
+from riverboat.opponents.models.change_detection import LEAST_WINDOW
+from riverboat.strategies.files import holds_solution
+from riverboat.strategies.policy import DEFAULT_MAPPING, POST
+from riverboat.subgames.search.search import SearchSettings
 
 DEMO, DEFAULT = "demo", "default"
 DEFAULT_PLAYS = {"translation": "det-pshar"}  # options of `default` as it was measured; a spec may say otherwise

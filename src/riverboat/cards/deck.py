@@ -14,9 +14,9 @@ from math import comb
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.cards.hand_rules import RULES, STANDARD, hand_rules
-from riverboat.errors import InputError, shown
+from riverboat.cards.ranking_rules import RULES, STANDARD, hand_rules
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, shown
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riverboat import disk
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, RANKS
-from riverboat.errors import InputError
+from riverboat.core import atomic_io
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -269,7 +269,7 @@ class Grid:
 
     def save(self, path: str | Path) -> None:
         """Draw the grid into a .png, .svg or .pdf file."""
-        disk.save_picture(self.figure(), path)
+        atomic_io.save_picture(self.figure(), path)
 
 
 def _square(what: str, values: Array) -> Array:

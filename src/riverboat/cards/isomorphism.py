@@ -16,10 +16,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.cards import _isomorphism_kernels as kernels
+from riverboat.cards._kernels import isomorphism as kernels
 from riverboat.cards.deck import FULL_DECK, RANKS, SUITS, Deck, card_name
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 IndexTables: TypeAlias = kernels.IndexTables
 Shape: TypeAlias = tuple[int, ...]  # cards of one suit in each round

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from riverboat.cards.deck import HAND_CARDS, RANKS, SUITS, card_name, parse_card
-from riverboat.errors import InputError, shown
+from riverboat.core.errors import InputError, shown
 
 Cards: TypeAlias = str | Iterable[int]  # as written, or as numbers
 

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS, HANDS, RANKS, SUITS, hand_index
 from riverboat.cards.grid import CLASS_OF_HAND, Grid, class_of
 from riverboat.cards.notation import Cards, as_board, as_hand, parse_hand, show_hand
-from riverboat.errors import InputError, shown
-from riverboat.texts import MOST_TOML, read_text
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, shown
+from riverboat.core.text_files import MOST_TOML, read_text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

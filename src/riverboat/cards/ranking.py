@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.cards import _kernels
+from riverboat.cards._kernels import ranking
 from riverboat.cards.deck import FULL_DECK, RANKS, Deck, card_name, parse_card
-from riverboat.cards.hand_rules import CATEGORIES, RULES, STANDARD, HandRules, hand_rules
-from riverboat.errors import InputError
-from riverboat.kept import kept
+from riverboat.cards.ranking_rules import CATEGORIES, RULES, STANDARD, HandRules, hand_rules
+from riverboat.core.arrays import Array
+from riverboat.core.cache import kept
+from riverboat.core.errors import InputError
 
 # The smallest numbers, found one after the other, for which sums of up to seven cards (at most four of a rank) of equal
 # count are all different. A test proves it again.
@@ -151,15 +151,15 @@ def _tables(cards: int, rules: HandRules) -> RankTables:
 
 def _displace(sums: Array, values: Array) -> tuple[Array, Array]:
     """Slide the rows of a sparse table over one another, the fullest first, until nothing collides."""
-    width = 1 << _kernels.ROW_BITS
-    rows = sums >> _kernels.ROW_BITS
+    width = 1 << ranking.ROW_BITS
+    rows = sums >> ranking.ROW_BITS
     filled, sizes = np.unique(rows, return_counts=True)
     rank_of = np.zeros(int(rows.max()) + 1, np.int64)  # fullest first
     rank_of[filled[np.argsort(-sizes, kind="stable")]] = np.arange(len(filled))
     order = np.lexsort((sums, rank_of[rows]))
     offset = np.zeros(len(rank_of), np.int32)
     packed = np.zeros(4 * len(sums) + width, np.uint16)
-    used = _kernels.displace(sums[order], values[order], offset, packed)
+    used = ranking.displace(sums[order], values[order], offset, packed)
     # Kernels only look up sums of real hands, all of which are in the table: no bounds are needed.
     return offset, packed[:used].copy()
 
@@ -184,7 +184,7 @@ def rank_batch(cards: Array, rules: str = STANDARD, *, check: bool = True) -> Ar
     hands = np.ascontiguousarray(cards, np.uint8)
     out = np.empty(len(hands), np.uint16)
     if check:
-        wrong = _kernels.first_wrong(hands)
+        wrong = ranking.first_wrong(hands)
         if wrong >= 0:
             shown = [card_name(c) if 0 <= c < 52 else str(c) for c in cards[wrong].tolist()]
             raise InputError(f"hand {wrong} is {' '.join(shown)}: cards must differ and be numbered 0 to 51")
@@ -192,7 +192,7 @@ def rank_batch(cards: Array, rules: str = STANDARD, *, check: bool = True) -> Ar
         if len(foreign):
             raise InputError(f"card {card_name(int(foreign[0]))}: rules {rules} are for a deck without it")
     t = tables(hands.shape[1], rules)
-    _kernels.rank_batch(hands, t.key, t.mask, t.offset, t.value, t.flush, hands.shape[1] >= 5, out)
+    ranking.rank_batch(hands, t.key, t.mask, t.offset, t.value, t.flush, hands.shape[1] >= 5, out)
     return out
 
 
@@ -238,7 +238,7 @@ def count_categories(cards: int) -> Array:
         raise InputError(f"hands of {cards} cards: 5, 6 or 7 have categories")
     t = tables(cards)
     counts = np.zeros(len(_classes(RULES[STANDARD])[0]) + 1, np.int64)
-    _kernels.count_all(cards, t.key, t.mask, t.offset, t.value, t.flush, np.zeros(8, np.int64), counts)
+    ranking.count_all(cards, t.key, t.mask, t.offset, t.value, t.flush, np.zeros(8, np.int64), counts)
     assert counts.sum() == comb(52, cards)
     return counts
 

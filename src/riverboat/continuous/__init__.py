@@ -1,1 +1,1 @@
-"""Games with continuous signals: equilibria as thresholds, found by qualitative models, certified by exact responses."""
+"""Games with continuous signals: equilibria as thresholds, certified by exact best responses."""

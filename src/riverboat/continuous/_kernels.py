@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.jit import kernel, part
+from riverboat.compiled.jit import kernel, part
+from riverboat.core.arrays import Array
 
 _PIVOT = 1e-11  # below this, relative to the largest, a column says nothing: its threshold stays
 

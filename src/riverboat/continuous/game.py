@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from riverboat.continuous.signals import Signals
-from riverboat.errors import InputError, RecallError
+from riverboat.core.errors import InputError, RecallError
 
 ROOT = "root"
 MOST_ENDINGS = 500  # of a game: time to solve grows faster than they do

@@ -31,12 +31,12 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.continuous import signals as deals
+from riverboat.continuous.examples import MAKERS
 from riverboat.continuous.game import ContinuousGame, Decision, Leaf, Tree
-from riverboat.continuous.makers import MAKERS
-from riverboat.continuous.qualitative import Model
+from riverboat.continuous.qualitative_model import Model
 from riverboat.continuous.signals import Signals
-from riverboat.errors import InputError, shown, unknown
-from riverboat.texts import parse_toml, read_toml
+from riverboat.core.errors import InputError, shown, unknown
+from riverboat.core.text_files import parse_toml, read_toml
 
 KEYS = ("name", "signals", "tree", "scale", "unit", *MAKERS)
 KINDS = ("cdf", "discrete", "density")

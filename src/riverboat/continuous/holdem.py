@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.cards.dealing import without_shared
+from riverboat.cards.card_removal import without_shared
 from riverboat.cards.ranking import describe, hand_strengths
 from riverboat.continuous import _kernels as kernels
+from riverboat.continuous.best_response import Certificate, certify
 from riverboat.continuous.game import ROOT, ContinuousGame, Decision, Leaf, Tree
 from riverboat.continuous.profile import Profile
-from riverboat.continuous.qualitative import Model
-from riverboat.continuous.response import Certificate, certify
+from riverboat.continuous.qualitative_model import Model
 from riverboat.continuous.signals import Signals, uniform
 from riverboat.continuous.solve import Answer, solve
-from riverboat.errors import InputError
-from riverboat.games.board_game import BettingTree
-from riverboat.games.spot import Spot
-from riverboat.strategy.solution import Solution
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.spots.spot import Spot
+from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
 _THIN = 1e-9  # the width of an atom that nobody holds

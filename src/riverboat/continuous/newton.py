@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.continuous.forms import Forms
+from riverboat.continuous.best_response import Evaluation, certify
 from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.linear_forms import Forms
 from riverboat.continuous.profile import Profile
-from riverboat.continuous.qualitative import Model, Order
-from riverboat.continuous.response import Evaluation, certify
+from riverboat.continuous.qualitative_model import Model, Order
+from riverboat.core.arrays import Array
 
 _STEPS = 60
 _SOLVED = 1e-9  # of the pot: an equation that is solved

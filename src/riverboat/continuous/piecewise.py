@@ -10,7 +10,7 @@ from math import comb
 
 import numpy as np
 
-from riverboat.arrays import Array
+from riverboat.core.arrays import Array
 
 _TINY = 1e-15  # pieces and leading coefficients below this, relative to the whole, are rounding
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.arrays import Array
 from riverboat.continuous.game import ContinuousGame
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 
 @dataclass(frozen=True)

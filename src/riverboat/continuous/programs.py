@@ -18,10 +18,10 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, lil_array
 
-from riverboat.arrays import Array
-from riverboat.continuous.forms import Forms, Label
 from riverboat.continuous.game import ContinuousGame
-from riverboat.errors import InputError, RiverboatError
+from riverboat.continuous.linear_forms import Forms, Label
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, RiverboatError
 
 
 @dataclass(frozen=True, eq=False)

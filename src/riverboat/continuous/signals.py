@@ -16,8 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 _CLOSE = 1e-9  # how far probabilities may be from a sum of one
 

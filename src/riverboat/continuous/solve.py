@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.arrays import Array
 from riverboat.continuous import programs
-from riverboat.continuous.forms import Forms, Label
+from riverboat.continuous.best_response import Certificate, Evaluation, certify
 from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.linear_forms import Forms, Label
 from riverboat.continuous.newton import Finder, polish
 from riverboat.continuous.piecewise import evaluate
 from riverboat.continuous.profile import Profile
-from riverboat.continuous.propose import Reading, fit, of_atoms, propose, read
-from riverboat.continuous.qualitative import Model, of_profile
-from riverboat.continuous.response import Certificate, Evaluation, certify
-from riverboat.errors import InputError
+from riverboat.continuous.proposals import Reading, fit, of_atoms, propose, read
+from riverboat.continuous.qualitative_model import Model, of_profile
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 METHODS = ("auto", "linear", "lp", "milp", "newton")
 TRIED = 40  # proposals, before a finer game is read

@@ -1,1 +1,1 @@
-"""How good a strategy is: exact best responses in the real game, and matches."""
+"""How good a strategy is: best responses, local best responses, matches, ledger."""

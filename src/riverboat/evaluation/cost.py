@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.base import Agent
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.agents.baselines import Yardstick
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 from riverboat.evaluation.identity import about
-from riverboat.evaluation.matches import play_match
-from riverboat.games.acpc import Rules
-from riverboat.games.views import Views
+from riverboat.evaluation.matches.match import play_match
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import Rules
 
 OPPONENT = "random"
 WARM = 20  # hands that are not counted

@@ -15,21 +15,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from riverboat import __version__
+from riverboat.agents.baselines import Yardstick
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.changing import HedgeAgent, NoticingLearner, SwitchingAgent
-from riverboat.agents.endgame_learning import EndgameLearner
 from riverboat.agents.learning import LearningAgent
-from riverboat.agents.mixing import MixedAgent
+from riverboat.agents.learning_search import EndgameLearner
+from riverboat.agents.mixtures import MixedAgent
+from riverboat.agents.nonstationary import HedgeAgent, NoticingLearner, SwitchingAgent
 from riverboat.agents.rules import RuleAgent
 from riverboat.agents.safe import SafeLearner, SafeSearcher
-from riverboat.agents.safe_endgames import SafeEndgames
-from riverboat.agents.searching import LibraryAgent, SearchingAgent
-from riverboat.agents.solved_spot import SolutionAgent
-from riverboat.agents.yardsticks import Yardstick
-from riverboat.games.acpc import Rules, show_game
-from riverboat.solving.sizing import DEVICE_CORES
-from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.walks.devices import CUDA
+from riverboat.agents.safe_search import SafeEndgames
+from riverboat.agents.search import LibraryAgent, SearchingAgent
+from riverboat.agents.spot_solution import SolutionAgent
+from riverboat.engines.devices import CUDA
+from riverboat.games.holdem.rules import Rules, show_game
+from riverboat.solvers.mccfr.sizing import DEVICE_CORES
+from riverboat.strategies.blueprint import BlueprintStrategy
 
 ELSEWHERE = ("seed", "abstraction", "threads", "device", "memory")  # options that do not change what is played
 # What fingerprints in ledgers say of a class: never changed, whatever the class is called and wherever it lies.
@@ -45,7 +45,7 @@ KINDS: dict[type, str] = {
     SafeLearner: "SafeLearner",
     SafeSearcher: "SafeSearcher",
     SearchingAgent: "SearchingAgent",
-    SolutionAgent: "riverboat.agents.solved_spot:SolutionAgent",
+    SolutionAgent: "riverboat.agents.spot_solution:SolutionAgent",
     SwitchingAgent: "SwitchingAgent",
 }
 LENGTH = 12  # hexadecimal digits of a fingerprint that is written down

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 NORMAL_95 = 1.959963984540054  # 97.5 % of a normal variable lies below so many standard deviations
 

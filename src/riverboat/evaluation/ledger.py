@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from riverboat import disk
-from riverboat.claims import ESTIMATE, EXACT, LOWER, Claim
-from riverboat.errors import CorruptError, InputError, shown
+from riverboat.core import atomic_io
+from riverboat.core.claims import ESTIMATE, EXACT, LOWER, Claim
+from riverboat.core.errors import CorruptError, InputError, shown
+from riverboat.core.schema import Fields
+from riverboat.core.text_files import read_text
 from riverboat.evaluation.intervals import NORMAL_95
-from riverboat.fields import Fields
-from riverboat.texts import read_text
 
 MATCH, LBR, EXPLOITABILITY = "match", "lbr", "exploitability"
 KINDS = (MATCH, LBR, EXPLOITABILITY)
@@ -184,7 +184,7 @@ class Ledger:
 
     def write(self) -> None:
         """Write the file where it was read."""
-        disk.write_text(self.where, self.text())
+        atomic_io.write_text(self.where, self.text())
 
 
 def _pooled(pieces: list[Entry]) -> Entry:

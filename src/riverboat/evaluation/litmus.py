@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import HANDS
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import hand_strengths
+from riverboat.core.arrays import Array
 from riverboat.evaluation.litmus_checks import (
     ALL_IN,
     ANY,
@@ -36,14 +36,14 @@ from riverboat.evaluation.litmus_checks import (
     Check,
     shipped_checks,
 )
-from riverboat.games.acpc import Rules
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import settled, show_deal, show_match_state
-from riverboat.games.moves import CALL, FOLD
-from riverboat.games.places import Places
-from riverboat.games.sizes import parse_sizes, total
-from riverboat.strategy.asking import hand_names
-from riverboat.strategy.public_answers import Answering, reach, rows
+from riverboat.games.holdem.actions import CALL, FOLD
+from riverboat.games.holdem.bet_sizes import parse_sizes, total
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import settled, show_deal, show_match_state
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import Rules
+from riverboat.strategies.public_strategy import Answering, reach, rows
+from riverboat.strategies.queries import hand_names
 
 HELD = 1e-3  # an agent that gets somewhere with a hand does so at least this often
 _SEED = 7  # of boards that are drawn

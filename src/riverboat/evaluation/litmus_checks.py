@@ -13,9 +13,9 @@ from typing import Any
 
 from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranges import Range
-from riverboat.errors import InputError, shown, unknown
-from riverboat.games.sizes import parse_sizes
-from riverboat.texts import parse_toml, read_toml
+from riverboat.core.errors import InputError, shown, unknown
+from riverboat.core.text_files import parse_toml, read_toml
+from riverboat.games.holdem.bet_sizes import parse_sizes
 
 NEVER, MORE, MONOTONE, SIZES, CHEAP = "never", "more", "monotone", "sizes", "cheap"
 KINDS = {  # what each needs beside lines

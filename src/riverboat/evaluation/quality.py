@@ -17,29 +17,29 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.abstraction.card_abstraction import CardAbstraction, lossless
-from riverboat.arrays import Array
-from riverboat.claims import EXACT, LOWER, UPPER, Claim, Kind
-from riverboat.errors import InputError
-from riverboat.evaluation import best_response
-from riverboat.evaluation.local_best_response import local_best_response
-from riverboat.evaluation.response_pieces import Means
-from riverboat.games.acpc import Rules
-from riverboat.games.action_tree import ActionTree, compile_actions, measure
-from riverboat.games.betting import Betting
-from riverboat.games.menus import every_size
-from riverboat.games.moves import read_move
-from riverboat.games.places import Places
-from riverboat.report_table import COUNT, Column, ReportTable
-from riverboat.solving import response
-from riverboat.solving.response import Quality
-from riverboat.strategy.asking import Asked, rules_of
-from riverboat.strategy.blueprint import BlueprintStrategy
-from riverboat.strategy.played import Played
-from riverboat.strategy.public_answers import Answering
-from riverboat.strategy.solution import Solution
-from riverboat.strategy.table import Strategy
-from riverboat.walks.devices import AUTO, CPU, choose, reader
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless
+from riverboat.core.arrays import Array
+from riverboat.core.claims import EXACT, LOWER, UPPER, Claim, Kind
+from riverboat.core.errors import InputError
+from riverboat.core.tables import COUNT, Column, ReportTable
+from riverboat.engines.devices import AUTO, CPU, choose, reader
+from riverboat.evaluation.best_response import exact
+from riverboat.evaluation.best_response.pieces import Means
+from riverboat.evaluation.local_best_response.estimate import local_best_response
+from riverboat.games.holdem.action_tree import ActionTree, compile_actions, measure
+from riverboat.games.holdem.actions import read_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.menus import every_size
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import Rules
+from riverboat.solvers.tabular import best_response as response
+from riverboat.solvers.tabular.best_response import Quality
+from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.policy import Played
+from riverboat.strategies.public_strategy import Answering
+from riverboat.strategies.queries import Asked, rules_of
+from riverboat.strategies.solution import Solution
+from riverboat.strategies.tabular import Strategy
 
 MOST_PLACES = 200_000  # at which an agent is asked for everything that it does
 _BATCH = 2_000
@@ -159,7 +159,7 @@ def _of_blueprint(
     strategy: BlueprintStrategy, threads: int, most_minutes: float, means: Means | None = None, device: str = CPU
 ) -> Measured:
     rules = strategy.rules
-    measured = best_response.quality(strategy, threads, most_minutes, means=means, device=device)
+    measured = exact.quality(strategy, threads, most_minutes, means=means, device=device)
     whole = rules.limit or strategy.menu == every_size()
     kind, of = EXACT if whole else LOWER, "" if whole else "where all bets are those of its menu"
     return Measured(measured.best, measured.values, unit="chips", kind=kind, per_game=1000 / rules.big_blind, of=of)

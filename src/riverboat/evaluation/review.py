@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.arrays import Array
 from riverboat.cards.notation import show_cards
 from riverboat.cards.ranking import rank_batch
-from riverboat.errors import InputError
-from riverboat.evaluation._branch_kernels import FOLDS, NOTHING, SHOWS
-from riverboat.evaluation.aivat import Aivat, Estimates, hand_numbers, pots_of
-from riverboat.games.moves import show_move
-from riverboat.games.places import Places
-from riverboat.games.records import Hands, join
-from riverboat.strategy.public_answers import ranges
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches._kernels.branch import FOLDS, NOTHING, SHOWS
+from riverboat.evaluation.matches.aivat import Aivat, Estimates, hand_numbers, pots_of
+from riverboat.games.holdem.actions import show_move
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.records.hand_records import Hands, join
+from riverboat.strategies.public_strategy import ranges
 
 
 @dataclass(frozen=True)

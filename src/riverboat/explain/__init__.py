@@ -1,1 +1,1 @@
-"""Strategies that a person can learn: rules, what following them costs, comparisons, and why a hand is played as it is."""
+"""Strategies that a person can learn: rules, what following them costs, and comparisons."""

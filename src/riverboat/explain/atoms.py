@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riverboat.arrays import Array
+from riverboat.core.arrays import Array
 from riverboat.explain.decisions import Decisions
-from riverboat.strategy.rule_list import CHOICE, FLAG, LEVEL, SHARE, Condition, Feature, Move, stand_in
+from riverboat.strategies.rule_list import CHOICE, FLAG, LEVEL, SHARE, Condition, Feature, Move, stand_in
 
 QUANTILES = 20
 MOST_LEVELS = 60

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError
-from riverboat.strategy.rule_list import CALL, Columns, Feature, Move
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.strategies.rule_list import CALL, Columns, Feature, Move
 
 Cost: TypeAlias = Callable[[Array], dict[str, float]]  # what playing so at all decisions costs, figures by name
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError, unknown
-from riverboat.explain import fidelity, words
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, unknown
+from riverboat.core.tables import COUNT, SHARE, Cell, Column, ReportTable
+from riverboat.explain import fidelity, text
 from riverboat.explain.decisions import Cost, Decisions
 from riverboat.explain.fidelity import Fidelity
-from riverboat.explain.learning import LIST, METHODS, learn
-from riverboat.report_table import COUNT, SHARE, Cell, Column, ReportTable
-from riverboat.strategy.rule_list import RuleList
+from riverboat.explain.rule_learning import LIST, METHODS, learn
+from riverboat.strategies.rule_list import RuleList
 
 DIAL = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 200, 300)
 FOLDS = 5
@@ -39,7 +39,7 @@ class Explanation:
     costs: dict[str, float]  # figures by name, such as the exploitability
     dial: ReportTable
     baselines: ReportTable
-    told: tuple[words.Told, ...]
+    told: tuple[text.Told, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -101,7 +101,7 @@ def explain(
         cost(played) if cost is not None else {},
         _dial(decisions, lists, {n: unseen.get((chosen, n)) for n in sizes}, cost if quick else None),
         baselines(decisions, cost),
-        words.tell(decisions, rule_list),
+        text.tell(decisions, rule_list),
     )
 
 
@@ -230,5 +230,5 @@ def edited(rules: RuleList, decisions: Decisions, cost: Cost | None = None) -> E
     costs = cost(played) if cost is not None else {}
     dial = _dial(decisions, {len(rules): rules}, {len(rules): None}, cost)
     return Explanation(
-        decisions, rules, "given", faithful, None, costs, dial, baselines(decisions, cost), words.tell(decisions, rules)
+        decisions, rules, "given", faithful, None, costs, dial, baselines(decisions, cost), text.tell(decisions, rules)
     )

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.arrays import Array
+from riverboat.core.arrays import Array
 from riverboat.explain.decisions import Decisions
-from riverboat.strategy.rule_list import RuleList
+from riverboat.strategies.rule_list import RuleList
 
 FLOOR = 1e-3  # of a probability, in the divergence
 TIE = 1e-6

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.cards.dealing import without_shared
-from riverboat.cards.equity import range_shares, runouts
+from riverboat.cards.card_removal import without_shared
+from riverboat.cards.equity.equities import range_shares, runouts
+from riverboat.core.arrays import Array
 
 BEST = 0.25  # the part of their range that is worth blocking
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 from riverboat.explain.decisions import Cost, Decisions
 from riverboat.games.base import CHANCE
-from riverboat.games.small_poker import OneCardPoker, card_names
-from riverboat.solving.response import quality
-from riverboat.strategy.rule_list import (
+from riverboat.games.small.poker import OneCardPoker, card_names
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.rule_list import (
     BOARD,
     CALL,
     CHOICE,
@@ -28,7 +28,7 @@ from riverboat.strategy.rule_list import (
     Feature,
     Move,
 )
-from riverboat.strategy.table import Strategy
+from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
 
 

@@ -7,20 +7,20 @@ from math import inf
 
 import numpy as np
 
-from riverboat.arrays import Array
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.notation import show_cards, show_hand
-from riverboat.errors import InputError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.engines.tables import block, encoded
 from riverboat.explain.decisions import Cost, Decisions, joined
 from riverboat.explain.range_features import range_columns
-from riverboat.games.spot import Spot
-from riverboat.strategy.card_report import lines
-from riverboat.strategy.node_report import names, pot, title
-from riverboat.strategy.player_features import BOARDS, HANDS, RANGE, SITUATIONS, STREETS, hand_columns
-from riverboat.strategy.rule_list import CALL, FOLD, RAISE, Move
-from riverboat.strategy.solution import Solution, Spotlight
-from riverboat.walks.tables import block, encoded
+from riverboat.games.spots.spot import Spot
+from riverboat.strategies.features import BOARDS, HANDS, RANGE, SITUATIONS, STREETS, hand_columns
+from riverboat.strategies.reports.node import names, pot, title
+from riverboat.strategies.reports.runouts import lines
+from riverboat.strategies.rule_list import CALL, FOLD, RAISE, Move
+from riverboat.strategies.solution import Solution, Spotlight
 
 
 def spot_decisions(node: Spotlight, *, board_features: bool = False) -> Decisions:

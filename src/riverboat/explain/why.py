@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from riverboat.cards.deck import hand_index
-from riverboat.cards.equity import range_shares, runouts
+from riverboat.cards.equity.equities import range_shares, runouts
 from riverboat.cards.notation import Cards, as_hand, show_hand
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
+from riverboat.core.tables import CHIPS, SHARE, Column, ReportTable
 from riverboat.games.base import TERMINAL
-from riverboat.report_table import CHIPS, SHARE, Column, ReportTable
-from riverboat.strategy.node_report import names, pot, title
-from riverboat.strategy.solution import Spotlight
+from riverboat.strategies.reports.node import names, pot, title
+from riverboat.strategies.solution import Spotlight
 
 FOLD, BLOCKED, BEATS, LATER = "they fold", "blocked", "beats", "later streets"
 

@@ -1,1 +1,1 @@
-"""Rules as small immutable states, and readers of other people's game files."""
+"""Rules of games as small immutable states."""

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from riverboat.arrays import Array as Array
+from riverboat.core.arrays import Array as Array
 
 CHANCE = -1
 TERMINAL = -2

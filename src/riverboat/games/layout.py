@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 
-from riverboat.errors import InputError, shown
-from riverboat.games import probe
+from riverboat.core.budget import Growth
+from riverboat.core.errors import InputError, shown
+from riverboat.games import tree_size
 from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState, extend
-from riverboat.growth import Growth
 
 BYTES = 30  # of a public node while the tree is built, at the least
 
@@ -35,7 +35,7 @@ class Layout:
 def from_states(game: PublicGame) -> Layout:
     """Walk a public game once; equal menus, chance events and pay-offs are stored once."""
     root = game.root()
-    with Growth(game.name, "building the tree of", "public states", BYTES, partial(probe.size, root)) as grown:
+    with Growth(game.name, "building the tree of", "public states", BYTES, partial(tree_size.size, root)) as grown:
         return _walk(game, root, grown)
 
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from riverboat import own
-from riverboat.errors import InputError, shown, unknown
-from riverboat.games import flop_holdem, half_street, holdem, negotiation, normal_form, rhode_island, ring_poker, toy
+from riverboat.core import plugins
+from riverboat.core.errors import InputError, shown, unknown
 from riverboat.games.base import Game, HistoryGame, PublicGame
-from riverboat.games.bluff import Bluff
+from riverboat.games.boards import flop_holdem, full_holdem
+from riverboat.games.small import coin_toss, half_street, multiplayer_poker, negotiation, normal_form, rhode_island
+from riverboat.games.small.bluff import Bluff
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,10 @@ def _bluff(first: int = 1, second: int = 1) -> Bluff:
 
 
 GAMES: dict[str, Entry] = {
-    "kuhn": Entry(ring_poker.kuhn, "Kuhn poker: one card each, one round of betting; kuhn:players=3"),
-    "leduc": Entry(ring_poker.leduc, "Leduc poker: one card each, a public card, two rounds; leduc:players=3"),
+    "kuhn": Entry(multiplayer_poker.kuhn, "Kuhn poker: one card each, one round of betting; kuhn:players=3"),
+    "leduc": Entry(multiplayer_poker.leduc, "Leduc poker: one card each, a public card, two rounds; leduc:players=3"),
     "bluff": Entry(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2"),
-    "holdem": Entry(holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
+    "holdem": Entry(full_holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
     "flop_holdem": Entry(
         flop_holdem.flop_holdem, "no-limit hold'em of two rounds; flop_holdem:small, large, nested, one-bet"
     ),
@@ -41,7 +42,7 @@ GAMES: dict[str, Entry] = {
         rhode_island.rhode_island, "Rhode Island hold'em: one card each and two public ones, three rounds"
     ),
     "negotiation": Entry(negotiation.negotiation, "a seller and a buyer with secret limits name prices by turns"),
-    "coin_toss": Entry(toy.CoinToss, "Coin Toss, the smallest endgame-solving example"),
+    "coin_toss": Entry(coin_toss.CoinToss, "Coin Toss, the smallest endgame-solving example"),
     "clairvoyance": Entry(half_street.clairvoyance_with_chips, "one player knows who wins and bets any size"),
     "rps": Entry(normal_form.rock_paper_scissors, "rock-paper-scissors"),
     "rpst": Entry(normal_form.rpst, "rock-paper-scissors-toothpick, a game with gifts"),
@@ -85,9 +86,9 @@ def _make(spec: str) -> Game:
         loader: Callable[[str], Game] = getattr(importlib.import_module(f"riverboat.games.{module}"), name)
         return loader(spec)
     if head == "open_spiel":
-        from riverboat.games import open_spiel
+        from riverboat.formats import open_spiel_games
 
-        return open_spiel.load(tail)
+        return open_spiel_games.load(tail)
     if head in GAMES:
         return _call(GAMES[head].make, spec, tail)
     if tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
@@ -140,9 +141,9 @@ def _convert(spec: str, key: str, value: str, annotation: str) -> Any:
 
 
 def _import(spec: str, module: str, name: str) -> Game:
-    game = own.attribute("game", spec, module, name)
+    game = plugins.attribute("game", spec, module, name)
     if callable(game) and (isinstance(game, type) or not isinstance(game, HistoryGame | PublicGame)):
-        with own.told("game", spec, f"{name} cannot be made; a maker takes no arguments"):
+        with plugins.told("game", spec, f"{name} cannot be made; a maker takes no arguments"):
             game = game()
     if not isinstance(game, HistoryGame | PublicGame):
         raise InputError(

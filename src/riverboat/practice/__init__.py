@@ -1,1 +1,1 @@
-"""Practice: sittings, reviews of decisions by EV lost, drills with a record, charts."""
+"""Practice: sessions, decision reviews, drills with a record, charts."""

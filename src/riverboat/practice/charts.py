@@ -20,21 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from riverboat import disk
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
-from riverboat.agents.searching import SearchingAgent
-from riverboat.agents.solved_spot import SolutionAgent
+from riverboat.agents.search import SearchingAgent
+from riverboat.agents.spot_solution import SolutionAgent
 from riverboat.cards.grid import CLASS_NAMES, Grid
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError, shown
-from riverboat.games.acpc import Rules
-from riverboat.games.menus import SEATS
+from riverboat.core import atomic_io
+from riverboat.core.errors import InputError, shown
+from riverboat.games.holdem.menus import SEATS
+from riverboat.games.holdem.rules import Rules
 from riverboat.practice.push_charts import FOLD, JAM, PushTable, is_push, push_table
-from riverboat.strategy.blueprint_report import first_street
-from riverboat.strategy.blueprint_report import grid as node_grid
-from riverboat.strategy.place_node import PlaceNode, player_node
+from riverboat.strategies.reports.blueprint import first_street
+from riverboat.strategies.reports.blueprint import grid as node_grid
+from riverboat.strategies.reports.public_state import PlaceNode, player_node
 
 ACROSS = 3  # grids in a row of a sheet
 MOST = 12  # grids of a sheet
@@ -194,7 +194,7 @@ def save_sheet(charts: Sequence[Chart], path: str | Path) -> Path:
     """Draw charts side by side into one .png, .svg or .pdf file."""
     if not 1 <= len(charts) <= MOST:
         raise InputError(f"{len(charts)} charts: a sheet has 1 to {MOST}; choose some by their lines")
-    return disk.save_picture(_sheet(charts), path)
+    return atomic_io.save_picture(_sheet(charts), path)
 
 
 def _sheet(charts: Sequence[Chart]) -> Any:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from riverboat import disk
-from riverboat.errors import InputError, shown, unknown
-from riverboat.texts import read_text
+from riverboat.core import atomic_io
+from riverboat.core.errors import InputError, shown, unknown
+from riverboat.core.text_files import read_text
 
 KINDS = ("line", "board", "hand")
 MOST = 256 << 20  # bytes of a file
@@ -75,7 +75,7 @@ class DrillRecord:
         """Keep an answer."""
         self.entries.append(entry)
         if self.path is not None:
-            disk.append(self.path, json.dumps(entry.to_dict()))
+            atomic_io.append(self.path, json.dumps(entry.to_dict()))
 
     def where(self, by: str, source: str | None = None) -> list[Group]:
         """Answers by line, board or hand, those that lost most in all first."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.errors import InputError, shown, unknown
-from riverboat.games.menus import SEATS
+from riverboat.core.errors import InputError, shown, unknown
+from riverboat.games.holdem.menus import SEATS
 from riverboat.practice.drill_record import DrillRecord, Entry
 from riverboat.practice.questions import Asking, Question, Source
 

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.base import Agent
-from riverboat.arrays import Array
-from riverboat.cards.equity import equity
+from riverboat.cards.equity.equities import equity
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError
-from riverboat.evaluation.aivat import Aivat, answers
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 from riverboat.evaluation.intervals import Interval, Tally
-from riverboat.games.acpc import Rules
-from riverboat.games.betting import Betting, steps
-from riverboat.games.views import Views
-from riverboat.practice.sitting import YOU, FinishedHands, Kept, Sitting
+from riverboat.evaluation.matches.aivat import Aivat, answers
+from riverboat.games.holdem.betting import Betting, steps
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import Rules
+from riverboat.practice.session import YOU, FinishedHands, Kept, Sitting
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from riverboat import artefact
-from riverboat.arrays import Array
-from riverboat.errors import InputError, RiverboatError, shown, unknown
+from riverboat.core import artifacts
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, RiverboatError, shown, unknown
 from riverboat.practice.verdicts import Option, Verdict
-from riverboat.strategy import files
-from riverboat.strategy.public_cache import PublicCache
+from riverboat.strategies import files
+from riverboat.strategies.public_cache import PublicCache
 from riverboat.tournaments.equilibrium import game_of, solve
 from riverboat.tournaments.push_fold import PushFold
+from riverboat.tournaments.run import KIND, SolvedTournament, load
 from riverboat.tournaments.stage import Stage
 from riverboat.tournaments.tournament import Tournament
-from riverboat.tournaments.tournament_run import KIND, SolvedTournament, load
 
 PREFIX = "push:"
 ITERATIONS = 2000
@@ -33,7 +33,7 @@ UNTIL = {2: 1e-6, 3: 1e-4}  # ε as a share of the prizes or of the big blind; m
 MANY = 1e-3
 FOLD, JAM = "fold", "all-in"
 _KEYS = ("blinds", "ante", "payouts")
-_OPENED = artefact.Opened[SolvedTournament](4)
+_OPENED = artifacts.Opened[SolvedTournament](4)
 _SOLVED: PublicCache[PushTable] = PublicCache(16)  # tables by what names them
 
 
@@ -103,7 +103,7 @@ def is_push(text: str) -> bool:
 def is_tournament(folder: str | Path) -> bool:
     """Whether a folder holds a tournament that was solved; false where it holds nothing that can be read."""
     try:
-        return Path(folder).is_dir() and artefact.manifest(files.newest(folder)).text("kind") == KIND
+        return Path(folder).is_dir() and artifacts.manifest(files.newest(folder)).text("kind") == KIND
     except RiverboatError:
         return False
 

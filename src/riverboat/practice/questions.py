@@ -14,24 +14,24 @@ import numpy as np
 
 from riverboat.agents.base import Agent, ranges
 from riverboat.agents.registry import make_agent
-from riverboat.agents.solved_spot import SolutionAgent
-from riverboat.cards.dealing import without_shared
+from riverboat.agents.spot_solution import SolutionAgent
+from riverboat.api.play import described
+from riverboat.cards.card_removal import without_shared
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError, shown
-from riverboat.games.acpc import Rules
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import Hand, Holes, settled
-from riverboat.games.menus import SEATS
-from riverboat.games.moves import play_move, read_move, show_move
-from riverboat.games.places import Places
-from riverboat.games.views import Views
-from riverboat.practice.judging import Judge, judge_of
-from riverboat.practice.kinds import board_class, hand_class
+from riverboat.core.errors import InputError, shown
+from riverboat.games.holdem.actions import play_move, read_move, show_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import Hand, Holes, settled
+from riverboat.games.holdem.menus import SEATS
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.rules import Rules
+from riverboat.practice.evaluators import Judge, judge_of
 from riverboat.practice.push_charts import PushTable, is_push, push_table
+from riverboat.practice.situations import board_class, hand_class
 from riverboat.practice.verdicts import Verdict
-from riverboat.verbs.playing import described
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError, RiverboatError
-from riverboat.games.betting import Betting, steps
-from riverboat.games.records import UNKNOWN, Hands
-from riverboat.practice.judging import Judge
+from riverboat.core.errors import InputError, RiverboatError
+from riverboat.games.holdem.betting import Betting, steps
+from riverboat.games.records.hand_records import UNKNOWN, Hands
+from riverboat.practice.evaluators import Judge
 from riverboat.practice.verdicts import Verdict
 
 

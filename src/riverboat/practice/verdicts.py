@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from riverboat.errors import InputError, shown
+from riverboat.core.errors import InputError, shown
 
 FOLD = "f"
 MIXED = 0.1  # a move that is made less often is no part of a mix

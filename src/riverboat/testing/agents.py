@@ -9,15 +9,15 @@ from math import sqrt
 import numpy as np
 
 from riverboat.agents.base import Agent, Answering, Chooser, Learner, Strategies, rules_of
-from riverboat.arrays import Array
-from riverboat.games.acpc import Rules, read_game
+from riverboat.core.arrays import Array
 from riverboat.games.base import TERMINAL
-from riverboat.games.betting import Betting
-from riverboat.games.match_state import settled
-from riverboat.games.moves import CALL, END, FOLD, play_move, show_move
-from riverboat.games.records import Played, record
-from riverboat.games.views import Views
-from riverboat.testing.claims import TOLERANCE, at, fail
+from riverboat.games.holdem.actions import CALL, END, FOLD, play_move, show_move
+from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.match_state import settled
+from riverboat.games.holdem.observation import Views
+from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.games.records.hand_records import Played, record
+from riverboat.testing.failures import TOLERANCE, at, fail
 
 USUAL_GAME = "nolimit-200bb"  # for agents that play any
 _PARTS = ("hand", "seat", "hole", "board", "moves", "length")

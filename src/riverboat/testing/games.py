@@ -7,20 +7,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from riverboat.errors import RecallError
+from riverboat.core.errors import RecallError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Game, HistoryGame, PublicGame, extend
 from riverboat.games.layout import Layout, from_states
-from riverboat.solving.response import Quality, quality
-from riverboat.strategy.table import Strategy
-from riverboat.testing.claims import at, fail
-from riverboat.testing.states import (
-    HistoryInspector,
-    Inspector,
-    PublicInspector,
-    check_labels,
-    pair_payoffs,
-    walk,
-)
+from riverboat.solvers.tabular.best_response import Quality, quality
+from riverboat.strategies.tabular import Strategy
+from riverboat.testing.failures import at, fail
+from riverboat.testing.states import HistoryInspector, Inspector, PublicInspector, check_labels, pair_payoffs, walk
 from riverboat.testing.strategies import check_strategy
 from riverboat.trees.compile import compile_game, histories
 from riverboat.trees.public import PublicTree

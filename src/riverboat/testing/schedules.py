@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from riverboat.games.base import Array
-from riverboat.games.small_poker import kuhn
-from riverboat.solving import schedules
-from riverboat.solving.cfr import CFR
-from riverboat.solving.schedules import AnySchedule, Rule, Step
-from riverboat.strategy.table import Tree
-from riverboat.testing.claims import TOLERANCE, at, fail
+from riverboat.games.small.poker import kuhn
+from riverboat.solvers import schedules
+from riverboat.solvers.schedules import AnySchedule, Rule, Step
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.tabular import Tree
+from riverboat.testing.failures import TOLERANCE, at, fail
 from riverboat.testing.strategies import check_strategy
 from riverboat.trees.compile import compile_game, histories
 

@@ -27,7 +27,7 @@ from riverboat.games.base import (
     PublicState,
     State,
 )
-from riverboat.testing.claims import TOLERANCE, at, fail, place
+from riverboat.testing.failures import TOLERANCE, at, fail, place
 
 LINES = 200  # random lines through a game that is too large for a full walk
 

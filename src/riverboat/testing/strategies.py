@@ -7,8 +7,8 @@ from itertools import islice
 import numpy as np
 
 from riverboat.games.base import Array
-from riverboat.strategy.table import Strategy
-from riverboat.testing.claims import TOLERANCE, at, fail
+from riverboat.strategies.tabular import Strategy
+from riverboat.testing.failures import TOLERANCE, at, fail
 from riverboat.trees.public import PublicTree
 
 

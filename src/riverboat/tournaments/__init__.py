@@ -1,1 +1,1 @@
-"""Tournaments: chips as money, push or fold with any number of players, and whole tournaments as stochastic games."""
+"""Tournaments: the independent chip model, push or fold, and tournaments as stochastic games."""

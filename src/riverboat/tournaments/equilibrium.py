@@ -12,12 +12,12 @@ from typing import Protocol
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.cancellation import poll
 from riverboat.cards.grid import CLASS_OF_HAND
-from riverboat.errors import InputError, unknown
+from riverboat.core.arrays import Array
+from riverboat.core.cancellation import poll
+from riverboat.core.errors import InputError, unknown
+from riverboat.tournaments.many_players import Ring
 from riverboat.tournaments.push_fold import PushFold
-from riverboat.tournaments.ring import Ring
 from riverboat.tournaments.stage import PLAYERS, Stage
 
 METHODS = ("cfr", "fp")

@@ -12,13 +12,13 @@ from itertools import permutations
 
 import numpy as np
 
-from riverboat import cores
-from riverboat.arrays import Array
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.grid import CLASS_OF_HAND
-from riverboat.tournaments import _ring_kernels as kernels
-from riverboat.tournaments import _stage_kernels as stage_kernels
-from riverboat.tournaments.orders import ORDERS, ThreeWay, TwoWay, three_way, triples, two_way
+from riverboat.core import cores
+from riverboat.core.arrays import Array
+from riverboat.tournaments._kernels import ring as kernels
+from riverboat.tournaments._kernels import stage as stage_kernels
+from riverboat.tournaments.showdown_orders import ORDERS, ThreeWay, TwoWay, three_way, triples, two_way
 
 PAIR_ORDERS = ((0, 1), (1, 0), (0, 0))
 

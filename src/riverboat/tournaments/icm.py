@@ -22,8 +22,8 @@ from math import isfinite
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError, shown
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, shown
 
 MOST_PLAYERS = 300
 _STEP, _REACH = 1 / 64, 3.6  # of the rule for nine players: more points do not change the tenth digit

@@ -23,8 +23,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError, check_threads, unknown
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, check_threads, unknown
 from riverboat.tournaments.stochastic import SeenStrategy, StageGame, StochasticGame, evaluate, respond
 
 METHODS = ("vi-fp", "pi-fp", "fp-mdp")

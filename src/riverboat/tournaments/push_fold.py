@@ -17,8 +17,8 @@ from itertools import product
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError, shown
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, shown
 from riverboat.tournaments.icm import ICM, many_values
 
 JAM, FOLD = "J", "F"

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError
-from riverboat.solving.engines import connect
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.solvers.cluster.backends import connect
+from riverboat.tournaments.fictitious_play import play_hand
 from riverboat.tournaments.hand_tables import starting_hands
 from riverboat.tournaments.iteration import Job, Played
 from riverboat.tournaments.stage import Seen, Stage
-from riverboat.tournaments.stage_play import play_hand
 from riverboat.tournaments.tournament import Tournament
 
 

@@ -1,7 +1,7 @@
 """A hand of push or fold as a game over classes of starting hands: what every decision is worth, exactly.
 
 Two or three players. Hands come from one deck: two or three classes have the chance to be dealt together, and who wins is
-known for all of them, with the cards of a player who folded out of the deck (`riverboat.tournaments.orders`). Suits are
+known for all of them, with the cards of a player who folded out of the deck (`riverboat.tournaments.showdown_orders`). Suits are
 alike before the flop, so a class forgets nothing.
 
     stage = Stage(PushFold((10, 10)))
@@ -20,12 +20,12 @@ from itertools import combinations
 
 import numpy as np
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError
-from riverboat.tournaments._stage_kernels import BB_JF, BB_JJ, OPEN, SB_F, SB_J
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.tournaments._kernels.stage import BB_JF, BB_JJ, OPEN, SB_F, SB_J
 from riverboat.tournaments.hand_tables import PAIR_ORDERS, HandTables, starting_hands
-from riverboat.tournaments.orders import ORDERS
 from riverboat.tournaments.push_fold import JAM, PushFold
+from riverboat.tournaments.showdown_orders import ORDERS
 
 PLAYERS = (2, 3)
 

@@ -22,8 +22,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from riverboat.arrays import Array
-from riverboat.errors import InputError, NumericalError
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, NumericalError
 
 SURE = 1e-12  # chances below are rounding
 MOST_STEPS = 1000  # of policy iteration, which ends by itself

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from riverboat import texts
-from riverboat.arrays import Array
-from riverboat.errors import InputError, shown, unknown
+from riverboat.core import text_files
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, shown, unknown
 from riverboat.tournaments.hand_tables import starting_hands
 from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.push_fold import PushFold
@@ -183,7 +183,7 @@ class Tournament:
     @staticmethod
     def read(path: Path) -> Tournament:
         """From a TOML file: any of players, chips, unit, blinds, ante, payouts."""
-        table = texts.parse_toml(texts.read_toml(path, "tournament"))
+        table = text_files.parse_toml(text_files.read_toml(path, "tournament"))
         try:
             return Tournament.from_dict(table)
         except InputError as error:

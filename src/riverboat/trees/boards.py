@@ -19,19 +19,19 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from riverboat.cards.deck import HAND_CARDS, HANDS
-from riverboat.cards.hand_rules import STANDARD
 from riverboat.cards.notation import show_cards, show_hand
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import tables as ranking_tables
-from riverboat.errors import InputError
+from riverboat.cards.ranking_rules import STANDARD
+from riverboat.core.budget import Growth, require
+from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.games.board_game import BoardGame
-from riverboat.games.spot import Spot
-from riverboat.games.spot_locks import check_locks
-from riverboat.growth import Growth, require
-from riverboat.trees import _board_kernels as kernels
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.games.spots.locks import check_locks
+from riverboat.games.spots.spot import Spot
 from riverboat.trees import streets
-from riverboat.trees._order_kernels import Held, order_hands_of
+from riverboat.trees._kernels import board as kernels
+from riverboat.trees._kernels.order import Held, order_hands_of
 from riverboat.trees.deals import deals, least_bytes
 from riverboat.trees.streets import Shape
 
@@ -318,7 +318,7 @@ class BoardTree:
         """The boards and rows of this tree for a game of the same cards with other betting, ranges or gadget; shared arrays.
 
         Ranges and gadgets must not tell hands apart that share a row here. A part of the betting cut out of this tree
-        (`riverboat.games.betting_parts`) may begin with a deal. Games of the same betting may share a `Shape`.
+        (`riverboat.games.boards.subtrees`) may begin with a deal. Games of the same betting may share a `Shape`.
         """
         mine = self.game
         if (game.deck, game.board, game.deals) != (mine.deck, mine.board, mine.deals):

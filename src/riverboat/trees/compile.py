@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from riverboat.errors import InputError
-from riverboat.games import probe
+from riverboat.core.budget import Listener, heard
+from riverboat.core.errors import InputError
+from riverboat.games import tree_size
 from riverboat.games.base import Game, HistoryGame, PublicGame
-from riverboat.games.board_game import BoardGame
-from riverboat.growth import Listener, heard
+from riverboat.games.boards.board_game import BoardGame
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.history import HistoryTree, unroll
 from riverboat.trees.public import PublicTree
@@ -52,7 +52,7 @@ def histories(tree: PublicTree | HistoryTree) -> HistoryTree:
 def check_unrolled(game: Game) -> None:
     """Refuse a public game whose histories are far too many, before its tree is built: by random lines through it."""
     if isinstance(game, PublicGame):
-        nodes = probe.size(game.root(), GUESSING)
+        nodes = tree_size.size(game.root(), GUESSING)
         _check_histories(game.name, nodes / SURE, (len(game.hands[0]), len(game.hands[1])))
 
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, HANDS, SUITS, hand_index
 from riverboat.cards.notation import show_cards
-from riverboat.errors import InputError
+from riverboat.core.budget import Growth
+from riverboat.core.errors import InputError
 from riverboat.games.base import Array
-from riverboat.games.board_game import BoardGame
-from riverboat.growth import Growth
-from riverboat.trees import _board_kernels as kernels
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.trees._kernels import board as kernels
 
 BOARD_BYTES = 4 * HANDS  # of a board in a `BoardTree`: the row of each player's hands
 ROW_BYTES = 24  # of a row of hands there: where it comes from and goes to, and what it meets at a showdown

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Deal, Matrix, Payoff, PublicState
 from riverboat.games.layout import Layout
 from riverboat.trees.arrays import Nodes

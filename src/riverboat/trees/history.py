@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.errors import InputError, RecallError, ZeroSumError
-from riverboat.games import probe
+from riverboat.core.budget import Growth
+from riverboat.core.errors import InputError, RecallError, ZeroSumError
+from riverboat.games import tree_size
 from riverboat.games.base import CHANCE, TERMINAL, Array, HistoryGame, State
-from riverboat.growth import Growth
-from riverboat.trees import _kernels
+from riverboat.trees._kernels import tree as _kernels
 from riverboat.trees.arrays import CONSTANT, MATRIX, ROUNDING, Nodes, Side, constant
 from riverboat.trees.public import MAX_WIDTH, Infoset, PublicTree
 
@@ -88,7 +88,7 @@ class HistoryTree:
         if constant_sum:
             check_players(game.name, game.players)
         root = game.root()
-        with Growth(game.name, "building the tree of", "histories", BYTES, partial(probe.size, root)) as grown:
+        with Growth(game.name, "building the tree of", "histories", BYTES, partial(tree_size.size, root)) as grown:
             tree = _compile(game, root, grown, constant_sum=constant_sum)
         tree.game = game
         return tree
@@ -262,7 +262,7 @@ class HistoryTree:
             check_sums(self.name, self.payoffs[0], pay)
 
     def _repr_svg_(self) -> str | None:
-        from riverboat.trees.draw import small_svg  # draws both kinds of tree, so it imports them
+        from riverboat.trees.drawing import small_svg  # draws both kinds of tree, so it imports them
 
         return small_svg(self)
 

@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from riverboat.errors import InputError
+from riverboat.core.budget import require
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Matrix, PublicGame, extend
 from riverboat.games.layout import Layout, from_states
-from riverboat.growth import require
-from riverboat.trees import _kernels
+from riverboat.trees._kernels import tree
 from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side, constant
 
 MAX_WIDTH = np.iinfo(np.int16).max  # of a node: widths are stored in 16 bits
@@ -57,13 +57,13 @@ class PublicTree:
         first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
         width, data = np.empty(len(layout.actor), np.int16), np.empty(len(layout.actor), np.int64)
         rows = np.zeros(2, np.int64)
-        _kernels.place_blocks(layout.actor, layout.index, menu_width, chance_width, first_outcome, width, data, rows)
+        tree.place_blocks(layout.actor, layout.index, menu_width, chance_width, first_outcome, width, data, rows)
         self.nodes = Nodes(layout.actor, layout.end, width, data)
         # The table holds player 0's rows, then player 1's; a row has one entry for each hand.
         sizes = [int(rows[p]) * self.hand_counts[p] for p in (0, 1)]
         self.bases = (0, sizes[0])
         self.table = sum(sizes)
-        self.depth = _kernels.tree_depth(layout.end)
+        self.depth = tree.tree_depth(layout.end)
         self.max_width = max(int(menu_width.max()), 1)  # of a decision
         self.total: float = self._pair_mass()
         self.sides = self._side(0), self._side(1)
@@ -347,7 +347,7 @@ class PublicTree:
                 yield self._infoset(node, int(hand), line)
 
     def _repr_svg_(self) -> str | None:
-        from riverboat.trees.draw import small_svg  # draws both kinds of tree, so it imports them
+        from riverboat.trees.drawing import small_svg  # draws both kinds of tree, so it imports them
 
         return small_svg(self)
 

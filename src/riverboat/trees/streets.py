@@ -3,7 +3,7 @@
 A betting tree is cut at its deals. The pieces that lie on one street form a forest: its roots are what the deals of the
 street before lead to, its leaves are terminals and the next deals (*exits*). Exit k of a street and root k of the next
 one are the two ends of one deal. On the last street roots are walked in batches, so that the terminals of several fill the
-sixteen lanes in which they are paid (`riverboat.lanes`), while the batch stays in the cache.
+sixteen lanes in which they are paid (`riverboat.compiled.simd`), while the batch stays in the cache.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.errors import InputError
+from riverboat.compiled.simd import LANES
+from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.games.board_game import BettingTree
-from riverboat.lanes import LANES
+from riverboat.games.boards.board_game import BettingTree
 
 MOST_MOVES = 127  # at one decision: they are counted in eight bits
 BATCH = 112  # terminals of a batch, at most: a multiple of the lanes that leaves a core's cache for the tables

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from riverboat.errors import InputError
+from riverboat.core.errors import InputError
 from riverboat.games.base import Array, Deal, PublicGame, PublicState
 from riverboat.games.layout import Layout
 from riverboat.trees.public import PublicTree

@@ -1,0 +1,1 @@
+"""Action abstraction: translation of off-tree actions."""

@@ -1,0 +1,1 @@
+"""Card abstractions of whole games, and look-up of buckets."""

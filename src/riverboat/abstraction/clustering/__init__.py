@@ -1,0 +1,1 @@
+"""Clustering of hands: k-means, potential-aware, public clusters."""

@@ -1,0 +1,1 @@
+"""Card abstractions of small games."""

@@ -1,0 +1,1 @@
+"""The ACPC protocol and web bots: dealer and clients."""

@@ -1,0 +1,1 @@
+"""Every verb with typed options and results: abstract, train, match, respond, play, sweep."""

@@ -1,0 +1,1 @@
+"""Features of hands: strength, histograms, and the raw material of card abstraction."""

@@ -1,0 +1,1 @@
+"""Commands about ranges and equities."""

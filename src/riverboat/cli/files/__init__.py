@@ -1,0 +1,1 @@
+"""Commands about files: convert, ship, sweep."""

@@ -1,0 +1,1 @@
+"""Commands about hands on record."""

@@ -1,0 +1,1 @@
+"""Commands about matches and the ledger."""

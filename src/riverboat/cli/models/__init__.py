@@ -1,0 +1,1 @@
+"""Commands about continuous games and tournaments."""

@@ -1,0 +1,1 @@
+"""`riverboat show` for every kind of artefact."""

@@ -1,0 +1,1 @@
+"""`riverboat solve` for every kind of game."""

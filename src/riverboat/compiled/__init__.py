@@ -1,0 +1,1 @@
+"""How loops are compiled and cached, and the building blocks of compiled loops: SIMD, atomics, random numbers."""

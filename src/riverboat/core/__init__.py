@@ -1,0 +1,1 @@
+"""Errors, validation, files, caches, formatting: what every package uses."""

@@ -1,1 +1,0 @@
-"""Endgames solved again, better than the base strategy plays them."""

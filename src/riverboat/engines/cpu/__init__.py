@@ -1,0 +1,1 @@
+"""Betting × boards on processors."""

@@ -1,0 +1,1 @@
+"""All CUDA code: betting × boards, sampling and clustering on a GPU."""

@@ -1,0 +1,1 @@
+"""Compiled traversals of betting tree × buckets for sampled CFR."""

@@ -1,0 +1,1 @@
+"""Best responses to blueprints in the full game: exact, and lower bounds."""

@@ -1,0 +1,1 @@
+"""Local best response (Lisý and Bowling 2017)."""

@@ -1,0 +1,1 @@
+"""Duplicate matches, duels, AIVAT and sequential tests."""

@@ -1,0 +1,1 @@
+"""Hold'em games as betting × boards, for solvers with vectors of hands."""

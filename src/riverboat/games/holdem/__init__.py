@@ -1,0 +1,1 @@
+"""Rules and betting of hold'em: actions, menus, action trees, public states, observations."""

@@ -1,0 +1,1 @@
+"""Small games with known answers: Kuhn, Leduc, Bluff, Coin Toss, matrix games."""

@@ -1,0 +1,1 @@
+"""Hold'em spots: a public state with a pot, stacks, two ranges and menus."""

@@ -1,0 +1,1 @@
+"""Opponent models, exploitative responses, and safe exploitation."""

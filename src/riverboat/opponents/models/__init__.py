@@ -1,0 +1,1 @@
+"""Opponent models in a blueprint's tree."""

@@ -1,0 +1,1 @@
+"""Responses to models: restricted Nash, data-biased, best responses."""

@@ -1,0 +1,1 @@
+"""Safe exploitation: ε-safe best responses, gifts, and budgets."""

@@ -1,0 +1,1 @@
+"""Card abstraction: earth mover's distance, GameShrink, overfitting."""

@@ -1,0 +1,1 @@
+"""Endgame solving: safe, nested, databases, refinements."""

@@ -1,0 +1,1 @@
+"""The essay on counterfactual regret minimization."""

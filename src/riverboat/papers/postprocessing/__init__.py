@@ -1,0 +1,1 @@
+"""Purification and thresholding."""

@@ -1,0 +1,1 @@
+"""Public chance sampling (Johanson et al. 2012)."""

@@ -1,0 +1,48 @@
+"""Compiled joint counts: how often two buckets of the last street meet on some boards, and who wins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riverboat.compiled.jit import kernel
+from riverboat.engines.sampling._kernels.public_chance import find_buckets, order_hands
+
+U = np.uint64
+
+
+@kernel
+def count_meetings(
+    game,  # Game
+    look,  # LookUp
+    hands,  # Hands
+    b,  # Board
+    boards,  # uint8 [boards, cards]
+    met,  # float32 [numbers, numbers] scratch: of the buckets on one board
+    won,  # float32 [numbers, numbers] scratch
+    meets,  # float32 [buckets, buckets] INOUT: pairs of hands
+    wins,  # float32 [buckets, buckets] INOUT: pairs that the first wins less those that it loses
+):
+    """Go through all pairs of hands on each board; equal boards count as often as they are given."""
+    last = len(hands.shown) - 1
+    for k in range(len(boards)):
+        for c in range(game.board):
+            b.cards[game.hole + c] = boards[k, c]
+        order_hands(game, hands, b)
+        find_buckets(game, look, hands, b)
+        kinds, live = b.kinds[last], b.live[last]
+        for x in range(kinds):
+            for y in range(kinds):
+                met[x, y] = 0
+                won[x, y] = 0
+        for i in range(live):
+            mask, rank, x = hands.mask[b.order[i]], b.rank[i], U(b.member[last, i])
+            for j in range(i):  # weaker, or as strong
+                if hands.mask[b.order[j]] & mask == U(0):
+                    y = U(b.member[last, j])
+                    met[x, y] += np.float32(1)
+                    won[x, y] += np.float32(b.rank[j] < rank)
+        for x in range(kinds):
+            for y in range(kinds):
+                at, to = b.bucket[last, x], b.bucket[last, y]
+                meets[at, to] += met[x, y] + met[y, x]
+                wins[at, to] += won[x, y] - won[y, x]

@@ -1,0 +1,1 @@
+"""Sampled CFR: baselines, CFR-BR, convergence."""

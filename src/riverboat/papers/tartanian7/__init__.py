@@ -1,0 +1,1 @@
+"""Tartanian7: hierarchical abstraction and distributed equilibrium finding."""

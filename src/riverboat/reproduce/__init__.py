@@ -1,1 +1,0 @@
-"""The papers' tables and figures, ours beside theirs: one thin module for each."""

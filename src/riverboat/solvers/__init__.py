@@ -1,0 +1,1 @@
+"""Schedules, traversals, run loops, and the solvers behind them."""

@@ -1,0 +1,1 @@
+"""CFR on betting × boards: spots and whole hold'em games."""

@@ -1,0 +1,1 @@
+"""Trainers with a head and blades, on Ray."""

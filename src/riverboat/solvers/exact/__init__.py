@@ -1,0 +1,1 @@
+"""Linear programs, the excessive gap technique, mixed integer programs."""

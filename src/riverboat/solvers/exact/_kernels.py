@@ -1,0 +1,74 @@
+"""Compiled passes over one player's sequences. Information sets stand with parents before children."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riverboat.compiled.jit import maker
+
+
+@maker
+def expand(
+    parent,  # int32 [infosets]: sequence that leads to it
+    first,  # int32 [infosets]: its first sequence
+    width,  # int32 [infosets]
+    behaviour,  # float64 [sequences]: probability of the last move of each sequence
+    plan,  # float64 [sequences] OUT: product of the probabilities along each sequence
+):
+    """From behaviour to realization plan."""
+    plan[0] = 1.0
+    for i in range(len(parent)):
+        for s in range(first[i], first[i] + width[i]):
+            plan[s] = plan[parent[i]] * behaviour[s]
+
+
+@maker
+def entropy_weights(
+    parent,  # int32 [infosets]
+    first,  # int32 [infosets]
+    width,  # int32 [infosets]
+    sequences,
+):
+    """For each information set, 1 + the largest sum of the weights that follow one of its moves."""
+    weight = np.ones(len(parent))
+    below = np.zeros(sequences)
+    for i in range(len(parent) - 1, -1, -1):
+        weight[i] += below[first[i] : first[i] + width[i]].max()
+        below[parent[i]] += weight[i]
+    return weight
+
+
+@maker
+def smooth_respond(
+    parent,  # int32 [infosets]
+    first,  # int32 [infosets]
+    width,  # int32 [infosets]
+    weight,  # float64 [infosets]: how much its entropy counts
+    mu,  # smoothing
+    value,  # float64 [sequences] INOUT: pay-off of ending there; becomes the smoothed value from there on
+    logs,  # float64 [sequences] INOUT: log-behaviour of the centre; becomes that of the response
+    plan,  # float64 [sequences] OUT: the response
+):
+    """Maximise value·x - mu Σ weight_i x(parent_i) KL(x at i | centre at i). The maximum is value[0].
+
+    Children before parents, each information set by a softmax around the centre, the largest exponent taken
+    out first so that nothing overflows.
+    """
+    for i in range(len(parent) - 1, -1, -1):
+        scale = mu * weight[i]
+        start, stop = first[i], first[i] + width[i]
+        top = -np.inf
+        for s in range(start, stop):
+            logs[s] += value[s] / scale
+            top = max(top, logs[s])
+        total = 0.0
+        for s in range(start, stop):
+            total += np.exp(logs[s] - top)
+        norm = top + np.log(total)
+        for s in range(start, stop):
+            logs[s] -= norm
+        value[parent[i]] += scale * norm
+    plan[0] = 1.0
+    for i in range(len(parent)):
+        for s in range(first[i], first[i] + width[i]):
+            plan[s] = plan[parent[i]] * np.exp(logs[s])

@@ -1,0 +1,1 @@
+"""Trainers of blueprints by Monte Carlo CFR."""

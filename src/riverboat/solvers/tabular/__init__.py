@@ -1,0 +1,1 @@
+"""CFR on trees of single games, best responses and traces."""

@@ -1,1 +1,0 @@
-"""Regret schedules, traversals, best responses, LP and EGT, and the run loop."""

@@ -1,0 +1,1 @@
+"""Strategies: tables, solutions, blueprints, and policies for the full game."""

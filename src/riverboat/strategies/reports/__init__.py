@@ -1,0 +1,1 @@
+"""Reports about strategies: nodes, runouts, comparisons, exports."""

@@ -1,1 +1,0 @@
-"""What a solver leaves and everyone else reads."""

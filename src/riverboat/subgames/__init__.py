@@ -1,0 +1,1 @@
+"""Subgame solving: unsafe, re-solving, maxmargin, reach-maxmargin, nested and depth-limited."""

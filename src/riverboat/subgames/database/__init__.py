@@ -1,0 +1,1 @@
+"""Databases of solved endgames."""

@@ -1,0 +1,1 @@
+"""Depth-limited subgames: one street, with leaf values."""

@@ -1,0 +1,1 @@
+"""Subgame solving in two-round hold'em."""

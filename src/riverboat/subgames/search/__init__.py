@@ -1,0 +1,1 @@
+"""Search at the table: subgames of a hand that is being played."""

@@ -1,0 +1,392 @@
+"""A small game tree as SVG: players in colours, chance in grey, pay-offs at the leaves, information sets dashed.
+
+The tree grows from left to right. Every leaf has a row to itself, so whatever stands in a row (a label on its edge, a
+node, a pay-off) meets nothing from another row, and only the dashed lines ever cross an edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from riverboat.core import atomic_io
+from riverboat.core.errors import InputError
+from riverboat.games.base import CHANCE, TERMINAL, Array, Deal, Game, PublicState
+from riverboat.trees.compile import compile_game, histories
+from riverboat.trees.history import HistoryTree
+from riverboat.trees.public import Infoset, PublicTree
+
+if TYPE_CHECKING:
+    from riverboat.strategies.tabular import Strategy
+
+Tree: TypeAlias = PublicTree | HistoryTree
+Hands: TypeAlias = str | Sequence[str]
+
+SMALL = 120  # nodes that a notebook draws without being asked
+COLOURS = ("#2563b0", "#c2571a", "#2e7d4f", "#7a4fb5", "#a8326e", "#5f6b1f")  # of the players, again from the start
+GREY, INK = "#8a8f98", "#24292f"
+ROW, LANE, HEIGHT, TOP, MARGIN = 26.0, 7.0, 18.0, 62.0, 16.0
+FONT = 11.0
+LONGEST_NAME = 14  # with longer names of information sets the nodes show the player's number
+
+
+# --- deals ----------------------------------------------------------------------------------
+
+
+def as_tree(game: Game | Tree) -> Tree:
+    """The tree of a game; a tree as it is."""
+    return game if isinstance(game, PublicTree | HistoryTree) else compile_game(game)
+
+
+def find_deal(tree: Tree, deal: Hands) -> tuple[int, int]:
+    """The hands that `"QJ"`, `"heads|guesser"` or `("Q", "J")` stands for, as their numbers."""
+    if not isinstance(tree, PublicTree):
+        raise InputError(f"{tree.name}: deal {deal!r}: this game has no private hands; leave deal out")
+    first, second = ({name: h for h, name in enumerate(hands)} for hands in tree.hands)
+    if isinstance(deal, str):
+        cuts = [(deal[:k], deal[k:]) for k in range(1, len(deal))]
+        cuts += [(left, right[1:]) for left, right in cuts if right[0] in "|,"]
+    else:
+        cuts = [(deal[0], deal[1])] if len(deal) == 2 else []
+    pairs = {(first[a.strip()], second[b.strip()]) for a, b in cuts if a.strip() in first and b.strip() in second}
+    if len(pairs) == 1:
+        (pair,) = pairs
+        if tree.deal.weights[0][pair[0]] * tree.deal.weights[1][pair[1]] > 0 and pair not in tree.deal.excludes:
+            return pair
+        problem = "these hands are never dealt together"
+    elif pairs:
+        problem = "this can be read in more than one way; put | between the hands"
+    else:
+        problem = "give a hand of each player"
+    raise InputError(
+        f"{tree.name}: deal {deal!r}: {problem}, such as {_example(tree)!r} "
+        f"(player 0: {_some(tree.hands[0])}; player 1: {_some(tree.hands[1])})"
+    )
+
+
+def _example(tree: PublicTree) -> str:
+    h0, h1 = (int(h) for h in np.argwhere(tree.deal.joint() > 0)[0])
+    return f"{tree.hands[0][h0]}|{tree.hands[1][h1]}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:16]) + (f", … ({len(names):,} in all)" if len(names) > 16 else "")
+
+
+def count_nodes(tree: Tree, deal: tuple[int, int] | None = None) -> int:
+    """Nodes of the tree history by history: of all deals, or under one."""
+    if isinstance(tree, HistoryTree):
+        return len(tree.nodes.actor)
+    live0, live1 = tree.live
+    if deal is not None:
+        on_board = live0[:, deal[0]] & live1[:, deal[1]]
+        return int(on_board[tree.boards].sum())
+    joint = tree.deal.joint() > 0
+    pairs = ((live0.astype(float) @ joint) * live1).sum(axis=1)  # [boards]
+    opening = 1 + int(joint.any(axis=1).sum())  # player 0's hand is dealt, then player 1's
+    return opening + int((np.bincount(tree.boards, minlength=len(pairs)) * pairs).sum())
+
+
+@dataclass(eq=False)
+class _OneDeal:
+    """A public game in which only one pair of hands is dealt."""
+
+    name: str
+    unit: str
+    joiner: str
+    hands: tuple[tuple[str, ...], tuple[str, ...]]
+    deal: Deal
+    root: Callable[[], PublicState]
+
+
+def _one_deal(tree: PublicTree, pair: tuple[int, int]) -> PublicTree:
+    first, second = ((np.arange(n) == h).astype(float) for n, h in zip(tree.hand_counts, pair, strict=True))
+    game = _OneDeal(tree.name, tree.unit, tree.joiner, tree.hands, Deal((first, second)), tree.game.root)
+    return PublicTree(game, tree.layout)
+
+
+# --- drawing --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of a tree; notebooks show it."""
+
+    name: str
+    nodes: int
+    svg: str
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture to a file that ends in .svg."""
+        path = Path(path)
+        if path.suffix.lower() != ".svg":
+            raise InputError(f"{path}: drawings are saved as SVG; call the file {path.stem or 'drawing'}.svg")
+        atomic_io.write_text(path, self.svg)
+        return path
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Drawing of {self.name}: {self.nodes} nodes>"
+
+
+def draw(
+    tree_or_game: Game | Tree, deal: Hands | None = None, strategy: Strategy | None = None, max_nodes: int = 400
+) -> Drawing:
+    """Draw a tree, all of it or what follows one deal of the hands; with a strategy, likely moves are thick."""
+    tree = as_tree(tree_or_game)
+    pair = None if deal is None else find_deal(tree, deal)
+    size = count_nodes(tree, pair)
+    if size > max_nodes:
+        way_out = "draw one deal with deal=, or " if pair is None and isinstance(tree, PublicTree) else ""
+        raise InputError(f"{tree.name}: {size:,} nodes, more than max_nodes={max_nodes:,}: {way_out}raise max_nodes")
+    title, drawn = tree.name, tree
+    if pair is not None:
+        assert isinstance(tree, PublicTree)
+        drawn = _one_deal(tree, pair)
+        title += f": player 0 holds {tree.hands[0][pair[0]]}, player 1 holds {tree.hands[1][pair[1]]}"
+    whole = histories(drawn)
+    likely = None if strategy is None else _probabilities(tree, whole, strategy)
+    return Drawing(tree.name, size, _Picture(whole, title, likely).svg())
+
+
+def small_svg(tree: Tree) -> str | None:
+    """What a notebook shows for a tree: a picture if it is small."""
+    return draw(tree).svg if count_nodes(tree) <= SMALL else None
+
+
+def _probabilities(tree: Tree, whole: HistoryTree, strategy: Strategy) -> Array:
+    """The strategy in the order of the drawn tree's table. float [table]"""
+    if strategy.tree is not tree and strategy.tree.fingerprint != tree.fingerprint:
+        raise InputError(f"{tree.name}: the strategy is for another tree, of {strategy.tree.name}; draw strategy.tree")
+    return strategy.probabilities if isinstance(tree, HistoryTree) else strategy.probabilities[whole.origin]
+
+
+class _Picture:
+    """Places for the nodes, and the SVG that shows them. Chance nodes with one outcome are left out."""
+
+    def __init__(self, tree: HistoryTree, title: str, likely: Array | None) -> None:
+        self.tree, self.title, self.likely = tree, title, likely
+        self.actor = tree.nodes.actor.tolist()
+        self.infosets: list[Infoset] = list(tree.infosets())
+        self.nodes = [n for n in range(len(self.actor)) if not self._forced(n)]
+        self.kids = {n: [self._past_forced(child) for child in tree.children(n)] for n in self.nodes}
+        self.parent = {child: n for n, kids in self.kids.items() for child in kids}
+        self.depth = {self.nodes[0]: 0}
+        self.label: dict[int, str] = {}  # on the edge to a node
+        self.share: dict[int, float | None] = {}  # probability of that edge, where it is known
+        for n in self.nodes:
+            for child, (label, share) in zip(self.kids[n], self._moves(n), strict=True):
+                self.depth[child] = self.depth[n] + 1
+                self.label[child], self.share[child] = label, share
+        self.members: dict[int, list[int]] = {}  # nodes of each information set
+        for n in self.nodes:
+            if self.actor[n] >= 0:
+                self.members.setdefault(int(tree.node_infoset[n]), []).append(n)
+        self.named = all(len(self.infosets[i].name) <= LONGEST_NAME for i in self.members)
+        self._rows()
+        self._columns()
+
+    def _forced(self, node: int) -> bool:
+        return bool(self.actor[node] == CHANCE and self.tree.nodes.width[node] == 1)
+
+    def _past_forced(self, node: int) -> int:
+        return next(n for n in range(node, len(self.actor)) if not self._forced(n))
+
+    def _moves(self, node: int) -> list[tuple[str, float | None]]:
+        """Text and probability of the edges out of a node."""
+        labels, first = self.tree.labels(node), int(self.tree.nodes.data[node])
+        if self.actor[node] == CHANCE:
+            shares = self.tree.chance[first : first + len(labels)].tolist()
+            return [(f"{label} {_fraction(p)}", p) for label, p in zip(labels, shares, strict=True)]
+        if self.likely is None:
+            return [(label, None) for label in labels]
+        shares = self.likely[first : first + len(labels)].tolist()
+        return [(f"{label} {_number(p)}", p) for label, p in zip(labels, shares, strict=True)]
+
+    # --- layout
+
+    def _rows(self) -> None:
+        """Leaves one below the other, parents in the middle of their children."""
+        self.y: dict[int, float] = {}
+        leaves = [n for n in self.nodes if not self.kids[n]]
+        for row, n in enumerate(leaves):
+            self.y[n] = TOP + ROW * row
+        for n in reversed(self.nodes):
+            if self.kids[n]:
+                self.y[n] = (self.y[self.kids[n][0]] + self.y[self.kids[n][-1]]) / 2
+        self.bottom = TOP + ROW * (len(leaves) - 1)
+
+    def _columns(self) -> None:
+        """One column for each move, wide enough for its nodes, labels and dashed lines."""
+        depths = range(1 + max(self.depth.values()))
+        columns: list[list[int]] = [[n for n in self.nodes if self.depth[n] == d] for d in depths]
+        self.lane: dict[tuple[int, int], int] = {}  # of the information sets that have to pass other nodes
+        lanes = [self._lanes(column) for column in columns]
+        self.box = [max((self._width(n) for n in column), default=0.0) for column in columns]
+        self.left = [MARGIN + lanes[0] * LANE]
+        self.bend = []  # where the edges out of a column have reached their rows
+        for d in depths[1:]:
+            drop = max(abs(self.y[n] - self.y[self.parent[n]]) for n in columns[d])
+            label = max(_text_width(self.label[n]) for n in columns[d])
+            self.bend.append(self.left[-1] + self.box[d - 1] + min(22 + 0.12 * drop, 70))
+            self.left.append(self.bend[-1] + label + lanes[d] * LANE + (14 if lanes[d] else 8))
+        self.right = max(
+            self.left[self.depth[n]] + self._width(n) + _text_width("  ".join(self._pays(n))) for n in self.nodes
+        )
+
+    def _lanes(self, column: list[int]) -> int:
+        """Give every information set that must pass other nodes a lane left of the column; how many there are."""
+        place = {n: k for k, n in enumerate(sorted(column, key=lambda n: self.y[n]))}
+        spans = []
+        for i, nodes in self.members.items():
+            here = [n for n in nodes if n in place]
+            if any(place[b] - place[a] > 1 for a, b in pairwise(here)):
+                spans.append((place[here[-1]] - place[here[0]], self.y[here[0]], self.y[here[-1]], i))
+        taken: list[list[tuple[float, float]]] = []
+        for _, top, end, i in sorted(spans):  # short ones next to the nodes
+            free = (k for k, lane in enumerate(taken) if all(end < a or b < top for a, b in lane))
+            k = next(free, len(taken))
+            taken.extend([[]] if k == len(taken) else [])
+            taken[k].append((top, end))
+            self.lane[i, self.depth[column[0]]] = k
+        return len(taken)
+
+    def _width(self, node: int) -> float:
+        if self.actor[node] == TERMINAL:
+            return 0.0
+        return max(HEIGHT, _text_width(self._inside(node)) + 10) if self.actor[node] >= 0 else HEIGHT * 0.7
+
+    def _inside(self, node: int) -> str:
+        """What is written on a decision node."""
+        return self.infosets[self.tree.node_infoset[node]].name if self.named else f"{self.actor[node]}"
+
+    def _x(self, node: int) -> float:
+        d = self.depth[node]
+        return self.left[d] + self.box[d] / 2
+
+    def _pays(self, node: int) -> list[str]:
+        if self.actor[node] != TERMINAL:
+            return []
+        return [_number(x) for x in self.tree.payoffs[self.tree.nodes.data[node]]]
+
+    # --- ink
+
+    def svg(self) -> str:
+        """The whole picture."""
+        legend, legend_end = self._legend()
+        width, height = max(self.right, legend_end) + MARGIN, self.bottom + ROW / 2 + MARGIN
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="DejaVu Sans, Verdana, sans-serif" '
+            f'font-size="{FONT:g}" fill="{INK}"><title>{_xml(self.title)}</title>'
+            f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>'
+        )
+        edges = [self._edge(n) for n in self.nodes[1:]]
+        dashes = [self._dashes(i) for i, nodes in self.members.items() if len(nodes) > 1]
+        return "\n".join([head, *legend, *edges, *dashes, *(self._node(n) for n in self.nodes), "</svg>"])
+
+    def _legend(self) -> tuple[list[str], float]:
+        actors = {self.actor[n] for n in self.nodes}
+        parts = [f'<text x="{MARGIN}" y="20" font-size="13" font-weight="bold">{_xml(self.title)}</text>']
+        x = MARGIN
+        entries = [(f"player {p}", _colour(p)) for p in range(self.tree.players)]
+        for text, colour in [*entries, *([("chance", GREY)] if CHANCE in actors else [])]:
+            parts.append(f'<circle cx="{x + 5:.1f}" cy="35" r="5" fill="{colour}"/>')
+            parts.append(f'<text x="{x + 14:.1f}" y="39">{text}</text>')
+            x += 28 + _text_width(text)
+        if any(len(nodes) > 1 for nodes in self.members.values()):
+            parts.append(f'<path d="M{x:.1f} 35h26" stroke="{INK}" stroke-width="1.4" stroke-dasharray="4 3"/>')
+            parts.append(f'<text x="{x + 32:.1f}" y="39">one information set</text>')
+            x += 32 + _text_width("one information set")
+        return parts, max(x, MARGIN + _text_width(self.title) * 1.3)
+
+    def _edge(self, node: int) -> str:
+        parent, share = self.parent[node], self.share[node]
+        x0, y0, y1, bend = self._x(parent), self.y[parent], self.y[node], self.bend[self.depth[parent]]
+        out = self.left[self.depth[parent]] + self.box[self.depth[parent]]
+        half = (out + bend) / 2
+        x1 = self._x(node) if self.actor[node] != TERMINAL else self.left[self.depth[node]] - 5
+        thick, strong = 1.3, 1.0
+        if share is not None and self.actor[parent] >= 0:
+            thick, strong = 0.8 + 4.2 * share, 0.35 + 0.65 * share
+        colour = GREY if self.actor[parent] == CHANCE else _colour(self.actor[parent])
+        return (
+            f'<path d="M{x0:.1f} {y0:.1f}H{out:.1f}C{half:.1f} {y0:.1f} {half:.1f} {y1:.1f} {bend:.1f} {y1:.1f}'
+            f'H{x1:.1f}" fill="none" stroke="{colour}" stroke-width="{thick:.2f}" stroke-opacity="{strong:.2f}"/>'
+            f'<text x="{bend + 2:.1f}" y="{y1 - 2 - thick:.1f}">{_xml(self.label[node])}</text>'
+        )
+
+    def _dashes(self, infoset: int) -> str:
+        """Join the nodes of an information set: straight, round other nodes of the column, or across columns."""
+        path = []
+        for a, b in pairwise(self.members[infoset]):
+            xa, ya, xb, yb = self._x(a), self.y[a], self._x(b), self.y[b]
+            lane = self.lane.get((infoset, self.depth[a]))
+            if self.depth[a] != self.depth[b]:
+                path.append(f"M{xa:.1f} {ya:.1f}C{xa:.1f} {yb:.1f} {xb:.1f} {ya:.1f} {xb:.1f} {yb:.1f}")
+            elif lane is None:
+                path.append(f"M{xa:.1f} {ya:.1f}V{yb:.1f}")
+            else:
+                x = self.left[self.depth[a]] - LANE * lane - 11
+                ends = ya + 5, yb - 5
+                path.append(
+                    f"M{xa:.1f} {ends[0]:.1f}H{x + 6:.1f}Q{x:.1f} {ends[0]:.1f} {x:.1f} {ends[0] + 6:.1f}"
+                    f"V{ends[1] - 6:.1f}Q{x:.1f} {ends[1]:.1f} {x + 6:.1f} {ends[1]:.1f}H{xb:.1f}"
+                )
+        colour = _colour(self.infosets[infoset].player)
+        name = _xml(self.infosets[infoset].name)
+        return (
+            f'<path d="{"".join(path)}" fill="none" stroke="{colour}" stroke-width="1.4" stroke-dasharray="4 3">'
+            f"<title>{name}</title></path>"
+        )
+
+    def _node(self, node: int) -> str:
+        x, y, actor = self._x(node), self.y[node], self.actor[node]
+        if actor == TERMINAL:
+            pays = "  ".join(f'<tspan fill="{_colour(p)}">{text}</tspan>' for p, text in enumerate(self._pays(node)))
+            return f'<text x="{self.left[self.depth[node]]:.1f}" y="{y + 4:.1f}" xml:space="preserve">{pays}</text>'
+        if actor == CHANCE:
+            return (
+                f'<g><title>chance</title><circle cx="{x:.1f}" cy="{y:.1f}" r="{HEIGHT * 0.35:.1f}" fill="{GREY}"/></g>'
+            )
+        width = self._width(node)
+        infoset = self.infosets[self.tree.node_infoset[node]]
+        moves = "" if self.likely is None else " — " + ", ".join(self.label[kid] for kid in self.kids[node])
+        return (
+            f"<g><title>{_xml(f'{infoset.name} (player {actor}){moves}')}</title>"
+            f'<rect x="{x - width / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{width:.1f}" height="{HEIGHT:g}" '
+            f'rx="{HEIGHT / 2:g}" fill="{_colour(actor)}"/>'
+            f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" fill="white">{_xml(self._inside(node))}</text></g>'
+        )
+
+
+def _xml(text: str) -> str:
+    return escape("".join(c for c in text if c.isprintable()))  # SVG allows no control characters
+
+
+def _colour(player: int) -> str:
+    return COLOURS[player % len(COLOURS)]
+
+
+def _text_width(text: str) -> float:
+    """Pixels that a text takes, rather too many than too few."""
+    return 0.64 * FONT * len(text)
+
+
+def _number(value: float) -> str:
+    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text.replace("-", "−")
+
+
+def _fraction(value: float) -> str:
+    near = Fraction(value).limit_denominator(1000)
+    return str(near) if abs(float(near) - value) < 1e-9 else _number(value)

@@ -1,0 +1,1 @@
+"""Jobs: solves in processes of their own."""

@@ -1,0 +1,1 @@
+"""Sessions, drills and reviews of the server."""
